@@ -1,0 +1,186 @@
+"""Make the virtual environment of this checkout from a hash-locked file.
+
+The Makefile calls it as ``python3 .ci/bootstrap.py VENV LOCK STAMP``. Stock machines differ in what
+they lack (Debian ships no ensurepip and refuses ``pip install``; many have no uv), so three means
+are tried in turn. It needs the standard library alone, and no syntax newer than Python 3.6, so that
+an old Python can still say that it is too old.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ROOT / ".tools"
+OLDEST = (3, 11)
+# Wheels only: building from source would fetch and run code that no hash of ours covers.
+LOCKED = ["--quiet", "--require-hashes", "--only-binary", ":all:"]
+# A user's own settings may say where to fetch from, never where to install to.
+ELSEWHERE = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV"]
+ELSEWHERE += ["PYTHONHOME", "PYTHONPATH"]
+WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -m server.cli "$@"\n'
+HELP = """
+Nothing was set up. Most often the package index is out of reach: check the network, or name your
+mirror (PIP_INDEX_URL for pip, UV_DEFAULT_INDEX for uv) or your company's certificates
+(SSL_CERT_FILE). Where pip is missing, the system's python3-pip package brings it.
+The same command tries again."""
+
+
+class SetupError(Exception):
+    """One means did not work; the text is what its tool said."""
+
+
+def run(*command):
+    """Run a command quietly; raise SetupError with what it said when it fails."""
+    env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except OSError as error:
+        raise SetupError(str(error)) from error
+    if done.returncode:
+        raise SetupError(gist(" ".join(words), done.stdout.decode(errors="replace")))
+
+
+def gist(command, said):
+    """Return the end of what a failed command printed, without its account of retries."""
+    lines = [line[:160] for line in said.splitlines() if "WARNING" not in line]
+    return "\n    ".join([f"  $ {command}", *lines[-6:]])
+
+
+def python_of(venv):
+    return venv / "bin" / "python"
+
+
+def is_usable(venv):
+    """Say whether an environment from an earlier set-up can be installed into."""
+    probe = "import sys; sys.exit(sys.prefix == sys.base_prefix or sys.version_info < (3, 11))"
+    try:
+        run(python_of(venv), "-c", probe)
+    except SetupError:
+        return False
+    return True
+
+
+def clear(venv):
+    """Remove an environment that cannot be used, but nothing that is not one."""
+    if not venv.exists() or is_usable(venv):
+        return
+    if any(venv.iterdir()) and not (venv / "pyvenv.cfg").exists():
+        raise SystemExit(f"{venv} exists and is no virtual environment: move it away first.")
+    shutil.rmtree(str(venv))
+
+
+def with_uv(uv, venv, lock):
+    """Means 1: uv makes the environment and fills it."""
+    if not venv.exists():
+        wanted = sys.executable if sys.version_info >= OLDEST else ">=3.11"
+        run(uv, "venv", "--quiet", "--no-project", "--python", wanted, venv)
+    run(uv, "pip", "install", "--python", python_of(venv), *LOCKED, "-r", lock)
+
+
+def with_pip(venv, lock):
+    """Means 2: this Python's pip fills an environment that has no pip of its own."""
+    if not venv.exists():
+        run(sys.executable, "-m", "venv", "--without-pip", venv)
+    run(sys.executable, "-m", "pip", "--python", python_of(venv), "install", *LOCKED, "-r", lock)
+
+
+def with_private_uv(venv, lock):
+    """Means 3: pip puts the uv that the dev lock pins beside the checkout, for means 1."""
+    uv = TOOLS / "bin" / "uv"
+    if not uv.exists():
+        locked = (ROOT / "requirements-dev.lock").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = Path(folder) / "uv.txt"
+            wanted.write_text(re.search(r"^uv==.*\n( +--hash.*\n?)+", locked, re.M).group())
+            run(sys.executable, "-m", "pip", "install", "--target", TOOLS, *LOCKED, "-r", wanted)
+    with_uv(uv, venv, lock)
+
+
+def means():
+    """Yield (name, expected seconds, installer) in the order in which they are tried."""
+    uv = shutil.which("uv")
+    if uv:
+        yield "uv", 10, lambda venv, lock: with_uv(uv, venv, lock)
+    if sys.version_info >= OLDEST:
+        yield "pip", 45, with_pip
+        yield "a private copy of uv", 15, with_private_uv
+
+
+def answers(python):
+    """Say whether a command is there and runs; version managers leave names that do not."""
+    try:
+        run(python, "-c", "")
+    except SetupError:
+        return False
+    return True
+
+
+def require_python():
+    """Stop with a way out when this Python is too old and no uv can find another."""
+    if sys.version_info >= OLDEST or shutil.which("uv"):
+        return
+    found = next(filter(answers, (f"python3.{minor}" for minor in range(19, 10, -1))), None)
+    way_out = f"This machine has a newer one: add PYTHON={found} to the same command."
+    if not found:
+        way_out = "Install a newer Python, or uv, which finds one; PYTHON=... names another one."
+    here = f"{sys.executable} is {sys.version_info[0]}.{sys.version_info[1]}"
+    raise SystemExit(f"JourneyGraph needs Python 3.11 or newer; {here}.\n{way_out}")
+
+
+def connect(venv):
+    """Put the checkout on the environment's path.
+
+    The way is a relative one, so that a checkout can be moved with its environment; and no build
+    step is needed, whose tools the lock does not cover.
+    """
+    packages = next(venv.glob("lib/python3*/site-packages"))
+    way = os.path.relpath(str(ROOT), str(packages.resolve()))
+    (packages / "journeygraph.pth").write_text(f"{way}\n")
+    command = venv / "bin" / "journeygraph"
+    command.write_text(WRAPPER)
+    command.chmod(0o755)
+
+
+def install(venv, lock):
+    """Fill the environment by the first means that works."""
+    count = len(re.findall(r"^\S+==", lock.read_text(), re.M))
+    failures = []
+    for name, seconds, installer in means():
+        print(f"Setting up {venv} with {name}: {count} packages, once, about {seconds} s ...")
+        sys.stdout.flush()
+        began = time.time()
+        try:
+            clear(venv)
+            installer(venv, lock)
+        except SetupError as error:
+            failures.append(f"With {name}:\n{error}")
+            print(f"  {name} did not work here.")
+            continue
+        print(f"  done in {time.time() - began:.0f} s")
+        return
+    raise SystemExit("\n".join([*failures, HELP]))
+
+
+def main(venv, lock, stamp):
+    """Set up, and leave the stamp only after everything worked."""
+    require_python()
+    for old in venv.glob(".ready-*"):
+        old.unlink()
+    install(venv, lock)
+    connect(venv)
+    stamp.touch()
+
+
+if __name__ == "__main__":
+    os.chdir(str(ROOT))
+    try:
+        main(*map(Path, sys.argv[1:]))
+    except KeyboardInterrupt:
+        raise SystemExit("\nStopped; the same command goes on from here.") from None

@@ -1,0 +1,70 @@
+# Every target sets up .venv by itself when it has to; the first line it prints says so.
+PYTHON ?= python3
+VENV ?= .venv
+JOURNEY ?=
+ARGS ?=
+
+PY := $(VENV)/bin/python
+# A stamp carries the checksum of its lock file: a changed lock is installed, an unchanged one costs nothing.
+RUN_STAMP := $(VENV)/.ready-run-$(shell cksum < requirements.lock | cut -d' ' -f1)
+DEV_STAMP := $(VENV)/.ready-dev-$(shell cksum < requirements-dev.lock | cut -d' ' -f1)
+# The dev lock holds all of the other one, so an environment made for tests also runs the demo.
+RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo chat test lint types check bench format lock clean
+
+# An environment whose interpreter has gone is made anew, whatever its stamp says.
+ifeq ($(shell test -x $(PY) && echo alive),)
+.PHONY: $(RUN_STAMP) $(DEV_STAMP)
+endif
+
+help:  ## List these targets
+	@echo "JourneyGraph: make <target>"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
+
+demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
+	@$(PY) -m server.cli demo $(ARGS)
+
+chat: $(RUN)  ## Talk to a journey (JOURNEY=id, module:Class or a file)
+	@$(PY) -m server.cli chat $(JOURNEY) $(ARGS)
+
+test: $(DEV_STAMP)  ## Run the tests with branch coverage (ARGS="-k name" for some of them, then without)
+	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--cov)
+
+lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+	@$(PY) $(VENV)/bin/lint-imports --no-logo
+
+types: $(DEV_STAMP)  ## Check types (mypy, strict)
+	@$(PY) -m mypy
+
+check: test lint types  ## Run everything that has to pass before a commit
+
+bench: $(DEV_STAMP)  ## Measure, in ratios against plain LangGraph
+	@$(PY) tests/benchmarks/run.py $(ARGS)
+
+format: $(DEV_STAMP)  ## Repair what ruff can repair
+	@$(PY) -m ruff check --fix-only --quiet
+	@$(PY) -m ruff format
+
+# Existing pins are kept unless UPGRADE is given, and no file that names an index is written.
+COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate $(if $(UPGRADE),--upgrade) pyproject.toml
+
+lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: take the newest)
+	@$(COMPILE) --output-file requirements.lock
+	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock
+	@echo "requirements.lock and requirements-dev.lock are written; the next make installs them."
+
+clean:  ## Remove the environment and all caches
+	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUN_STAMP):
+	@$(PYTHON) .ci/bootstrap.py $(VENV) requirements.lock $@
+
+$(DEV_STAMP):
+	@$(PYTHON) .ci/bootstrap.py $(VENV) requirements-dev.lock $@

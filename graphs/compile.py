@@ -1,0 +1,188 @@
+"""A journey's spec in, a LangGraph graph out.
+
+START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
+                    '-> settle, when there is nothing to run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.errors import GraphBubbleUp, NodeTimeoutError
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import RetryPolicy
+
+from graphs.agents import services_of
+from graphs.patterns import PATTERNS
+from graphs.patterns.base import PathwayGraph, pathway_graph
+from journeys import (
+    JourneyConfig,
+    JourneyDefinitionError,
+    JourneySpec,
+    PathwayExecutionError,
+    PathwaySpec,
+)
+from journeys.spec import MAX_HOPS
+from nodes.agent import run_agent
+from nodes.services import Services
+from nodes.settle import settle
+from nodes.state import Output, SessionInput, SessionState, Update
+from nodes.understand import understand
+
+RECURSION_LIMIT = 2 * MAX_HOPS + 10
+"""Most supersteps of a turn: one to understand, two for each pathway that runs, and some air."""
+
+Step = Callable[[Any, Services], Awaitable[Update]]
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+
+class GraphState(SessionState):
+    """The session's state, and the outputs of the pathway that just ran."""
+
+    outputs: Annotated[list[Output], EphemeralValue]
+
+
+def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = None) -> Any:
+    """Return the graph of a journey, not compiled yet.
+
+    Args:
+        spec: The journey.
+        config: Its timeout and retries go into the nodes; everything else comes at run time.
+        default: Services for runs that bring none, as in Studio.
+    """
+    if not spec.entry:
+        raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+    graph = StateGraph(GraphState, input_schema=SessionInput)
+    pathways = [pathway for pathway in spec.pathways.values() if pathway.id in spec.reachable]
+    graph.add_node("understand", bind(understand, default))
+    graph.add_node("settle", bind(settle, default))
+    for pathway in pathways:
+        subgraph = pathway_subgraph(pathway, config, default).compile()
+        graph.add_node(pathway.id, subgraph, timeout=_whole_timeout(pathway, config))
+        graph.add_edge(pathway.id, "settle")
+    graph.add_edge(START, "understand")
+    graph.add_conditional_edges("understand", route, [*awaiting(spec), "settle"])
+    graph.add_conditional_edges("settle", onward, [*arriving(spec), END])
+    return graph
+
+
+async def route(state: SessionState) -> str:
+    """Return the pathway to run, or settle at once."""
+    return state["turn"]["run"] or "settle"
+
+
+async def onward(state: SessionState) -> str:
+    """Return the pathway that runs on arrival, or the end of the turn."""
+    return state["turn"]["run"] or END
+
+
+def arriving(spec: JourneySpec) -> list[str]:
+    """Return the pathways that can run in the turn in which another one leads to them."""
+    nexts = {p.next for p in spec.pathways.values() if p.id in spec.reachable and p.next}
+    return [id_ for id_, p in spec.pathways.items() if id_ in nexts and p.runs_on_arrival]
+
+
+def awaiting(spec: JourneySpec) -> list[str]:
+    """Return the pathways that a message can run: all but those that only ever run on arrival."""
+    targets = {t.target for t in spec.transitions} | {spec.entry}
+    arrivals = arriving(spec)
+    return [
+        id_
+        for id_, pathway in spec.pathways.items()
+        if id_ in spec.reachable
+        if id_ not in arrivals
+        or id_ in targets
+        or pathway.complete_when is not None
+        or len(arrivals) >= MAX_HOPS
+    ]
+
+
+def pathway_subgraph(
+    pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+) -> PathwayGraph:
+    """Return the graph of one pathway: its pattern over its agents."""
+    if not pathway.agents:
+        return _silent_graph(pathway)
+    retries = config.max_retries if config.error_recovery == "retry" else 0
+    policy = RetryPolicy(
+        initial_interval=config.retry_backoff_seconds,
+        max_attempts=retries + 1,
+        retry_on=(PathwayExecutionError, NodeTimeoutError),
+    )
+
+    def add_agent(graph: PathwayGraph, name: str) -> None:
+        graph.add_node(
+            name,
+            _agent_node(pathway, name, default),
+            retry_policy=policy if retries else None,
+            timeout=_timeout(pathway, config),
+        )
+
+    return PATTERNS[pathway.pipeline](pathway, add_agent)
+
+
+def bind(step: Step, default: Services | None = None) -> Any:
+    """Return a step as a node: its services come from LangGraph's context."""
+
+    async def node(state: Any, runtime: Runtime[Any]) -> Update:
+        return await step(state, _services(runtime, default))
+
+    node.__name__ = getattr(step, "__name__", "node")
+    return node
+
+
+def _agent_node(pathway: PathwaySpec, name: str, default: Services | None) -> Any:
+    async def agent(state: Any, services: Services) -> Update:
+        # One name for whatever an agent raises: LangGraph retries by type, and would not retry
+        # the ValueError or RuntimeError that it most likely is.
+        try:
+            return await run_agent(state, services, pathway, name)
+        except (GraphBubbleUp, PathwayExecutionError):
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise PathwayExecutionError(pathway.id, name, said) from error
+
+    return bind(agent, default)
+
+
+def _services(runtime: Runtime[Any], default: Services | None) -> Services:
+    services = runtime.context if isinstance(runtime.context, Services) else default
+    assert services is not None, "the graph was built for a manager, and run without one"
+    return replace(services, emit=runtime.stream_writer)
+
+
+def _silent_graph(pathway: PathwaySpec) -> PathwayGraph:
+    async def listen(state: Any) -> Update:
+        return {}
+
+    graph = pathway_graph()
+    graph.add_node("listen", listen)
+    graph.add_edge(START, "listen")
+    graph.add_edge("listen", END)
+    return graph
+
+
+def _timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
+    return pathway.timeout or config.pathway_timeout_seconds
+
+
+def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
+    """Return the longest run of a whole pathway: its timeout, once for each try of an agent."""
+    if config.error_recovery != "retry":
+        return _timeout(pathway, config)
+    pauses: float = config.retry_backoff_seconds * (2**config.max_retries - 1)
+    return _timeout(pathway, config) * (config.max_retries + 1) + pauses
+
+
+def compile_standalone(
+    spec: JourneySpec, *, agents: Mapping[str, Any], config: JourneyConfig
+) -> Graph:
+    """Return the compiled graph of a journey without a saver, its agents built in."""
+    compiled: Graph = build(spec, config, services_of(spec, config, agents)).compile(name=spec.id)
+    return compiled

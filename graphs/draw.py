@@ -1,0 +1,109 @@
+"""The pathway map of a journey as Mermaid text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from graphs.sketch import Label, Move, Sketch, Stop, sketch
+
+if TYPE_CHECKING:
+    from journeys.spec import JourneySpec
+
+_STYLES = (
+    "classDef pathway fill:#eef4ff,stroke:#3b66b0,color:#14213d",
+    "classDef detour fill:#fff7e6,stroke:#b7791f,color:#4a3208,stroke-dasharray:5 4",
+    "classDef crowd fill:#f4f4f5,stroke:#8b8b93,color:#333",
+    "classDef mark fill:#14213d,stroke:#14213d,color:#fff",
+)
+
+
+def mermaid(spec: JourneySpec) -> str:
+    """Draw what leads where: entry and end marked, detours dashed, transitions labelled.
+
+    Args:
+        spec: The spec of a journey, `SomeJourney.spec`.
+
+    Returns:
+        A Mermaid flowchart; every word of the journey in it is escaped.
+    """
+    drawn = sketch(spec)
+    names = {id_: _name(number, id_) for number, id_ in enumerate(drawn.stops)}
+    lines = [
+        "---",
+        f"title: {_title(drawn.name)}",
+        "---",
+        "flowchart TD",
+        *_stops(drawn, names),
+        *_moves(drawn, names),
+        *_STYLES,
+    ]
+    return "\n".join([*lines[:4], *(f"    {line}" for line in lines[4:])]) + "\n"
+
+
+def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
+    lines = ['begin(["start"]):::mark']
+    lines += [_stop(stop, names[stop.id]) for stop in drawn.stops.values()]
+    if any(stop.ends for stop in drawn.stops.values()):
+        lines.append('finish(["end"]):::mark')
+    crowds = _crowds(drawn)
+    return [*lines, *(f'{name}(["{_escaped(words)}"]):::crowd' for words, name in crowds.items())]
+
+
+def _stop(stop: Stop, name: str) -> str:
+    lines = [_escaped(stop.id)]
+    if stop.work:
+        lines.append(_escaped(stop.work))
+    if stop.returns:
+        lines.append(f"↩ {_escaped(stop.returns)}")
+    kind = "detour" if stop.is_detour else "pathway"
+    return f'{name}["{"<br/>".join(lines)}"]:::{kind}'
+
+
+def _name(number: int, id_: str) -> str:
+    """A node name that is no word of Mermaid's own, whatever the pathway is called."""
+    return f"p_{id_}" if id_.isascii() and id_.isidentifier() else f"p{number}"
+
+
+def _moves(drawn: Sketch, names: dict[str, str]) -> list[str]:
+    crowds = _crowds(drawn)
+    lines = [f"begin --> {names[drawn.entry]}"]
+    for move in drawn.moves:
+        source = crowds[move.source] if move.crowd else names[move.source]
+        dashed = drawn.stops[move.target].is_detour
+        lines.append(f"{source} {_arrow(move, dashed=dashed)} {names[move.target]}")
+    ends = [names[stop.id] for stop in drawn.stops.values() if stop.ends]
+    return lines + [f"{name} --> finish" for name in ends]
+
+
+def _arrow(move: Move, *, dashed: bool) -> str:
+    line = "-.->" if dashed else "-->"
+    text = "<br/>".join(_words(label) for label in move.labels)
+    return f'{line}|"{text}"|' if text else line
+
+
+def _words(label: Label) -> str:
+    rank = f"priority {label.priority}" if label.priority else ""
+    parts = [label.what, label.patterns, rank]
+    return "<br/>".join(_escaped(part) for part in parts if part)
+
+
+def _crowds(drawn: Sketch) -> dict[str, str]:
+    words = dict.fromkeys(move.source for move in drawn.moves if move.crowd)
+    return {source: f"any{number}" for number, source in enumerate(words)}
+
+
+def _escaped(text: str) -> str:
+    """Write as entities what could end a label, start markup, or break the line."""
+    flat = " ".join(text.split())
+    plain = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in flat)
+    return _LIST_MARK.sub(lambda mark: f"{mark[1]}#{ord(mark[2])};", plain)
+
+
+# Characters that mean nothing to Mermaid inside a quoted label, and those that do at its start.
+_PLAIN = " _-.,:!?()+'/“”…→↩≥≤="
+_LIST_MARK = re.compile(r"^(\d*)([-+.])")
+
+
+def _title(name: str) -> str:
+    return '"' + " ".join(name.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

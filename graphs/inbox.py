@@ -1,0 +1,93 @@
+"""What may enter: messages, session ids, and the first context."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import (
+    ConfigurationError,
+    ContextMergeError,
+    InvalidMessageError,
+    JourneyConfig,
+    JourneySpec,
+)
+from nodes.context import Op, checked
+from nodes.plain import plain
+
+MAX_MESSAGE_BYTES = 16 * 1024
+"""Longest message, in bytes of UTF-8."""
+
+_LAYOUT = "\t\n\r"
+
+
+def read(message: Any) -> str:
+    """Return a message that is text without broken or control characters.
+
+    Raises:
+        InvalidMessageError: It is not text, or holds half a surrogate pair, NUL or another
+            control character; names the character and its place, never the text.
+    """
+    if not isinstance(message, str):
+        raise InvalidMessageError(f"A message must be text, not {type(message).__name__}.")
+    for place, char in enumerate(message):
+        if (char < " " and char not in _LAYOUT) or "\x7f" <= char <= "\x9f":
+            what = "the control character"
+        elif "\ud800" <= char <= "\udfff":
+            what = "half of a character, the lone surrogate"
+        else:
+            continue
+        raise InvalidMessageError(
+            f"The message holds {what} U+{ord(char):04X} at position {place}; send it without."
+        )
+    return message
+
+
+def unanswerable(message: str) -> str | None:
+    """Return which fixed text answers a message that no pathway should see; None: it may go on.
+
+    "empty" for one without anything visible, "too_long" for one of over 16 kB.
+    """
+    if len(message) > MAX_MESSAGE_BYTES or len(message.encode("utf-8")) > MAX_MESSAGE_BYTES:
+        return "too_long"
+    invisible = all(char.isspace() or unicodedata.category(char) == "Cf" for char in message)
+    return "empty" if invisible else None
+
+
+def initial_ops(
+    spec: JourneySpec, config: JourneyConfig, initial: Mapping[str, Any] | None
+) -> list[Op]:
+    """Return the operations of an initial context.
+
+    Raises:
+        ConfigurationError: It is not a dict.
+        ContextMergeError: A value is not JSON; names the path to it.
+        ContextSizeExceededError: It is over the limit.
+    """
+    if initial is None:
+        return []
+    if not isinstance(initial, Mapping):
+        raise ConfigurationError(f"initial_context must be a dict, not {type(initial).__name__}.")
+    ops: list[Op] = []
+    for name, value in initial.items():
+        try:
+            ((key, kept),) = plain({name: value}, "initial_context").items()
+        except ValueError as error:
+            raise ContextMergeError(str(name), "replace", f"{error}.") from error
+        ops.append(["replace", key, kept, spec.entry])
+    checked({}, ops, config.max_context_size_bytes)
+    return ops
+
+
+def checked_id(session_id: Any) -> str:
+    """Return a session id that can be stored and logged.
+
+    Raises:
+        ConfigurationError: It is not 1 to 200 printable characters of text.
+    """
+    if isinstance(session_id, str) and 0 < len(session_id) <= 200 and session_id.isprintable():
+        return session_id
+    raise ConfigurationError(
+        f"session_id must be 1 to 200 printable characters of text, not {session_id!r:.80}."
+    )

@@ -1,0 +1,289 @@
+"""Run a session: start it, take its turns one at a time, keep it, take it back."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from graphs import statements
+from graphs.agents import check_all, check_name, services_of
+from graphs.expiry import call_back, refuse_expired, sweep
+from graphs.inbox import checked_id, initial_ops, read
+from graphs.ledger import transcript_of
+from graphs.responses import session_of
+from graphs.session import Session, open_session
+from graphs.statements import Row
+from graphs.turns import Tell, begin, take
+from journeys import (
+    AuditEntry,
+    FieldVersion,
+    JourneyConfig,
+    JourneyDefinitionError,
+    JourneyEvent,
+    JourneyResponse,
+    JourneySession,
+    SessionExistsError,
+    SessionNotStartedError,
+    TranscriptEntry,
+    VersionInfo,
+)
+from nodes.services import Services
+
+if TYPE_CHECKING:
+    from journeys import Journey
+
+
+class PathwayManager:
+    """Runs one session of a journey (REQ-PM-001).
+
+    Turns of a session are taken one at a time, in the order in which they came; each is committed
+    whole or not at all. Arguments are those of `Journey`. Everything that needs a session raises
+    `SessionNotStartedError` if the store has none, `SessionExpiredError` once it outlived its time
+    to live, and `StateError` if the store fails.
+
+    Raises:
+        AgentNotRegisteredError: An agent is given that no pathway uses.
+        ConfigurationError: The session id is not 1 to 200 printable characters.
+    """
+
+    def __init__(
+        self,
+        journey: Journey | type[Journey],
+        session_id: str,
+        config: JourneyConfig | None = None,
+        *,
+        agents: Mapping[str, Any] | None = None,
+        saver: Any = None,
+        on_end: Callable[[JourneyResponse], Any] | None = None,
+        on_expire: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.spec = journey.spec
+        self.session_id = checked_id(session_id)
+        self.config = config or JourneyConfig()
+        self._saver = saver
+        self._on_end = on_end
+        self._on_expire = on_expire
+        self._agents: dict[str, Any] = {}
+        self._services: Services | None = None
+        self._opening: asyncio.Task[Session] | None = None
+        self._version = 0
+        self._reports: set[asyncio.Task[None]] = set()
+        for name, agent in (agents or {}).items():
+            self.register_agent(name, agent)
+
+    def register_agent(self, agent_id: str, agent: Any) -> None:
+        """Give a name its agent; a second one replaces the first.
+
+        Raises:
+            AgentNotRegisteredError: No pathway uses that name; with did-you-mean.
+        """
+        check_name(self.spec, agent_id)
+        self._agents[agent_id] = agent
+        self._services = None
+
+    def get_agent(self, agent_id: str) -> Any:
+        """Return the agent registered under a name; None if there is none."""
+        return self._agents.get(agent_id)
+
+    async def start_session(
+        self, initial_context: Mapping[str, Any] | None = None
+    ) -> JourneySession:
+        """Begin the session at the entry pathway, as version 0.
+
+        Args:
+            initial_context: First values of the context; plain JSON, copied.
+
+        Raises:
+            JourneyDefinitionError: The journey has no pathways.
+            AgentNotRegisteredError: Agents are missing; all are named.
+            SessionExistsError: The session is there already; nothing is changed.
+            ContextSizeExceededError: The context is over its limit.
+            ContextMergeError: A value in it is not JSON; the path to it is named.
+        """
+        if not self.spec.entry:
+            raise JourneyDefinitionError([f"{self.spec.name} has no pathways, so it is abstract."])
+        services = self._served()
+        ops = initial_ops(self.spec, self.config, initial_context)
+        session = await self._session()
+        async with session.store.lock(self.session_id):
+            if await session.store.head(self.session_id):
+                raise SessionExistsError(
+                    f"Session '{self.session_id}' is there already. Continue it with "
+                    "restore(), or delete() it first."
+                )
+            await begin(session, services, ops)
+        await sweep(session, self._on_expire)
+        return await self.restore()
+
+    start = start_session
+
+    async def process_message(self, message: str) -> JourneyResponse:
+        """Run one turn.
+
+        An empty message and one of over 16 kB are answered by a fixed text, and change nothing.
+
+        Raises:
+            InvalidMessageError: It is not text, or holds control or broken characters.
+            AgentNotRegisteredError: Agents are missing; all are named.
+            JourneyError: Under fail_fast, whatever failed in a pathway.
+        """
+        return await self._answer(message, None)
+
+    async def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
+        """Run one turn and yield its events.
+
+        Tokens are provisional until `done`, which comes when the turn is committed. Closing the
+        iterator before that gives the turn up. What `process_message` would raise comes as an
+        event `error`, and is then raised.
+        """
+        heard: asyncio.Queue[JourneyEvent | None] = asyncio.Queue()
+        task = asyncio.ensure_future(self._answer(message, heard.put_nowait))
+        task.add_done_callback(lambda _: heard.put_nowait(None))
+        try:
+            while (event := await heard.get()) is not None:
+                yield event
+            if error := task.exception():
+                yield JourneyEvent("error", {"type": type(error).__name__, "message": str(error)})
+                raise error
+            yield JourneyEvent("done", {"response": task.result()})
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
+        """Take up the session where it stands, in any process.
+
+        Args:
+            agents: All agents of the journey; without them the first message asks for them.
+
+        Raises:
+            AgentNotRegisteredError: `agents` leaves names without an agent, or has one too many.
+        """
+        for name, agent in (agents or {}).items():
+            self.register_agent(name, agent)
+        if agents is not None:
+            check_all(self.spec, self._agents)
+        async with self._turn() as (session, head):
+            return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
+
+    async def restore_session(self, session_id: str | None = None) -> JourneySession | None:
+        """Take up a session by its id (default: this manager's); None if it is not there."""
+        if session_id is not None and session_id != self.session_id:
+            await self.close()
+            self.session_id = checked_id(session_id)
+        return await self.get_session_state()
+
+    async def get_session_state(self) -> JourneySession | None:
+        """Return where the session stands; None before it is started."""
+        try:
+            return await self.restore()
+        except SessionNotStartedError:
+            return None
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the context."""
+        return (await self.restore()).accumulated_context
+
+    async def versions(self) -> builtins.list[VersionInfo]:
+        """Return every version of the session, oldest first."""
+        session = await self._known()
+        return [session.scribe.version(row) for row in await session.ledger()]
+
+    async def transcript(self) -> builtins.list[TranscriptEntry]:
+        """Return all that was said, oldest first, also what a rollback took back."""
+        return transcript_of(await self.versions())
+
+    async def context_history(self, name: str) -> builtins.list[FieldVersion]:
+        """Return every value that a context name has had, oldest first; None where it was gone."""
+        session = await self._known()
+        return session.scribe.history_of(name, await session.ledger())
+
+    async def audit(self) -> builtins.list[AuditEntry]:
+        """Return the audit of the session, oldest first."""
+        await self._reported()
+        session = await self._known()
+        rows = await session.store.read(statements.AUDIT, session=self.session_id)
+        return [session.scribe.audit_entry(row) for row in rows]
+
+    async def rollback(self, version: int) -> JourneySession:
+        """Make a new version whose state equals that of an older one; what came between stays.
+
+        Raises:
+            VersionNotFoundError: There is no such version, or its state was pruned.
+        """
+        async with self._turn() as (session, head):
+            values = await session.rolled_back(head, version)
+            return session_of(await session.head(), values)
+
+    async def list(self) -> builtins.list[str]:
+        """Return the ids of this journey's sessions in the store, newest activity first."""
+        session = await self._session()
+        rows = await session.store.read(statements.LIST, journey=self.spec.id)
+        return [row["session_id"] for row in rows]
+
+    async def delete(self) -> None:
+        """Remove the session, its history and its audit for good; a turn that runs is refused."""
+        await (await self._known()).forget(self.session_id)
+
+    async def close(self) -> None:
+        """Let go of the store; the session stays in it."""
+        await self._reported()
+        opening, self._opening = self._opening, None
+        if opening:
+            await asyncio.wait([opening])
+            if not opening.exception():
+                await opening.result().store.close()
+
+    async def _answer(self, message: Any, tell: Tell | None) -> JourneyResponse:
+        text = read(message)
+        async with self._turn() as (session, head):
+            self._version = head["version"] + 1
+            response = await take(session, head, text, self._served(), tell)
+            if response.is_journey_complete and head["status"] != "complete":
+                await call_back(session, self._version, self._on_end, response)
+            return response
+
+    async def _session(self) -> Session:
+        """Open the session's store, once."""
+        if self._opening is None:
+            opening = open_session(self.session_id, self.spec, self.config, self._saver)
+            self._opening = asyncio.ensure_future(opening)
+        try:
+            return await asyncio.shield(self._opening)
+        except Exception:
+            self._opening = None
+            raise
+
+    async def _known(self) -> Session:
+        """Open the session, which must be in the store."""
+        session = await self._session()
+        await session.head()
+        return session
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:
+        """Wait for the session's turn, and give its head if it may go on."""
+        session = await self._session()
+        async with session.store.lock(self.session_id):
+            head = await session.head()
+            await refuse_expired(session, head, self._on_expire)
+            yield session, head
+
+    def _served(self) -> Services:
+        if self._services is None:
+            self._services = services_of(self.spec, self.config, self._agents, self._report)
+        return self._services
+
+    def _report(self, event: Mapping[str, Any]) -> None:
+        """Audit what came after its turn."""
+        if self._opening:
+            task = asyncio.ensure_future(self._opening.result().audited(self._version, event))
+            self._reports.add(task)
+            task.add_done_callback(self._reports.discard)
+
+    async def _reported(self) -> None:
+        if self._reports:
+            await asyncio.wait(self._reports)

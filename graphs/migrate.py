@@ -1,0 +1,60 @@
+"""Bring our tables in a database up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.pool import StaticPool
+
+HEAD = "0001"
+"""The newest migration; a database that is there already is left alone."""
+
+
+def up_to_date(connection: sqlite3.Connection) -> bool:
+    """Say whether the newest migration has been run."""
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    return row is not None and row[0] == HEAD
+
+
+def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
+    """Run the migrations that a SQLite database still lacks; safe in several processes at once.
+
+    Args:
+        connect: Opens a connection to the database.
+
+    Raises:
+        sqlite3.Error: The file is no database, or cannot be written.
+    """
+    connection = connect()
+    try:
+        if up_to_date(connection):
+            return
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode=WAL")
+        # Taken first, so that a second process waits and then finds the work done.
+        connection.execute("BEGIN EXCLUSIVE")
+        if not up_to_date(connection):
+            _upgrade(connection)
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    engine = sqlalchemy.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    with engine.connect() as connected:
+        config.attributes["connection"] = connected
+        command.upgrade(config, "head")
+        connected.commit()

@@ -1,0 +1,1 @@
+"""Migrations of our own tables, run by alembic."""

@@ -1,0 +1,88 @@
+"""The state after a turn, as its caller sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import JourneyResponse, JourneySession
+from nodes.plain import copied
+from nodes.state import PARTING, Position, Turn
+
+
+def response_of(values: Mapping[str, Any]) -> JourneyResponse:
+    """Return the response of the turn that these values of the state are from."""
+    position, turn = values["position"], values["turn"]
+    fired = turn["transition"]
+    return JourneyResponse(
+        message=PARTING.join(turn["replies"]),
+        pathway_id=position["pathway"],
+        pathway_changed=turn["moved"],
+        transition_to=fired["target"] if fired else None,
+        accumulated_context=copied(values.get("context", {})),
+        is_journey_complete=position["status"] == "complete",
+        metadata=_metadata(position, turn),
+    )
+
+
+def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
+    fired = turn["transition"]
+    return {
+        "version": turn["number"],
+        "pathway_stack": [frame["pathway"] for frame in position["stack"]],
+        "returning": position["returning"],
+        "transition_triggered": fired is not None,
+        "transition_intent": fired["intent"] if fired else None,
+        "tier": fired["tier"] if fired else None,
+        "confidence": fired["confidence"] if fired else None,
+        "reasoning": fired["reason"] if fired else None,
+        "ran": list(turn["ran"]),
+        "replies": list(turn["replies"]),
+        "error": dict(turn["error"]) if turn["error"] else None,
+        "flags": list(turn["flags"]),
+        "usage": {"model_calls": 0, "input_tokens": 0, "output_tokens": 0},
+    }
+
+
+def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> JourneyResponse:
+    """Return the response to a message that changed nothing and was not recorded."""
+    position = values["position"]
+    return JourneyResponse(
+        message=say,
+        pathway_id=position["pathway"],
+        pathway_changed=False,
+        transition_to=None,
+        accumulated_context=copied(values.get("context", {})),
+        is_journey_complete=position["status"] == "complete",
+        metadata={
+            **_metadata(position, values["turn"]),
+            "version": version,
+            "transition_triggered": False,
+            "transition_intent": None,
+            "tier": None,
+            "confidence": None,
+            "reasoning": None,
+            "ran": [],
+            "replies": [say],
+            "error": None,
+            "flags": [flag],
+        },
+    )
+
+
+def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySession:
+    """Return where a session stands."""
+    position = values["position"]
+    return JourneySession(
+        session_id=head["session_id"],
+        journey_id=head["journey_id"],
+        current_pathway_id=position["pathway"],
+        pathway_stack=[frame["pathway"] for frame in position["stack"]],
+        accumulated_context=copied(values.get("context", {})),
+        conversation_history=copied(values.get("messages", [])),
+        returning=position["returning"],
+        is_journey_complete=position["status"] == "complete",
+        version=head["version"],
+        created_at=head["created_at"],
+        updated_at=head["updated_at"],
+    )

@@ -1,0 +1,100 @@
+"""AES-256-GCM over what a sensitive journey stores: state, transcript and audit text."""
+
+from __future__ import annotations
+
+import base64
+import os
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from langgraph.checkpoint.serde.base import CipherProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from journeys import StateError
+
+_NAME = "aes256gcm"
+_MARK = f"{_NAME}:"
+_NONCE = 12
+_WRONG = (
+    "What is stored cannot be opened with this encryption_key. "
+    "Give the key with which the session was started."
+)
+
+
+def strict_serializer() -> JsonPlusSerializer:
+    """Return the serializer of plain state: no pickle, no type is imported on load."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+class Seal:
+    """Leaves text as it is; the seal of journeys that are not sensitive."""
+
+    def close(self, text: str, bound_to: str) -> str:
+        """Return the text as it is stored."""
+        return text
+
+    def open(self, stored: str, bound_to: str) -> str:
+        """Return the text of what is stored."""
+        return stored
+
+    def serializer(self) -> Any:
+        """Return the serializer of the state."""
+        return strict_serializer()
+
+
+class AesSeal(Seal, CipherProtocol):
+    """Encrypts text and state with one key of 32 bytes.
+
+    Text is bound to its place, so that a row of one session is refused in another.
+
+    Raises:
+        StateError: What is stored is not encrypted, was changed, or has another key.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    def close(self, text: str, bound_to: str) -> str:
+        """Return the text encrypted, as text."""
+        sealed = self._sealed(text.encode("utf-8"), bound_to.encode("utf-8"))
+        return _MARK + base64.b64encode(sealed).decode("ascii")
+
+    def open(self, stored: str, bound_to: str) -> str:
+        """Return the text of what is stored."""
+        if not stored.startswith(_MARK):
+            raise StateError("A row of a sensitive journey is not encrypted; it was refused.")
+        sealed = base64.b64decode(stored[len(_MARK) :])
+        return self._opened(sealed, bound_to.encode("utf-8")).decode("utf-8")
+
+    def serializer(self) -> Any:
+        """Return the serializer of the state, which refuses what is not encrypted."""
+        return _SealedSerializer(self, strict_serializer())
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        """Return the cipher's name and the encrypted bytes (LangGraph's protocol)."""
+        return _NAME, self._sealed(plaintext, b"state")
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        """Return the decrypted bytes (LangGraph's protocol)."""
+        return self._opened(ciphertext, b"state")
+
+    def _sealed(self, plaintext: bytes, bound_to: bytes) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, plaintext, bound_to)
+
+    def _opened(self, sealed: bytes, bound_to: bytes) -> bytes:
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], bound_to)
+        except (InvalidTag, ValueError) as error:
+            raise StateError(_WRONG) from error
+
+
+class _SealedSerializer(EncryptedSerializer):
+    """LangGraph's encrypting serializer, which by itself accepts rows that are not encrypted."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        if not data[0].endswith(f"+{_NAME}"):
+            raise StateError("The state of a sensitive journey is not encrypted; it was refused.")
+        return super().loads_typed(data)

@@ -1,0 +1,167 @@
+"""One session in its store: its head, its state, and how both are moved on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphs import statements
+from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
+from graphs.compile import RECURSION_LIMIT, Graph, build
+from graphs.ledger import Scribe
+from graphs.statements import Row, Statement
+from graphs.stores import Store, open_store
+from journeys import (
+    ConfigurationError,
+    JourneyConfig,
+    JourneySpec,
+    SessionNotStartedError,
+    StateError,
+    VersionNotFoundError,
+)
+from nodes.state import Position, Turn
+from nodes.understand import new_turn
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session of one journey in an open store."""
+
+    session_id: str
+    spec: JourneySpec
+    store: Store
+    saver: Any
+    graph: Graph
+    scribe: Scribe
+
+    async def head(self) -> Row:
+        """Return the session's row.
+
+        Raises:
+            SessionNotStartedError: There is none.
+            StateError: It belongs to another journey.
+        """
+        head = await self.store.head(self.session_id)
+        if head is None:
+            raise SessionNotStartedError(
+                f"Session not started: '{self.session_id}' is not in the store. "
+                "Call start() (start_session()) first."
+            )
+        if head["journey_id"] != self.spec.id:
+            raise StateError(
+                f"Session '{self.session_id}' belongs to the journey '{head['journey_id']}', "
+                f"not to '{self.spec.id}'. Use another session id."
+            )
+        return head
+
+    async def values(self, checkpoint_id: str, version: int) -> Mapping[str, Any]:
+        """Return the values of the state at a checkpoint.
+
+        Raises:
+            VersionNotFoundError: The checkpoint is not there any more.
+        """
+        found = await self.saver.aget_tuple(self.run_config(checkpoint_id))
+        if found is None:
+            raise VersionNotFoundError(
+                f"The state of version {version} of session '{self.session_id}' is not in its "
+                "saver: it was pruned, or another saver was handed in."
+            )
+        values: Mapping[str, Any] = found.checkpoint["channel_values"]
+        return values
+
+    def run_config(self, checkpoint_id: str, commit: Commit | None = None) -> Any:
+        """Return LangGraph's configuration: from an explicit checkpoint, never from the latest."""
+        place = {
+            "thread_id": self.session_id,
+            "checkpoint_ns": "",
+            "checkpoint_id": checkpoint_id,
+        }
+        joined = {**place, COMMIT: commit} if commit else place
+        return {"configurable": joined, "recursion_limit": RECURSION_LIMIT}
+
+    def beginning(self) -> Any:
+        """Return the configuration of the run that begins the session."""
+        return self.run_config(NO_CHECKPOINT, Commit(0, self.scribe.begun))
+
+    def turn_after(self, head: Row) -> Any:
+        """Return the configuration of the next turn."""
+
+        def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
+            return self.scribe.advanced(turn, position, checkpoint, head["version"])
+
+        return self.run_config(head["checkpoint_id"], Commit(head["version"] + 1, statements_of))
+
+    async def rolled_back(self, head: Row, version: Any) -> Mapping[str, Any]:
+        """Move the head to the state of an older version; return its values.
+
+        Raises:
+            VersionNotFoundError: There is no such version, or its state was pruned.
+        """
+        number = version if isinstance(version, int) and not isinstance(version, bool) else -1
+        rows = await self.store.read(statements.TURN, session=self.session_id, number=number)
+        if not rows:
+            raise VersionNotFoundError(
+                f"Session '{self.session_id}' has no version {version!r}; "
+                f"it has 0 to {head['version']}."
+            )
+        target = rows[0]
+        values = await self.values(target["checkpoint_id"], version)
+        event = {
+            "kind": "rollback",
+            "from": head["pathway_id"],
+            "to": target["pathway_id"],
+            "reason": f"back to version {version}",
+        }
+        turn: Turn = {**new_turn(head["version"] + 1), "audit": [event]}
+        await self.store.write(
+            *self.scribe.advanced(
+                turn, values["position"], target["checkpoint_id"], head["version"], version
+            )
+        )
+        return values
+
+    async def ledger(self) -> list[Row]:
+        """Return the rows of the ledger, oldest first."""
+        return await self.store.read(statements.TURNS, session=self.session_id)
+
+    async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
+        """Write audit events that no turn carries."""
+        await self.store.write(self.scribe.audited(turn, events))
+
+    async def forget(self, session_id: str, *, tombstone: bool = False) -> None:
+        """Remove a session; with a tombstone, messages to it are told that it expired."""
+        await self.store.forget(session_id, tombstone=tombstone)
+        if self.saver is not self.store.saver:
+            await self.saver.adelete_thread(session_id)
+
+
+async def open_session(
+    session_id: str, spec: JourneySpec, config: JourneyConfig, saver: Any
+) -> Session:
+    """Open a session's store and compile its journey, each once.
+
+    Raises:
+        ConfigurationError: The journey is sensitive and there is no key.
+        StateError: The store cannot be opened.
+    """
+    if spec.sensitive and config.encryption_key is None:
+        raise ConfigurationError(
+            f"{spec.name} is marked __sensitive__: JourneyConfig needs an encryption_key (32 bytes)."
+        )
+    store = await open_store(config.persistence, config.encryption_key if spec.sensitive else None)
+    used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
+    key = (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
+    graph = store.graphs.get(key)
+    if graph is None:
+        graph = build(spec, config).compile(checkpointer=used, name=spec.id)
+        store.graphs[key] = graph
+    ttl, keep = config.session_ttl_seconds, config.keep_versions
+    scribe = Scribe(spec, session_id, store.seal, ttl, keep)
+    return Session(session_id, spec, store, used, graph, scribe)
+
+
+def _retrying(config: JourneyConfig) -> tuple[Any, ...]:
+    if config.error_recovery != "retry":
+        return (0, 0.0)
+    return (config.max_retries, config.retry_backoff_seconds)

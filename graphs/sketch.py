@@ -1,0 +1,164 @@
+"""What a drawing of a journey shows, before it is Mermaid, SVG or text: stops and moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from journeys import NEVER, AlwaysTrigger, IntentTrigger, ReturnToSpecific
+
+if TYPE_CHECKING:
+    from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+
+ANYWHERE = "*"
+_PATTERNS_SHOWN = 3
+_SOURCES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One pathway as it is drawn.
+
+    Attributes:
+        id: The pathway's id.
+        agents: Names of its agents, in order.
+        parallel: Whether the agents run side by side.
+        ends: Whether the journey is over when this pathway is complete.
+        returns: For a detour, where it goes back to, in words; otherwise empty.
+        is_detour: Whether it is drawn in the detours' lane.
+    """
+
+    id: str
+    agents: tuple[str, ...] = ()
+    parallel: bool = False
+    ends: bool = False
+    returns: str = ""
+    is_detour: bool = False
+
+    @property
+    def work(self) -> str:
+        """The agents on one line: an arrow between those in a row, a plus between parallel ones."""
+        return (" + " if self.parallel else " → ").join(self.agents)
+
+
+@dataclass(frozen=True)
+class Label:
+    """The words on one transition: what fires it, the patterns for it, its priority."""
+
+    what: str
+    patterns: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True)
+class Move:
+    """An arrow: from one pathway, or from a crowd of them, to another.
+
+    Attributes:
+        source: A pathway id, or the words for a crowd ("any pathway").
+        target: A pathway id.
+        labels: One for each transition; empty for `__next__`.
+        crowd: Whether `source` is words and not an id.
+    """
+
+    source: str
+    target: str
+    labels: tuple[Label, ...] = ()
+    crowd: bool = False
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """All that a drawing shows, in the order of declaration."""
+
+    name: str
+    purpose: str
+    entry: str
+    stops: dict[str, Stop] = field(default_factory=dict)
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def detours(self) -> list[Stop]:
+        """The pathways that return."""
+        return [stop for stop in self.stops.values() if stop.is_detour]
+
+    def into(self, target: str) -> list[Move]:
+        """The moves that lead to a pathway."""
+        return [move for move in self.moves if move.target == target]
+
+    def out_of(self, source: str) -> list[Move]:
+        """The moves that one pathway, and not a crowd, is the source of."""
+        return [move for move in self.moves if move.source == source and not move.crowd]
+
+
+def sketch(spec: JourneySpec) -> Sketch:
+    """Reduce a spec to what is drawn; only moves that can happen are in it."""
+    return Sketch(
+        name=spec.name,
+        purpose=spec.purpose,
+        entry=spec.entry,
+        stops={pathway.id: _stop(pathway, spec) for pathway in spec.pathways.values()},
+        moves=(*_nexts(spec), *_joined(_transitions(spec))),
+    )
+
+
+def _stop(pathway: PathwaySpec, spec: JourneySpec) -> Stop:
+    never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
+    return Stop(
+        id=pathway.id,
+        agents=tuple(pathway.agents),
+        parallel=pathway.pipeline == "parallel",
+        ends=not (never or pathway.next or pathway.returns),
+        returns="" if never else _return_words(pathway),
+        is_detour=pathway.is_detour,
+    )
+
+
+def _return_words(pathway: PathwaySpec) -> str:
+    if isinstance(pathway.returns, ReturnToSpecific):
+        return f"back to {pathway.returns.target_pathway}"
+    return "back to where it was" if pathway.returns else ""
+
+
+def _nexts(spec: JourneySpec) -> Iterable[Move]:
+    for pathway in spec.pathways.values():
+        never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
+        if pathway.next and not never:
+            yield Move(pathway.id, pathway.next)
+
+
+def _transitions(spec: JourneySpec) -> Iterable[Move]:
+    for transition in spec.transitions:
+        label, target = _label(transition), transition.target
+        sources = [source for source in transition.sources if source in spec.reachable]
+        if ANYWHERE in transition.sources:
+            yield Move("any pathway", target, (label,), crowd=True)
+        elif len(sources) > _SOURCES_SHOWN:
+            yield Move(", ".join(sources), target, (label,), crowd=True)
+        else:
+            yield from (Move(source, target, (label,)) for source in sources)
+
+
+def _joined(moves: Iterable[Move]) -> list[Move]:
+    """Make one arrow of the transitions between the same two ends."""
+    arrows: dict[tuple[str, str], Move] = {}
+    for move in moves:
+        ends = (move.source, move.target)
+        before = arrows[ends].labels if ends in arrows else ()
+        arrows[ends] = Move(move.source, move.target, before + move.labels, move.crowd)
+    return list(arrows.values())
+
+
+def _label(transition: TransitionSpec) -> Label:
+    trigger, priority = transition.trigger, transition.priority
+    if isinstance(trigger, IntentTrigger):
+        return Label(trigger.description, _patterns(trigger), priority)
+    if isinstance(trigger, AlwaysTrigger):
+        return Label("otherwise", priority=priority)
+    return Label(f"when {trigger.label}", priority=priority)
+
+
+def _patterns(trigger: IntentTrigger) -> str:
+    shown = ", ".join(f"“{pattern}”" for pattern in trigger.patterns[:_PATTERNS_SHOWN])
+    return f"{shown}, …" if len(trigger.patterns) > _PATTERNS_SHOWN else shown

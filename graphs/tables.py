@@ -1,0 +1,65 @@
+"""Our own tables: sessions, the ledger of their turns, and the audit.
+
+One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
+of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
+with microseconds, so they sort as they are. For journeys marked sensitive, the columns of sealed
+text are encrypted.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+metadata = MetaData()
+
+TIME = String(32)
+NAME = String(200)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session_id", NAME, primary_key=True),
+    Column("journey_id", NAME, nullable=False),
+    Column("journey_version", NAME, nullable=False),
+    Column("status", String(16), nullable=False, comment="active, complete or expired"),
+    Column("pathway_id", NAME, nullable=False),
+    Column("version", Integer, nullable=False, comment="the head"),
+    Column("created_at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
+    Column("expires_at", TIME, nullable=False),
+    Index("sessions_by_journey", "journey_id", "updated_at"),
+    Index("sessions_by_expiry", "status", "expires_at"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column(
+        "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(16), nullable=False, comment="start, turn, failure or rollback"),
+    Column("checkpoint_id", NAME, nullable=False),
+    Column("rolled_back_to", Integer, comment="for rollbacks: the version gone back to"),
+    Column("pathway_id", NAME, nullable=False),
+    Column("message", Text, comment="sealed"),
+    Column("reply", Text, comment="sealed"),
+    Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
+    Column("at", TIME, nullable=False),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    Column("turn", Integer, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("from_pathway", NAME),
+    Column("to_pathway", NAME),
+    Column("trigger", Text, comment="sealed"),
+    Column("reason", Text, nullable=False, comment="sealed"),
+    Column("confidence", Float),
+    Column("at", TIME, nullable=False),
+    Index("audit_by_session", "session_id", "id"),
+)

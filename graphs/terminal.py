@@ -1,0 +1,114 @@
+"""The pathway map of a journey as boxes and arrows of plain characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graphs.sketch import Label, Move, Sketch, Stop, sketch
+
+if TYPE_CHECKING:
+    from journeys.spec import JourneySpec
+
+_SOLID = ("┌", "─", "┐", "│", "└", "┘")
+_DASHED = ("╭", "┄", "╮", "┆", "╰", "╯")
+
+
+def text(spec: JourneySpec, width: int = 80) -> str:
+    """Draw what leads where, to be read in a terminal.
+
+    Args:
+        spec: The spec of a journey, `SomeJourney.spec`.
+        width: Columns there are; longer labels end in an ellipsis. At least 40 are used.
+
+    Returns:
+        Lines of text: the chain from the entry, further chains, what is reached from any
+        pathway, and the detours in dashed boxes.
+    """
+    drawn, room = sketch(spec), max(width, 40)
+    heading = f"{drawn.name}: {drawn.purpose}" if drawn.purpose else drawn.name
+    lines = [heading.splitlines()[0], "", " ● start", *_chains(drawn), *_crowds(drawn)]
+    for stop in drawn.detours:
+        lines += ["", *_box(stop), *_exits(drawn, stop, more=False)]
+    return "\n".join(_cut(line, room).rstrip() for line in lines) + "\n"
+
+
+def _chains(drawn: Sketch) -> Iterator[str]:
+    """Follow `next` from the entry, then from each pathway that was not passed."""
+    passed: set[str] = set()
+    entry = drawn.stops[drawn.entry]
+    for first in (entry, *drawn.stops.values()):
+        if first.id in passed or first.is_detour:
+            continue
+        yield " ▼" if first is entry else ""
+        stop: Stop | None = first
+        while stop:
+            passed.add(stop.id)
+            yield from _box(stop)
+            following = _next(drawn, stop)
+            yield from _exits(drawn, stop, more=bool(following) or stop.ends)
+            stop = drawn.stops[following] if following and following not in passed else None
+            if following:
+                yield " ▼" if stop else f" └─▶ {following}"
+
+
+def _next(drawn: Sketch, stop: Stop) -> str:
+    return next((move.target for move in drawn.out_of(stop.id) if not move.labels), "")
+
+
+def _exits(drawn: Sketch, stop: Stop, *, more: bool) -> list[str]:
+    """The transitions out of one pathway, and the end of the journey."""
+    moves = [move for move in drawn.out_of(stop.id) if move.labels]
+    rows = _arrows(drawn, moves, " │ " if more else " ")
+    return [*rows, " ▼", " ◉ end"] if stop.ends else rows
+
+
+def _crowds(drawn: Sketch) -> Iterator[str]:
+    moves = [move for move in drawn.moves if move.crowd]
+    for source in dict.fromkeys(move.source for move in moves):
+        yield ""
+        yield f"From {source}"
+        yield from _arrows(drawn, [move for move in moves if move.source == source], " ")
+
+
+def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
+    """One row a label, targets under one another."""
+    wide = max((_columns(move.target) for move in moves), default=0)
+    rows = []
+    for move in moves:
+        arrow = "┄┄▷" if drawn.stops[move.target].is_detour else "──▶"
+        room = " " * (wide - _columns(move.target))
+        rows += [f"{start}{arrow} {move.target}{room}  {_said(label)}" for label in move.labels]
+    return rows
+
+
+def _said(label: Label) -> str:
+    """The priority first: it is short, and the rest may be cut."""
+    rank = f"[{label.priority}] " if label.priority else ""
+    return rank + ": ".join(part for part in (label.what, label.patterns) if part)
+
+
+def _box(stop: Stop) -> list[str]:
+    left_top, across, right_top, down, left_end, right_end = _DASHED if stop.is_detour else _SOLID
+    inside = [stop.id]
+    inside += [stop.work] if stop.work else []
+    inside += [f"↩ {stop.returns}"] if stop.returns else []
+    wide = max(_columns(line) for line in inside)
+    rows = [f"{down} {line}{' ' * (wide - _columns(line))} {down}" for line in inside]
+    edge = across * (wide + 2)
+    return [f"{left_top}{edge}{right_top}", *rows, f"{left_end}{edge}{right_end}"]
+
+
+def _columns(line: str) -> int:
+    """Columns of a terminal that a text takes."""
+    shown = (c for c in line if not unicodedata.combining(c))
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
+
+
+def _cut(line: str, room: int) -> str:
+    if _columns(line) <= room:
+        return line
+    while line and _columns(line) > room - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"

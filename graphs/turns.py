@@ -1,0 +1,93 @@
+"""Take one turn of a session: run the graph, which commits it; or say that it failed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from graphs.failures import PATHWAY_FAILURES, apology, failure_event, failure_of
+from graphs.inbox import unanswerable
+from graphs.responses import response_of, unmoved
+from graphs.session import Session
+from graphs.statements import Row
+from graphs.stores import translated
+from journeys import JourneyEvent, JourneyResponse
+from nodes.context import Op
+from nodes.services import Services
+from nodes.state import Turn
+from nodes.understand import new_turn
+
+Tell = Callable[[JourneyEvent], None]
+
+
+async def begin(session: Session, services: Services, ops: list[Op]) -> None:
+    """Write version 0: the entry pathway, with these operations on an empty context."""
+    turn = {**new_turn(0, kind="start"), "ops": ops}
+    await _run(session, services, {"context": ops, "turn": turn}, session.beginning())
+
+
+async def take(
+    session: Session, head: Row, text: str, services: Services, tell: Tell | None = None
+) -> JourneyResponse:
+    """Answer a message from the session's head on; with `tell`, pass events on as they come.
+
+    Raises:
+        JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
+        StateError: The turn could not be committed.
+    """
+    if fixed := unanswerable(text):
+        values = await session.values(head["checkpoint_id"], head["version"])
+        say = getattr(services.config.texts, fixed)
+        return unmoved(values, head["version"], say, f"{fixed}_message")
+    turn = new_turn(head["version"] + 1, message=text)
+    if head["journey_version"] != services.spec.version:
+        turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
+    messages = [{"role": "user", "content": text}]
+    config = session.turn_after(head)
+    try:
+        values = await _run(session, services, {"messages": messages, "turn": turn}, config, tell)
+    except PATHWAY_FAILURES as error:
+        failed = await _failed(session, head, services, turn, error)
+        values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+    return response_of(values)
+
+
+async def _failed(
+    session: Session, head: Row, services: Services, turn: Turn, error: Exception
+) -> Turn:
+    """Return the record that apologises; under fail_fast audit the failure and raise it."""
+    failure = failure_of(error)
+    if services.fails_fast:
+        await session.audited(turn["number"], failure_event(head["pathway_id"], failure))
+        raise failure from error
+    return apology(turn, services.config, head["pathway_id"], failure)
+
+
+async def _run(
+    session: Session, services: Services, inputs: Any, config: Any, tell: Tell | None = None
+) -> Mapping[str, Any]:
+    """Run the graph and return its values; its saver commits them."""
+    options: dict[str, Any] = {"context": services, "durability": "exit"}
+    with translated():
+        if tell is None:
+            values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)
+            return values
+        return await _streamed(session.graph.astream, inputs, config, options, tell)
+
+
+async def _streamed(
+    astream: Callable[..., AsyncIterator[Any]],
+    inputs: Any,
+    config: Any,
+    options: Mapping[str, Any],
+    tell: Tell,
+) -> Mapping[str, Any]:
+    last: Mapping[str, Any] = {}
+    modes = {"stream_mode": ["custom", "values"], "subgraphs": True}
+    async for namespace, mode, data in astream(inputs, config, **options, **modes):
+        if mode == "custom":
+            details = {name: value for name, value in data.items() if name != "type"}
+            tell(JourneyEvent(data["type"], details))
+        elif not namespace:
+            last = data
+    return last

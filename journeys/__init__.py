@@ -1,0 +1,87 @@
+"""The language of journeys: what an author writes, and the frozen spec that it becomes."""
+
+from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.config import JourneyConfig, Texts
+from journeys.context import MergeStrategy
+from journeys.errors import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    ContextMergeError,
+    ContextSizeExceededError,
+    InvalidMessageError,
+    JourneyDefinitionError,
+    JourneyError,
+    MaxPathwayDepthError,
+    PathwayExecutionError,
+    PathwayNotFoundError,
+    SessionExistsError,
+    SessionExpiredError,
+    SessionNotStartedError,
+    StateError,
+    VersionNotFoundError,
+)
+from journeys.io_fields import InputField, OutputField
+from journeys.journey import Journey
+from journeys.outcomes import (
+    AuditEntry,
+    FieldVersion,
+    JourneyEvent,
+    JourneyResponse,
+    JourneySession,
+    TranscriptEntry,
+    VersionInfo,
+)
+from journeys.pathway import Pathway
+from journeys.signature import Signature
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.transitions import (
+    AlwaysTrigger,
+    BaseTrigger,
+    ConditionTrigger,
+    IntentTrigger,
+    Transition,
+)
+
+__all__ = [
+    "NEVER",
+    "AgentNotRegisteredError",
+    "AlwaysTrigger",
+    "AuditEntry",
+    "BaseTrigger",
+    "ConditionTrigger",
+    "ConfigurationError",
+    "ContextMergeError",
+    "ContextSizeExceededError",
+    "FieldVersion",
+    "InputField",
+    "IntentTrigger",
+    "InvalidMessageError",
+    "Journey",
+    "JourneyConfig",
+    "JourneyDefinitionError",
+    "JourneyError",
+    "JourneyEvent",
+    "JourneyResponse",
+    "JourneySession",
+    "JourneySpec",
+    "MaxPathwayDepthError",
+    "MergeStrategy",
+    "OutputField",
+    "Pathway",
+    "PathwayExecutionError",
+    "PathwayNotFoundError",
+    "PathwaySpec",
+    "ReturnToPrevious",
+    "ReturnToSpecific",
+    "SessionExistsError",
+    "SessionExpiredError",
+    "SessionNotStartedError",
+    "Signature",
+    "StateError",
+    "Texts",
+    "TranscriptEntry",
+    "Transition",
+    "TransitionSpec",
+    "VersionInfo",
+    "VersionNotFoundError",
+]

@@ -1,0 +1,49 @@
+"""What happens when a detour is over, and the mark for a pathway that is never complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnToPrevious:
+    """The detour goes back to the pathway that it interrupted.
+
+    Attributes:
+        preserve_context: False undoes at the return what the detour changed in the context.
+        max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
+
+    Source: ADR-025 section 5.3; readings in DESIGN.md section 4.
+    """
+
+    preserve_context: bool = True
+    max_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnToSpecific:
+    """The detour goes on to one named pathway, resuming it if it is paused.
+
+    Attributes:
+        target_pathway: Id of the pathway to go to.
+        preserve_context: False undoes at the return what the detour changed in the context.
+        max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
+
+    Source: REQ-PM-001; readings in DESIGN.md section 4.
+    """
+
+    target_pathway: str
+    preserve_context: bool = True
+    max_depth: int | None = None
+
+
+class Never(Enum):
+    """The type of `NEVER`."""
+
+    NEVER = "never"
+
+
+NEVER: Final = Never.NEVER
+"""`__complete_when__ = NEVER`: the pathway is left by transitions only."""

@@ -1,0 +1,224 @@
+"""What is wrong with a definition (faults), and what only smells (warnings)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from journeys.behaviors import NEVER, ReturnToSpecific
+from journeys.context import MergeStrategy
+from journeys.errors import did_you_mean
+from journeys.spec import PIPELINES, RESERVED_IDS, JourneySpec, PathwaySpec, TransitionSpec
+from journeys.transitions import IntentTrigger
+
+Pathways = Mapping[str, PathwaySpec]
+
+
+def reference_faults(
+    owner: str, entry: str | None, pathways: Pathways, transitions: Sequence[TransitionSpec]
+) -> list[str]:
+    """Return the faults that only show when all pathways are known together."""
+    return [
+        *_id_faults(pathways),
+        *_entry_faults(owner, entry, pathways),
+        *_next_faults(pathways),
+        *_return_faults(pathways),
+        *_pipeline_faults(pathways),
+        *_transition_faults(owner, pathways, transitions),
+        *_strategy_faults(pathways),
+        *_loop_faults(pathways),
+    ]
+
+
+def strategies_of(pathways: Pathways) -> dict[str, MergeStrategy | None]:
+    """Return the one strategy of each accumulated name; None is the undeclared rule."""
+    strategies: dict[str, MergeStrategy | None] = {}
+    for pathway in pathways.values():
+        for name, strategy in pathway.accumulate.items():
+            strategies[name] = strategies.get(name) or strategy
+    return strategies
+
+
+def warnings_of(spec: JourneySpec) -> Iterator[str]:
+    """Yield what smells in a definition without faults."""
+    for pathway in spec.pathways.values():
+        if pathway.id not in spec.reachable:
+            yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
+        if not pathway.agents:
+            yield f"{pathway.where}: no agents, so nothing is said in it."
+        yield from _unfilled(spec, pathway)
+        yield from _never_complete(spec, pathway)
+    yield from _model_warnings(spec)
+
+
+def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+    """Warn of required inputs that no output, update or message fills."""
+    if pathway.signature is None:
+        return
+    inputs = pathway.signature.inputs
+    listener = next((field.name for field in inputs if field.required and field.is_text), None)
+    filled = _kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
+    for field in inputs:
+        if field.required and not field.source and field.name not in {*filled, listener}:
+            yield (
+                f"{pathway.where}: nothing fills the required input '{field.name}'. Accumulate it "
+                "in another pathway, give it a default, or pass it to start()."
+            )
+
+
+def _kept_names(spec: JourneySpec) -> set[str]:
+    updated = {update.target for transition in spec.transitions for update in transition.updates}
+    return set(spec.strategies) | set(spec.kept) | updated
+
+
+def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
+    if pathway.signature is None or pathway.pipeline != "sequential" or len(pathway.agents) < 2:
+        return set()
+    return {field.name for field in pathway.signature.outputs}
+
+
+def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+    if isinstance(pathway.complete_when, tuple):
+        for name in pathway.complete_when:
+            if name not in _kept_names(spec):
+                yield (
+                    f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
+                    "accumulates; only start() could give it."
+                )
+
+
+def _model_warnings(spec: JourneySpec) -> Iterator[str]:
+    models = {
+        t.trigger.llm_model
+        for t in spec.transitions
+        if isinstance(t.trigger, IntentTrigger) and t.trigger.use_llm_fallback
+    } - {None}
+    if len(models) > 1:
+        names = ", ".join(sorted(str(model) for model in models))
+        yield (
+            f"{spec.name}: its transitions name several models ({names}); one call serves a turn, "
+            "so the config's model is taken where they meet."
+        )
+
+
+def _known(pathways: Pathways) -> str:
+    return f"Its pathways: {', '.join(pathways)}."
+
+
+def _unknown(where: str, what: str, id_: object, pathways: Pathways) -> str:
+    hint = did_you_mean(str(id_), list(pathways))
+    return f"{where}: {what} is {id_!r}, which is no pathway here.{hint} {_known(pathways)}"
+
+
+def _id_faults(pathways: Pathways) -> Iterator[str]:
+    for id_, pathway in pathways.items():
+        if not id_:
+            yield f"{pathway.where}: its id is empty. Give the class a name before the suffix."
+        if id_ in RESERVED_IDS:
+            yield f"{pathway.where}: the id '{id_}' is a node of the graph itself. Rename it."
+        for name in pathway.agents:
+            if ":" in name or "|" in name or name.startswith("__"):
+                yield (
+                    f"{pathway.where}: the agent name '{name}' holds ':' or '|' or begins with "
+                    "'__', which LangGraph keeps for itself. Rename it."
+                )
+
+
+def _entry_faults(owner: str, entry: str | None, pathways: Pathways) -> Iterator[str]:
+    if entry is not None and entry not in pathways:
+        yield _unknown(owner, "__entry_pathway__", entry, pathways)
+    first = entry or next(iter(pathways), "")
+    if first in pathways and pathways[first].is_detour:
+        yield (
+            f"{owner}: the entry '{first}' is a detour, and there is nothing to return to yet. "
+            "Set __entry_pathway__ to another pathway."
+        )
+
+
+def _next_faults(pathways: Pathways) -> Iterator[str]:
+    for pathway in pathways.values():
+        if pathway.next is None:
+            continue
+        if pathway.next not in pathways:
+            yield _unknown(pathway.where, "__next__", pathway.next, pathways)
+        elif pathways[pathway.next].is_detour:
+            yield (
+                f"{pathway.where}: __next__ is '{pathway.next}', a detour, which only a transition "
+                "can enter. Use a Transition, or take its __return_behavior__ away."
+            )
+        if pathway.is_detour:
+            yield (
+                f"{pathway.where}: it has __next__ and __return_behavior__; a detour returns. "
+                "Take one away, or use ReturnToSpecific."
+            )
+
+
+def _return_faults(pathways: Pathways) -> Iterator[str]:
+    for pathway in pathways.values():
+        returns = pathway.returns
+        if isinstance(returns, ReturnToSpecific):
+            if returns.target_pathway not in pathways:
+                yield _unknown(pathway.where, "the return target", returns.target_pathway, pathways)
+            elif pathways[returns.target_pathway].is_detour:
+                yield f"{pathway.where}: the return target '{returns.target_pathway}' is a detour."
+        depth = returns.max_depth if returns else None
+        if depth is not None and (not isinstance(depth, int) or depth < 1):
+            yield f"{pathway.where}: max_depth is {depth!r}; it must be a whole number from 1 on."
+
+
+def _pipeline_faults(pathways: Pathways) -> Iterator[str]:
+    for pathway in pathways.values():
+        if pathway.pipeline not in PIPELINES:
+            hint = did_you_mean(pathway.pipeline, PIPELINES)
+            yield (
+                f"{pathway.where}: __pipeline__ is {pathway.pipeline!r}.{hint} "
+                f"One of: {', '.join(PIPELINES)}."
+            )
+
+
+def _transition_faults(
+    owner: str, pathways: Pathways, transitions: Sequence[TransitionSpec]
+) -> Iterator[str]:
+    for number, transition in enumerate(transitions):
+        where = f"{owner}.__transitions__[{number}]"
+        if transition.target not in pathways:
+            yield _unknown(where, "to_pathway", transition.target, pathways)
+        for source in transition.sources:
+            if source != "*" and source not in pathways:
+                yield _unknown(where, "from_pathway", source, pathways)
+
+
+def _strategy_faults(pathways: Pathways) -> Iterator[str]:
+    first: dict[str, tuple[MergeStrategy, str]] = {}
+    for pathway in pathways.values():
+        for name, strategy in pathway.accumulate.items():
+            if strategy is None:
+                continue
+            known, where = first.setdefault(name, (strategy, pathway.where))
+            if known is not strategy:
+                yield (
+                    f"{pathway.where}: '{name}' is merged by '{strategy}', but by '{known}' in "
+                    f"{where}. A name has one strategy in a journey."
+                )
+
+
+def _loop_faults(pathways: Pathways) -> Iterator[str]:
+    """Find arrivals that would run in a circle until the hop limit, every time."""
+    told: set[str] = set()
+    for start in pathways:
+        loop: list[str] = []
+        at = start
+        while at in pathways and at not in loop and _goes_on_by_itself(pathways[at]):
+            loop.append(at)
+            at = pathways[at].next or ""
+        if loop and at == start and not told & set(loop):
+            told |= set(loop)
+            yield (
+                f"{pathways[start].where}: {' -> '.join([*loop, start])} run on arrival in an "
+                "endless loop. Let one of them wait: take its __runs_on_arrival__ away."
+            )
+
+
+def _goes_on_by_itself(pathway: PathwaySpec) -> bool:
+    # A callable may end the circle by what the agents find out; the hop limit guards the rest.
+    waits = pathway.complete_when is NEVER or callable(pathway.complete_when)
+    return pathway.runs_on_arrival and not waits

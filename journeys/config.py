@@ -1,0 +1,165 @@
+"""Settings of a running journey, and the texts that the runtime itself says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from journeys.errors import ConfigurationError, did_you_mean
+
+RECOVERIES = ("graceful", "retry", "fail_fast")
+DAY = 86_400.0
+_OLD_STORES = {"memory": "memory://", "sqlite": "sqlite:///journeys.db"}
+_STORES = ("memory://", "sqlite:///")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the runtime says in its own voice; each may be worded anew.
+
+    Attributes:
+        closing: Answer to a message after the journey has ended.
+        apology: Answer of a turn that failed under graceful recovery.
+        too_deep: Answer when a detour would exceed the depth limit.
+        empty: Answer to an empty message.
+        too_long: Answer to a message over the size limit.
+    """
+
+    closing: str = "We are all done here. If you need anything else, just say so."
+    apology: str = "Sorry, something went wrong on our side. Nothing was lost; please try again."
+    too_deep: str = "Let us finish what we have open first; then we can get to that."
+    empty: str = "I did not catch anything. What would you like to say?"
+    too_long: str = "That is more than I can read at once. Could you put it more briefly?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JourneyConfig:
+    """Settings of a session; every value is checked when it is made.
+
+    Attributes:
+        persistence: Where sessions live: "memory://" (one per process), "memory://NAME", or
+            "sqlite:///FILE" (default "sqlite:///journeys.db").
+        context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
+            documents' "dataflow" and "redis" are refused.
+        intent_detection_model: Model that judges intents where a trigger names none. No model is
+            asked unless one is configured.
+        intent_confidence_threshold: Least confidence, 0 to 1, of a verdict that fires.
+        max_pathway_depth: Most paused pathways at a time.
+        pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; a pathway's
+            own `__timeout__` replaces it.
+        max_context_size_bytes: Largest context in bytes of UTF-8 JSON.
+        prunable: Context names whose lists lose their oldest entries from 90 % of that size on.
+        error_recovery: "graceful" (the user gets an apology, the session stays where it was),
+            "retry" (the agent is tried again first) or "fail_fast" (the error is raised).
+        max_retries: Further tries of a failing agent under "retry".
+        retry_backoff_seconds: Pause before the first of them; it doubles each time.
+        session_ttl_seconds: A session without a message for that long expires; 30 days.
+        keep_versions: Newest versions that can be rolled back to; at least 100.
+        encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
+        texts: What the runtime says itself.
+
+    Raises:
+        ConfigurationError: A value is unknown or out of range, with the remedy.
+
+    Source: ADR-025 section 5.1, REQ-PM-003.
+    """
+
+    persistence: str = "sqlite:///journeys.db"
+    context_persistence: str | None = None
+    intent_detection_model: str = "gpt-4o-mini"
+    intent_confidence_threshold: float = 0.7
+    max_pathway_depth: int = 10
+    pathway_timeout_seconds: float = 60.0
+    max_context_size_bytes: int = 1024 * 1024
+    prunable: Sequence[str] = ()
+    error_recovery: str = "graceful"
+    max_retries: int = 3
+    retry_backoff_seconds: float = 0.2
+    session_ttl_seconds: float = 30 * DAY
+    keep_versions: int = 100
+    encryption_key: bytes | None = field(default=None, repr=False)
+    texts: Texts = field(default_factory=Texts)
+
+    def __post_init__(self) -> None:
+        if self.context_persistence is not None:
+            object.__setattr__(self, "persistence", _store_of_old_name(self.context_persistence))
+        object.__setattr__(self, "prunable", _names(self.prunable))
+        _check_store(self.persistence)
+        _check_recovery(self.error_recovery)
+        _check_numbers(self)
+        key = self.encryption_key
+        if key is not None and (not isinstance(key, bytes) or len(key) != 32):
+            raise ConfigurationError(
+                "encryption_key must be exactly 32 bytes (AES-256). "
+                "Make one with: python -c 'import os; print(os.urandom(32).hex())'"
+            )
+
+
+_LIMITS: dict[str, tuple[float, float]] = {
+    "intent_confidence_threshold": (0.0, 1.0),
+    "max_pathway_depth": (1, 1_000),
+    "pathway_timeout_seconds": (0.001, DAY),
+    "max_context_size_bytes": (2, 2**30),
+    "max_retries": (0, 100),
+    "retry_backoff_seconds": (0.0, 3_600.0),
+    "session_ttl_seconds": (0.001, 100 * 365 * DAY),
+    "keep_versions": (100, 10**9),
+}
+
+
+def _check_numbers(config: JourneyConfig) -> None:
+    kinds = {item.name: item.type for item in fields(config)}
+    for name, (least, most) in _LIMITS.items():
+        value: Any = getattr(config, name)
+        wanted: Callable[[Any], bool] = _is_whole if kinds[name] == "int" else _is_number
+        if not wanted(value) or not least <= value <= most:
+            kind = "a whole number" if kinds[name] == "int" else "a number"
+            raise ConfigurationError(
+                f"{name} is {value!r}; it must be {kind} from {least:g} to {most:g}."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_recovery(value: str) -> None:
+    if value not in RECOVERIES:
+        hint = did_you_mean(str(value), RECOVERIES)
+        raise ConfigurationError(
+            f"error_recovery is {value!r}.{hint} One of: {', '.join(RECOVERIES)}."
+        )
+
+
+def _check_store(url: Any) -> None:
+    if isinstance(url, str) and (url.startswith("memory://") or url.startswith("sqlite:///")):
+        if url != "sqlite:///":
+            return
+        raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
+    hint = did_you_mean(str(url), [*_OLD_STORES, *_STORES])
+    raise ConfigurationError(
+        f"persistence is {url!r}, which is no store that this runtime has.{hint} "
+        "Use 'memory://', 'memory://NAME' or 'sqlite:///FILE'."
+    )
+
+
+def _store_of_old_name(value: str) -> str:
+    if value in _OLD_STORES:
+        return _OLD_STORES[value]
+    if value in ("dataflow", "redis"):
+        raise ConfigurationError(
+            f"context_persistence={value!r} does not exist here. Use "
+            "persistence='sqlite:///FILE' to keep sessions, or 'memory://' to forget them."
+        )
+    return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+        raise ConfigurationError(f"prunable must be a list of context names, not {value!r}.")
+    return tuple(value)

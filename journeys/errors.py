@@ -1,0 +1,142 @@
+"""Every error that JourneyGraph raises.
+
+    JourneyError
+    ├── JourneyDefinitionError      a class body that cannot become a journey
+    ├── ConfigurationError          a setting that cannot be honoured
+    ├── InvalidMessageError         a message that no person can have typed
+    ├── PathwayNotFoundError        a pathway id that this journey does not have
+    ├── AgentNotRegisteredError     a name without an agent, or an agent without a place
+    ├── PathwayExecutionError       an agent failed, timed out or broke its contract
+    ├── ContextMergeError           a value that its merge strategy cannot take
+    ├── ContextSizeExceededError    a context over its size limit
+    ├── MaxPathwayDepthError        one detour too many
+    ├── SessionNotStartedError      a message before start()
+    ├── SessionExistsError          a second start() on the same session
+    ├── SessionExpiredError         a message after the time to live
+    └── StateError                  the store refused or lost something
+        └── VersionNotFoundError    a version that never was, or is pruned
+
+Where a source document raises ValueError or RuntimeError, ours is one as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """Return `" Did you mean 'x'?"` for the closest known word, or an empty string."""
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""
+
+
+class JourneyError(Exception):
+    """Base of all errors of this library."""
+
+
+class JourneyDefinitionError(JourneyError, ValueError):
+    """A definition has faults; `faults` holds one sentence for each of them."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class ConfigurationError(JourneyError, ValueError):
+    """A setting is unknown, out of range, or cannot be honoured here."""
+
+
+class InvalidMessageError(JourneyError, ValueError):
+    """A message is not text, or holds characters that only a broken client sends."""
+
+
+class PathwayNotFoundError(JourneyError, ValueError):
+    """A session stands at, or was sent to, a pathway that its journey does not have."""
+
+    def __init__(self, pathway_id: str, available: Sequence[str]) -> None:
+        self.pathway_id = pathway_id
+        self.available = list(available)
+        hint = did_you_mean(pathway_id, self.available)
+        super().__init__(
+            f"Pathway '{pathway_id}' not found.{hint} Available: {', '.join(self.available)}"
+        )
+
+
+class AgentNotRegisteredError(JourneyError, ValueError):
+    """Agents are missing, or one was registered under a name that no pathway uses."""
+
+
+class PathwayExecutionError(JourneyError, RuntimeError):
+    """An agent failed, ran out of time, or returned what its signature does not allow."""
+
+    def __init__(self, pathway_id: str, agent: str, reason: str) -> None:
+        self.pathway_id = pathway_id
+        self.agent = agent
+        self.reason = reason
+        who = f"agent '{agent}'" if agent else "its agents"
+        super().__init__(f"Pathway '{pathway_id}', {who}: {reason}")
+
+
+class ContextMergeError(JourneyError, ValueError):
+    """A value does not fit the merge strategy of its name; nothing was merged."""
+
+    def __init__(self, field: str, strategy: str, reason: str) -> None:
+        self.field = field
+        self.strategy = strategy
+        super().__init__(f"Context field '{field}' cannot be merged by '{strategy}': {reason}")
+
+
+class ContextSizeExceededError(JourneyError, ValueError):
+    """The context would be larger than its limit (bytes of UTF-8 JSON); nothing was changed."""
+
+    def __init__(
+        self, current_size: int, max_size: int, largest: Mapping[str, int] | None = None
+    ) -> None:
+        self.current_size = current_size
+        self.max_size = max_size
+        self.largest = dict(largest or {})
+        fields = ", ".join(f"'{name}' ({size} bytes)" for name, size in self.largest.items())
+        most = f" The largest fields: {fields}." if fields else ""
+        super().__init__(
+            f"Context size {current_size} bytes exceeds the limit of {max_size} bytes.{most} "
+            "Raise max_context_size_bytes, keep less, or declare lists as prunable."
+        )
+
+
+class MaxPathwayDepthError(JourneyError, RuntimeError):
+    """A detour would make the stack of paused pathways deeper than its limit."""
+
+    def __init__(self, depth: int, max_depth: int) -> None:
+        self.depth = depth
+        self.max_depth = max_depth
+        super().__init__(
+            f"Pathway stack overflow: depth {depth} exceeds the maximum of {max_depth}"
+        )
+
+
+class SessionNotStartedError(JourneyError, RuntimeError):
+    """The session has no state in its store yet."""
+
+
+class SessionExistsError(JourneyError, RuntimeError):
+    """A session of that id is there already; starting again would wipe it."""
+
+
+class SessionExpiredError(JourneyError, RuntimeError):
+    """The session outlived its time to live."""
+
+
+class StateError(JourneyError, RuntimeError):
+    """The store could not do what was asked; the session stands where it stood.
+
+    `retryable` says whether the same call may succeed later.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class VersionNotFoundError(StateError, ValueError):
+    """A version of a session that does not exist, or whose state was pruned."""

@@ -1,0 +1,1 @@
+"""Journeys that run as they are, to learn from and to copy."""

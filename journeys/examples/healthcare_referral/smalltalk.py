@@ -1,0 +1,131 @@
+"""What a message is up to: agreeing, asking, booking, wanting something else."""
+
+from __future__ import annotations
+
+import re
+
+from journeys.examples.healthcare_referral.hearing import refused
+
+_YES = re.compile(
+    r"^(?:oh |ah |well,? |hm+,? )?(?:yes|yeah|yep|yup|sure|ok|okay|alright|all right|fine|great|perfect"
+    r"|good|agreed|correct|exactly|absolutely|definitely|please do|go ahead|of course|gladly|deal)\b"
+    r"|\b(?:sounds (?:good|great|fine)|that works|works for me|that(?:'s| is) (?:fine|good|great|perfect)"
+    r"|go ahead|let's do (?:it|that)|do it|please do|go on|let's continue|you're right|i agree)\b"
+)
+_NO = re.compile(r"^(?:no|nope|nah|not really|neither|no thanks|no thank you)\b")
+_THANKS = re.compile(r"\b(?:thanks|thank you|thx|cheers|got it|understood|i see|good to know)\b")
+_BOOK = re.compile(
+    r"\b(?:book|reserve|schedule|confirm|i'?ll (?:take|have|go with)|i(?:'d like to| will| want to)? take"
+    r"|go with|put me down|sign me up|let's take|take (?:the|that|it|this))\b"
+)
+_LIST = re.compile(
+    r"\b(?:show|list|available|availability|options?|suggest(?:ions?)?|recommend(?:ations?)?|find|search"
+    r"|appointments?|doctors?|drs|specialists?|slots?|times|openings?|who|which|anybody|anyone"
+    r"|continue|proceed|go on|back to|next|start)\b"
+)
+_OTHER_DOCTOR = re.compile(
+    r"\b(?:another|a different|different|the next) (?:doctor|dr|one|option|specialist|person|suggestion)\b"
+    r"|\bsomeone else\b|\bsomebody else\b|\bnot (?:him|her|them|this one|that one)\b"
+    r"|(?:n't|\bnot) (?:want|like|see) (?:him|her|them|this|that)\b|\bnot this (?:dr|doctor)\b"
+)
+_NONE_OF_THEM = re.compile(r"\bnone of (?:these|them|those)\b|\bneither(?: of (?:them|these))?\b")
+_MORE = re.compile(
+    r"\b(?:more|other|others|else|remaining) ?(?:doctors|drs|options|names|suggestions)?\b"
+)
+_OTHER_TIME = re.compile(
+    r"\b(?:another|different|other|earlier|later|new) (?:times?|days?|slots?|dates?|appointments?)\b"
+    r"|\b(?:reschedule|postpone|move (?:it|my|the))\b|\bchange (?:the|my) (?:time|appointment|booking)\b"
+)
+_QUESTION = re.compile(
+    r"\?|^(?:is|are|do|does|can|could|may|what|which|who|when|where|how|why|any|would|will)\b"
+)
+_SOONEST = re.compile(r"\b(?:earliest|soonest|asap|as soon as possible|first available|quickest)\b")
+_ORDINALS = {
+    "first": 0,
+    "1st": 0,
+    "second": 1,
+    "2nd": 1,
+    "third": 2,
+    "3rd": 2,
+    "fourth": 3,
+    "last": -1,
+}
+_ORDINAL = re.compile(
+    r"\b(?:the )?(?P<word>first|second|third|fourth|last|1st|2nd|3rd) (?:one|dr|doctor|option|slot|time|suggestion)\b"
+    r"|\bthe (?P<bare>first|second|third|fourth|last|1st|2nd|3rd)(?= please|[.,!]|$)"
+    r"|(?:\bnumber |\boption |\bno |#)(?P<number>[1-9])\b|^(?P<alone>[1-9])[.)!]?$"
+)
+
+
+def agrees(text: str) -> bool:
+    """Say whether a plain text says yes."""
+    return _YES.search(text) is not None
+
+
+def declines(text: str) -> bool:
+    """Say whether a plain text begins with a no."""
+    return _NO.search(text) is not None
+
+
+def thanks(text: str) -> bool:
+    """Say whether a plain text only takes note or says thank you."""
+    return _THANKS.search(text) is not None
+
+
+def wants_booking(text: str) -> bool:
+    """Say whether the speaker asks to have something booked."""
+    return any(not refused(text, hit.start(), hit.end()) for hit in _BOOK.finditer(text))
+
+
+def wants_list(text: str) -> bool:
+    """Say whether the speaker asks to be shown doctors or times."""
+    return _LIST.search(text) is not None
+
+
+def wants_other_doctor(text: str) -> bool:
+    """Say whether the doctor at hand is turned down without a name."""
+    return _OTHER_DOCTOR.search(text) is not None
+
+
+def wants_none_of_them(text: str) -> bool:
+    """Say whether all that was offered is turned down."""
+    return _NONE_OF_THEM.search(text) is not None
+
+
+def wants_more(text: str) -> bool:
+    """Say whether the speaker wants to see further doctors without turning one down."""
+    return _MORE.search(text) is not None
+
+
+def wants_other_time(text: str) -> bool:
+    """Say whether the speaker wants the same doctor at another time."""
+    return _OTHER_TIME.search(text) is not None
+
+
+def wants_soonest(text: str) -> bool:
+    """Say whether an early time matters most."""
+    return _SOONEST.search(text) is not None
+
+
+def asks(text: str) -> bool:
+    """Say whether a plain text is a question."""
+    return _QUESTION.search(text) is not None
+
+
+def ordinal(text: str) -> int | None:
+    """Return which of several is meant, from 0; -1 is the last.
+
+    Example:
+        >>> ordinal("the second one please"), ordinal("option 3"), ordinal("first I need a coffee")
+        (1, 2, None)
+    """
+    hit = _ORDINAL.search(text)
+    if hit is None:
+        return None
+    number = hit["number"] or hit["alone"]
+    return int(number) - 1 if number else _ORDINALS[hit["word"] or hit["bare"]]
+
+
+def is_about_a_time(text: str) -> bool:
+    """Say whether a counted thing is a time rather than a doctor."""
+    return re.search(r"\b(?:slot|time|appointment)\b", text) is not None

@@ -1,0 +1,222 @@
+"""Journeys: whole conversations with a goal, declared as classes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from journeys import door
+from journeys.config import JourneyConfig
+from journeys.outcomes import (
+    AuditEntry,
+    FieldVersion,
+    JourneyEvent,
+    JourneyResponse,
+    JourneySession,
+    TranscriptEntry,
+    VersionInfo,
+)
+from journeys.pathway import Pathway
+from journeys.reader import pathway_id, read_journey
+from journeys.spec import JourneySpec
+from journeys.transitions import Transition
+
+if TYPE_CHECKING:
+    from graphs.manager import PathwayManager
+
+
+class Journey:
+    """A whole conversation with a goal; declare one by subclassing.
+
+    The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
+    first), `__transitions__`, `__version__` (default: a hash of the definition) and
+    `__sensitive__` (everything stored is encrypted). It is read once, into a frozen `spec`.
+    A journey without pathways is abstract: it can be subclassed, not started.
+
+    Args:
+        session_id: Who is talking; 1 to 200 printable characters.
+        config: Settings; the defaults keep the session in "sqlite:///journeys.db".
+        agents: Agent name -> function, Runnable, graph, or object with `run` or `arun`.
+        saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
+        on_end: Called with the response of the turn in which the journey is complete.
+        on_expire: Called with the session id when the session is found to have expired.
+
+    Raises:
+        JourneyDefinitionError: At class creation, with every fault of the body.
+        AgentNotRegisteredError: An agent is given that no pathway uses.
+
+    Source: ADR-025 section 5.1.
+
+    Example:
+        >>> class Greeting(Journey):
+        ...     '''Say hello.'''
+        ...
+        ...     class HelloPath(Pathway):
+        ...         __agents__ = ["greeter"]
+        >>> Greeting.spec.entry
+        'hello'
+        >>> async def talk():
+        ...     config = JourneyConfig(persistence="memory://")
+        ...     async with Greeting("s-1", config, agents={"greeter": lambda _: "Hi!"}) as journey:
+        ...         await journey.start()
+        ...         return (await journey.process_message("Hello")).message
+        >>> import asyncio
+        >>> asyncio.run(talk())
+        'Hi!'
+    """
+
+    __entry_pathway__: ClassVar[str | None] = None
+    __transitions__: ClassVar[Sequence[Transition]] = ()
+    __version__: ClassVar[str | None] = None
+    __sensitive__: ClassVar[bool] = False
+    spec: ClassVar[JourneySpec]
+    manager: PathwayManager
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.spec = read_journey(cls, Journey)
+
+    def __init__(
+        self,
+        session_id: str,
+        config: JourneyConfig | None = None,
+        *,
+        agents: Mapping[str, Any] | None = None,
+        saver: Any = None,
+        on_end: Any = None,
+        on_expire: Any = None,
+    ) -> None:
+        self.session_id = session_id
+        self.config = config or JourneyConfig()
+        self.manager = door.open_manager(
+            self,
+            session_id=session_id,
+            config=self.config,
+            agents=agents,
+            saver=saver,
+            on_end=on_end,
+            on_expire=on_expire,
+        )
+
+    @classmethod
+    async def restore(
+        cls,
+        session_id: str,
+        config: JourneyConfig | None = None,
+        *,
+        agents: Mapping[str, Any] | None = None,
+        saver: Any = None,
+        on_end: Any = None,
+        on_expire: Any = None,
+    ) -> Self:
+        """Take up a session where it stands, in any process.
+
+        Raises:
+            SessionNotStartedError: There is no such session in the store.
+            SessionExpiredError: It outlived its time to live.
+            AgentNotRegisteredError: `agents` was given and leaves names without an agent.
+        """
+        journey = cls(
+            session_id, config, agents=agents, saver=saver, on_end=on_end, on_expire=on_expire
+        )
+        try:
+            await journey.manager.restore(agents=agents)
+        except BaseException:
+            await journey.close()
+            raise
+        return journey
+
+    @classmethod
+    def compile(cls, agents: Mapping[str, Any], config: JourneyConfig | None = None) -> Any:
+        """Return the journey as a compiled LangGraph graph, without a saver.
+
+        It takes `{"messages": [...]}`, so it opens in LangGraph Studio; an empty thread starts at
+        the entry pathway.
+
+        Raises:
+            AgentNotRegisteredError: Names are missing, or not used.
+        """
+        return door.compile_journey(cls.spec, agents=agents, config=config or JourneyConfig())
+
+    @property
+    def pathways(self) -> dict[str, type[Pathway]]:
+        """The pathway classes by id, in order; a copy."""
+        return {
+            id_: klass
+            for body in reversed(type(self).__mro__)
+            for name, klass in vars(body).items()
+            if isinstance(klass, type) and issubclass(klass, Pathway)
+            if (id_ := pathway_id(name)) in self.spec.pathways
+        }
+
+    @property
+    def entry_pathway(self) -> str | None:
+        """Id of the pathway where a session begins; None for an abstract journey."""
+        return self.spec.entry or None
+
+    @property
+    def transitions(self) -> list[Transition]:
+        """The transitions as declared; a copy."""
+        return list(self.__transitions__)
+
+    def register_agent(self, agent_id: str, agent: Any) -> None:
+        """Give a name its agent; the same as `journey.manager.register_agent`."""
+        self.manager.register_agent(agent_id, agent)
+
+    async def start(self, initial_context: Mapping[str, Any] | None = None) -> JourneySession:
+        """Begin the session at the entry pathway; see `PathwayManager.start_session`."""
+        return await self.manager.start_session(initial_context)
+
+    async def process_message(self, message: str) -> JourneyResponse:
+        """Run one turn; see `PathwayManager.process_message`."""
+        return await self.manager.process_message(message)
+
+    def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
+        """Run one turn and yield its events; see `PathwayManager.stream_message`."""
+        return self.manager.stream_message(message)
+
+    async def get_session_state(self) -> JourneySession | None:
+        """Return where the session stands; None before it is started."""
+        return await self.manager.get_session_state()
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the context."""
+        return await self.manager.snapshot()
+
+    async def versions(self) -> list[VersionInfo]:
+        """Return every version of the session, oldest first."""
+        return await self.manager.versions()
+
+    async def rollback(self, version: int) -> JourneySession:
+        """Make a new version whose state equals that of an older one."""
+        return await self.manager.rollback(version)
+
+    async def context_history(self, name: str) -> list[FieldVersion]:
+        """Return every value that a context name has had, oldest first."""
+        return await self.manager.context_history(name)
+
+    async def audit(self) -> list[AuditEntry]:
+        """Return the audit of the session, oldest first."""
+        return await self.manager.audit()
+
+    async def transcript(self) -> list[TranscriptEntry]:
+        """Return all that was said, oldest first."""
+        return await self.manager.transcript()
+
+    async def list(self) -> list[str]:
+        """Return the ids of this journey's sessions in the store, newest activity first."""
+        return await self.manager.list()
+
+    async def delete(self) -> None:
+        """Remove the session, its history and its audit for good."""
+        await self.manager.delete()
+
+    async def close(self) -> None:
+        """Let go of the store; the session stays in it."""
+        await self.manager.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

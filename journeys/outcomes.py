@@ -1,0 +1,148 @@
+"""What a session gives back: replies, events, versions, audit and transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyResponse:
+    """The outcome of one turn (ADR-025 section 5.5 and REQ-PM-001, both sets of names).
+
+    Attributes:
+        message: What to say to the user; replies of several pathways are parted by a blank line.
+        pathway_id: Where the session stands after the turn.
+        pathway_changed: Whether the session moved in this turn.
+        transition_to: Target of the transition that fired; None if none did.
+        accumulated_context: The context after the turn; a copy.
+        is_journey_complete: Whether the goal is reached.
+        metadata: version, pathway_stack, returning, transition_triggered, transition_intent, tier,
+            confidence, reasoning, ran, replies, error, flags and usage.
+    """
+
+    message: str
+    pathway_id: str
+    pathway_changed: bool
+    transition_to: str | None
+    accumulated_context: dict[str, Any]
+    is_journey_complete: bool
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def pathway(self) -> str:
+        """Where the session stands after the turn."""
+        return self.pathway_id
+
+    @property
+    def transition_occurred(self) -> bool:
+        """Whether a transition fired."""
+        return self.transition_to is not None
+
+    @property
+    def accumulated(self) -> dict[str, Any]:
+        """The context after the turn."""
+        return self.accumulated_context
+
+
+@dataclass(frozen=True, slots=True)
+class JourneySession:
+    """Where a session stands; a copy that does not change with it.
+
+    Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
+    of it is the transcript.
+    """
+
+    session_id: str
+    journey_id: str
+    current_pathway_id: str
+    pathway_stack: list[str]
+    accumulated_context: dict[str, Any]
+    conversation_history: list[dict[str, Any]]
+    returning: bool
+    is_journey_complete: bool
+    version: int
+    created_at: str
+    updated_at: str
+
+    @property
+    def current_pathway(self) -> str:
+        """Where the session stands."""
+        return self.current_pathway_id
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyEvent:
+    """One event of a streamed turn.
+
+    Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `done` (response)
+    and `error` (type, message), always the last but for a `done`.
+    """
+
+    type: Literal["transition", "pathway", "token", "done", "error"]
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """One row of a session's ledger.
+
+    Attributes:
+        version: Its number, from 0; never used twice.
+        kind: start, turn, failure or rollback.
+        pathway_id: Where the session stood after it.
+        message: What the user said; None but for turns.
+        reply: What was answered.
+        rolled_back_to: The version that a rollback went back to.
+        at: Time, ISO 8601 in UTC.
+    """
+
+    version: int
+    kind: str
+    pathway_id: str
+    message: str | None
+    reply: str | None
+    rolled_back_to: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptEntry:
+    """One thing that was said: role "user" or "assistant", text, time, and number of the turn."""
+
+    role: str
+    content: str
+    timestamp: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldVersion:
+    """One value of a context name: what it was after which version, set by which pathway."""
+
+    name: str
+    value: Any
+    version: int
+    pathway_id: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One row of the audit: something that moved the session, or was kept from moving it.
+
+    `kind` is one of transition, refused, dropped, detour_entered, detour_left, stack_cleared,
+    depth_refused, hop_limit, rollback, failure, condition_raised, callback_failed, late_result,
+    pruned or version_changed.
+    """
+
+    session_id: str
+    turn: int
+    kind: str
+    from_pathway: str | None
+    to_pathway: str | None
+    trigger: str | None
+    reason: str
+    confidence: float | None
+    at: str

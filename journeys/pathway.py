@@ -1,0 +1,51 @@
+"""Pathways: the stretches of a journey, as an author writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.context import MergeStrategy
+from journeys.signature import Signature
+
+
+class Pathway:
+    """A phase of a journey; nest subclasses of it in a `Journey`.
+
+    Its id is the class name without the suffix `Pathway` or `Path`, in snake case. The docstring
+    says what it is for. Subclasses inherit what they do not set.
+
+    Attributes:
+        __signature__: The contract of its agents: a Signature class or instance.
+        __agents__: Names of the agents that run, in order. None: nothing runs, nothing is said.
+        __pipeline__: How they run: "sequential" (default) or "parallel".
+        __accumulate__: Outputs kept in the context: a list of names, or name -> MergeStrategy
+            (None for the undeclared rule).
+        __complete_when__: Context names that must be there and not None, a callable on the
+            context, or `NEVER`. Undeclared: complete after a run that was entered neither by a
+            transition nor by a return; a detour after every run.
+        __next__: Where a complete pathway leads; without it, and without a return behaviour, the
+            journey is complete. Never a detour.
+        __return_behavior__: Makes it a detour: ReturnToPrevious() or ReturnToSpecific("id").
+        __runs_on_arrival__: Run in the same turn in which another pathway leads here.
+        __timeout__: Longest run in seconds; replaces the config's.
+
+    Source: ADR-025 section 5.2; readings in DESIGN.md section 4.
+    """
+
+    __signature__: ClassVar[type[Signature] | Signature | None] = None
+    __agents__: ClassVar[Sequence[str]] = ()
+    __pipeline__: ClassVar[str] = "sequential"
+    __accumulate__: ClassVar[Sequence[str] | Mapping[str, MergeStrategy | None]] = ()
+    __complete_when__: ClassVar[Sequence[str] | Callable[..., Any] | Never | None] = None
+    __next__: ClassVar[str | None] = None
+    __return_behavior__: ClassVar[ReturnToPrevious | ReturnToSpecific | None] = None
+    __runs_on_arrival__: ClassVar[bool] = False
+    __timeout__: ClassVar[float | None] = None
+
+
+PATHWAY_ATTRIBUTES = tuple(
+    name for name in Pathway.__annotations__ if name.startswith("__") and name.endswith("__")
+)
+"""Every attribute that a pathway body may set."""

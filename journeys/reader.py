@@ -1,0 +1,254 @@
+"""Class bodies in, frozen spec out; every fault of them in one error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.checks import reference_faults, strategies_of, warnings_of
+from journeys.context import MergeStrategy
+from journeys.errors import JourneyDefinitionError, did_you_mean
+from journeys.io_fields import SignatureSpec
+from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeys.signature import PYTHON_NAMES, Signature, docstring
+from journeys.spec import (
+    JourneySpec,
+    PathwaySpec,
+    TransitionSpec,
+    content_hash,
+    frozen,
+    reachable,
+)
+from journeys.transition_reader import read_transitions
+
+JOURNEY_ATTRIBUTES = ("__entry_pathway__", "__transitions__", "__version__", "__sensitive__")
+_ALLOWED = {"__abstractmethods__", "__subclasshook__"}
+
+
+def snake(name: str) -> str:
+    """Return a class name in snake case, acronyms as one word.
+
+    Example:
+        >>> snake("FAQ"), snake("UserRegistration"), snake("HTTPRetry2")
+        ('faq', 'user_registration', 'http_retry2')
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"_+", "_", spaced).strip("_").lower()
+
+
+def pathway_id(class_name: str) -> str:
+    """Return the id of a pathway class: without its suffix, in snake case."""
+    return snake(re.sub(r"(Pathway|Path)$", "", class_name))
+
+
+def journey_id(class_name: str) -> str:
+    """Return the id of a journey class: without the suffix Journey, in snake case."""
+    return snake(re.sub(r"Journey$", "", class_name)) or "journey"
+
+
+def read_journey(cls: type, root: type) -> JourneySpec:
+    """Read a journey class into its spec.
+
+    Raises:
+        JourneyDefinitionError: With every fault: class, offender and remedy.
+    """
+    faults = _journey_faults(cls, root)
+    classes = _nested_pathways(cls, root, faults)
+    pathways: dict[str, PathwaySpec] = {}
+    for id_, klass in classes.items():
+        pathways[id_] = _read_pathway(id_, klass, f"{cls.__name__}.{klass.__name__}", faults)
+    transitions = read_transitions(cls.__name__, getattr(cls, "__transitions__", ()), faults)
+    entry = _entry(cls)
+    faults += reference_faults(cls.__name__, entry, pathways, transitions)
+    if faults:
+        raise JourneyDefinitionError(faults)
+    return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions)
+
+
+def _spec(
+    cls: type,
+    root: type,
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+) -> JourneySpec:
+    purpose = docstring(cls, root)
+    sensitive = bool(getattr(cls, "__sensitive__", False))
+    declared = getattr(cls, "__version__", None)
+    sources = {u.argument for t in transitions for u in t.updates if u.how in ("append", "copy")}
+    parts = (cls.__name__, purpose, entry, list(pathways.values()), list(transitions), sensitive)
+    spec = JourneySpec(
+        id=journey_id(cls.__name__),
+        name=cls.__name__,
+        purpose=purpose,
+        entry=entry,
+        pathways=frozen(pathways),
+        transitions=tuple(transitions),
+        strategies=frozen(strategies_of(pathways)),
+        kept=frozenset(sources),
+        reachable=reachable(entry, pathways, transitions),
+        sensitive=sensitive,
+        version=declared or content_hash(*parts),
+    )
+    return replace(spec, warnings=tuple(warnings_of(spec)))
+
+
+def _entry(cls: type) -> str | None:
+    entry = getattr(cls, "__entry_pathway__", None)
+    return entry if isinstance(entry, str) else None
+
+
+def _bodies(cls: type, root: type) -> list[type]:
+    """The classes whose bodies count, base first."""
+    return [klass for klass in reversed(cls.__mro__) if issubclass(klass, root) and klass != root]
+
+
+def _unknown(owner: str, names: Any, known: Sequence[str]) -> list[str]:
+    plain = {name.strip("_"): name for name in known}
+    faults = []
+    for name in names:
+        dunder = name.startswith("__") and name.endswith("__")
+        if dunder and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
+            hint = did_you_mean(name, known)
+            faults.append(f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}.")
+        elif name in plain:
+            faults.append(f"{owner}: {name} is not read. Did you mean '{plain[name]}'?")
+    return faults
+
+
+def _journey_faults(cls: type, root: type) -> list[str]:
+    faults: list[str] = []
+    for klass in _bodies(cls, root):
+        faults += _unknown(klass.__name__, vars(klass), JOURNEY_ATTRIBUTES)
+    for name, kind in (("__entry_pathway__", str), ("__version__", str), ("__sensitive__", bool)):
+        value = getattr(cls, name, None)
+        if value is not None and not isinstance(value, kind):
+            faults.append(f"{cls.__name__}: {name} must be {kind.__name__}, not {value!r}.")
+    return faults
+
+
+def _nested_pathways(cls: type, root: type, faults: list[str]) -> dict[str, type[Pathway]]:
+    found: dict[str, type[Pathway]] = {}
+    for body in _bodies(cls, root):
+        own: dict[str, str] = {}
+        for name, klass in vars(body).items():
+            if not (isinstance(klass, type) and issubclass(klass, Pathway)):
+                continue
+            id_ = pathway_id(name)
+            if id_ in own:
+                faults.append(
+                    f"{body.__name__}: {own[id_]} and {name} both have the id '{id_}'. "
+                    "Rename one of them."
+                )
+            own[id_] = name
+            found[id_] = klass
+    return found
+
+
+def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str]) -> PathwaySpec:
+    for body in _bodies(klass, Pathway):
+        faults += _unknown(where, vars(body), PATHWAY_ATTRIBUTES)
+    reader = _PathwayReader(klass, where, faults)
+    return PathwaySpec(
+        id=id_,
+        where=where,
+        purpose=docstring(klass, Pathway),
+        signature=reader.signature(),
+        agents=reader.names("__agents__"),
+        pipeline=reader.typed("__pipeline__", str, "sequential"),
+        accumulate=frozen(reader.accumulate()),
+        next=reader.typed("__next__", str, None),
+        returns=reader.returns(),
+        complete_when=reader.complete_when(),
+        runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False),
+        timeout=reader.timeout(),
+    )
+
+
+class _PathwayReader:
+    """Reads the attributes of one pathway class, noting what is wrong with them."""
+
+    def __init__(self, klass: type[Pathway], where: str, faults: list[str]) -> None:
+        self.klass = klass
+        self.where = where
+        self.faults = faults
+
+    def fault(self, name: str, value: Any, wanted: str) -> None:
+        self.faults.append(f"{self.where}: {name} is {value!r}; it must be {wanted}.")
+
+    def typed(self, name: str, kind: type, default: Any) -> Any:
+        value = getattr(self.klass, name)
+        if value is None or isinstance(value, kind):
+            return default if value is None else value
+        self.fault(name, value, kind.__name__)
+        return default
+
+    def names(self, attribute: str) -> tuple[str, ...]:
+        value = getattr(self.klass, attribute)
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            self.fault(attribute, value, "a list of names")
+            return ()
+        if wrong := [item for item in value if not isinstance(item, str) or not item]:
+            self.fault(attribute, wrong[0], "a list of names (text)")
+            return ()
+        if twice := [item for item in value if list(value).count(item) > 1]:
+            self.fault(attribute, twice[0], "a list in which no name is there twice")
+        return tuple(dict.fromkeys(value))
+
+    def signature(self) -> SignatureSpec | None:
+        value = self.klass.__signature__
+        if isinstance(value, type) and issubclass(value, Signature) and value is not Signature:
+            return value().spec
+        if isinstance(value, Signature):
+            return value.spec
+        if value is not None:
+            self.fault("__signature__", value, "a Signature class or instance")
+        return None
+
+    def accumulate(self) -> dict[str, MergeStrategy | None]:
+        value = self.klass.__accumulate__
+        if not isinstance(value, Mapping):
+            return dict.fromkeys(self.names("__accumulate__"))
+        kept: dict[str, MergeStrategy | None] = {}
+        for name, strategy in value.items():
+            try:
+                kept[name] = None if strategy is None else MergeStrategy(strategy)
+            except ValueError:
+                known = [item.value for item in MergeStrategy]
+                hint = did_you_mean(str(strategy), known)
+                self.faults.append(
+                    f"{self.where}: __accumulate__['{name}'] is {strategy!r}.{hint} "
+                    f"One of: {', '.join(known)}."
+                )
+        return kept
+
+    def returns(self) -> ReturnToPrevious | ReturnToSpecific | None:
+        value = self.klass.__return_behavior__
+        if value is None or isinstance(value, (ReturnToPrevious, ReturnToSpecific)):
+            return value
+        self.fault("__return_behavior__", value, "ReturnToPrevious() or ReturnToSpecific('id')")
+        return None
+
+    def complete_when(self) -> Any:
+        # Read from the class itself: a function there would otherwise become a bound method.
+        value = next(
+            vars(body)["__complete_when__"]
+            for body in self.klass.__mro__
+            if "__complete_when__" in vars(body)
+        )
+        value = value.__func__ if isinstance(value, staticmethod) else value
+        if value is None or value is NEVER or callable(value):
+            return value
+        return self.names("__complete_when__") or None
+
+    def timeout(self) -> float | None:
+        value = self.klass.__timeout__
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            self.fault("__timeout__", value, "a number of seconds above 0")
+            return None
+        return float(value)

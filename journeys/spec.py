@@ -1,0 +1,179 @@
+"""The frozen specification that every journey becomes; the compiler reads nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, MappingProxyType
+from typing import Any
+
+from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.context import MergeStrategy
+from journeys.io_fields import FieldSpec, SignatureSpec
+from journeys.transitions import BaseTrigger, ConditionTrigger
+
+PIPELINES = ("sequential", "parallel")
+"""Patterns that a pathway can name."""
+RESERVED_IDS = ("understand", "settle")
+"""Names of the graph's own nodes."""
+MAX_HOPS = 10
+"""Most pathways that run in one turn (DESIGN.md section 3)."""
+
+Completion = tuple[str, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One entry of a `context_update`: `how` is append, set, copy or clear."""
+
+    target: str
+    how: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathwaySpec:
+    """One pathway: a stretch of the talk that compiles to a subgraph."""
+
+    id: str
+    where: str
+    purpose: str = ""
+    signature: SignatureSpec | None = None
+    agents: tuple[str, ...] = ()
+    pipeline: str = "sequential"
+    accumulate: Mapping[str, MergeStrategy | None] = field(default_factory=dict)
+    next: str | None = None
+    returns: ReturnToPrevious | ReturnToSpecific | None = None
+    complete_when: Completion = None
+    runs_on_arrival: bool = False
+    timeout: float | None = None
+
+    @property
+    def is_detour(self) -> bool:
+        """Whether a transition into it pauses the present pathway."""
+        return self.returns is not None
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionSpec:
+    """One transition; `id` names it in the state and in the audit, stable within a version."""
+
+    id: str
+    trigger: BaseTrigger
+    sources: tuple[str, ...]
+    target: str
+    updates: tuple[Update, ...] = ()
+    priority: int = 0
+
+    @property
+    def label(self) -> str:
+        """What makes it fire, in a few words."""
+        return self.trigger.label
+
+    @property
+    def context_update(self) -> dict[str, str]:
+        """The updates as an author writes them; a copy."""
+        return {
+            item.target: item.argument if item.how == "copy" else f"{item.how}:{item.argument}"
+            for item in self.updates
+        }
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it fires by a condition on the context, once until seen false."""
+        return isinstance(self.trigger, ConditionTrigger)
+
+    def applies_in(self, *pathways: str) -> bool:
+        """Say whether one of these pathways is among its sources."""
+        return self.sources == ("*",) or any(pathway in self.sources for pathway in pathways)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JourneySpec:
+    """A whole journey as data. `version` is a hash of it, unless the author gave one.
+
+    `strategies` holds the one merge strategy of each accumulated name, `kept` the names that
+    context updates read, `reachable` the pathways that a session can come to.
+    """
+
+    id: str
+    name: str
+    purpose: str
+    entry: str
+    pathways: Mapping[str, PathwaySpec]
+    transitions: tuple[TransitionSpec, ...]
+    strategies: Mapping[str, MergeStrategy | None]
+    kept: frozenset[str]
+    reachable: frozenset[str]
+    sensitive: bool
+    version: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def agents(self) -> dict[str, list[str]]:
+        """Every agent name with the pathways that use it."""
+        used: dict[str, list[str]] = {}
+        for pathway in self.pathways.values():
+            for agent in pathway.agents:
+                used.setdefault(agent, []).append(pathway.id)
+        return used
+
+
+def reachable(
+    entry: str, pathways: Mapping[str, PathwaySpec], transitions: Sequence[TransitionSpec]
+) -> frozenset[str]:
+    """Return the ids of the pathways that a session can come to."""
+    seen: set[str] = set()
+    waiting = [entry] if entry in pathways else []
+    while waiting:
+        at = pathways[waiting.pop()]
+        seen.add(at.id)
+        leads_to = [t.target for t in transitions if t.applies_in(at.id)]
+        if at.next:
+            leads_to.append(at.next)
+        if isinstance(at.returns, ReturnToSpecific):
+            leads_to.append(at.returns.target_pathway)
+        waiting += [id_ for id_ in leads_to if id_ not in seen]
+    return frozenset(seen)
+
+
+def frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a read-only copy of a mapping."""
+    return MappingProxyType(dict(mapping))
+
+
+def content_hash(*parts: Any) -> str:
+    """Return the sha256 of a definition: its data, and its callables by name and code."""
+    canonical = json.dumps(_plain(parts), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(json.dumps(_plain(item), sort_keys=True) for item in value)
+    if isinstance(value, FieldSpec):
+        default = "-" if value.required else _plain(value.default)
+        return [value.name, str(value.annotation), value.description, default, value.source]
+    return _plain_object(value)
+
+
+def _plain_object(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return [value.co_code.hex(), list(value.co_names), [_plain(c) for c in value.co_consts]]
+    if hasattr(value, "__dataclass_fields__"):
+        items = {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        return [type(value).__qualname__, items]
+    if code := getattr(value, "__code__", None):
+        cells = [_plain(cell.cell_contents) for cell in getattr(value, "__closure__", None) or ()]
+        return [value.__qualname__, _plain(code), _plain(value.__defaults__), cells]
+    kind = type(value)
+    methods = [_plain(code) for m in vars(kind).values() if (code := getattr(m, "__code__", None))]
+    return [kind.__qualname__, methods, _plain(getattr(value, "__dict__", None))]

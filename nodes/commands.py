@@ -1,0 +1,133 @@
+"""What a message can ask for: the closed union of verdicts and commands.
+
+Everything that understands messages, with or without a model, speaks in these; `steer` takes
+nothing else. A command that nothing in the journey answers now is dropped and audited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one open question: does this transition hold for the message?
+
+    Attributes:
+        question: Id of the transition.
+        holds: The answer.
+        tier: Who decided: condition, pattern, own, always or model.
+        confidence: From 0 to 1; what is not a model is sure.
+        reason: Why, in a few words.
+        error: What the judge raised; empty if it did not.
+    """
+
+    question: str
+    holds: bool
+    tier: str
+    confidence: float = 1.0
+    reason: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Move to a pathway; taken if a transition leads there from here."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Give a field its value."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """Give a field another value than it has."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Take a field's value back."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Say yes to what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """Say no to what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Take one of the options offered."""
+
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Give up the present task, or all of them."""
+
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Leave a question unanswered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Ask for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Ask to hear the last words again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Ask what a question is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffTopic:
+    """Speak of something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Human:
+    """Ask for a person."""
+
+
+Command = (
+    Verdict
+    | Go
+    | Fill
+    | Correct
+    | Clear
+    | Confirm
+    | Deny
+    | Choose
+    | Cancel
+    | Skip
+    | Wait
+    | Repeat
+    | Explain
+    | OffTopic
+    | Human
+)

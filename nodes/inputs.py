@@ -1,0 +1,64 @@
+"""What fills the inputs of a signature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import PathwaySpec
+from journeys.io_fields import FieldSpec
+from nodes.context import Context
+from nodes.plain import copied
+from nodes.state import PathwayState
+
+RESERVED = ("message", "context", "history")
+"""Names that every payload has; a signature's input of that name is filled by it."""
+
+
+def payload_of(pathway: PathwaySpec, state: PathwayState) -> tuple[dict[str, Any], list[str]]:
+    """Return what an agent is given, and a flag for each required input that nothing filled.
+
+    Everything in it is a copy: what an agent does to it changes nothing. In a sequential pathway
+    the outputs of the agents before are in it as well (DESIGN.md section 4, rows Which input gets
+    the message and Function agents).
+    """
+    context: Context = copied(state["context"])
+    window = state["messages"][:-1]
+    history = [{"role": message["role"], "content": message["content"]} for message in window]
+    given = {"message": state["turn"]["message"] or "", "context": context, "history": history}
+    inputs, flags = _inputs(pathway, given)
+    before = _outputs_before(pathway, state)
+    return {**inputs, **before, **given}, flags
+
+
+def _outputs_before(pathway: PathwaySpec, state: PathwayState) -> dict[str, Any]:
+    if pathway.pipeline != "sequential":
+        return {}
+    merged: dict[str, Any] = {}
+    for output in state.get("outputs", []):
+        merged.update(copied(output["values"]))
+    return merged
+
+
+def _inputs(pathway: PathwaySpec, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    fields = pathway.signature.inputs if pathway.signature else ()
+    listener = next((f for f in fields if f.required and f.is_text and not f.source), None)
+    inputs: dict[str, Any] = {}
+    flags: list[str] = []
+    for field in fields:
+        value = _value(field, given, listens=field is listener)
+        if value is None:
+            value = field.empty()
+            flags.append(f"empty_input:{field.name}")
+        inputs[field.name] = value
+    return inputs, flags
+
+
+def _value(field: FieldSpec, given: Mapping[str, Any], *, listens: bool) -> Any:
+    if field.source or field.name in RESERVED:
+        return given[field.source or field.name]
+    if (known := given["context"].get(field.name)) is not None:
+        return known
+    if listens:
+        return given["message"]
+    return None if field.required else copied(field.default)

@@ -1,0 +1,176 @@
+"""How a session moves: onto the stack of paused pathways, along it, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from journeys import JourneySpec, TransitionSpec
+from journeys.behaviors import ReturnToSpecific
+from nodes.context import Op, apply_ops, restoring
+from nodes.state import Frame, Position
+
+Entered = Literal["stay", "transition", "return", "arrival"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What steering looks at: where the session stands and what it keeps."""
+
+    position: Position
+    context: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
+    turn: int = 0
+
+    def at(self, position: Position) -> Standing:
+        """Return the same session in another position."""
+        return replace(self, position=position)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A move that was made, or a depth that was refused."""
+
+    position: Position
+    ops: list[Op] = field(default_factory=list)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    refused_depth: tuple[int, int] | None = None
+
+
+def note(kind: str, position: Position, **details: Any) -> dict[str, Any]:
+    """Return one audit event, seen from a position."""
+    return {"kind": kind, "from": position["pathway"], **details}
+
+
+def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, depth: int) -> Moved:
+    """Follow a transition. The context update reads the context after what returning undoes."""
+    position, target = standing.position, transition.target
+    paused = [frame["pathway"] for frame in position["stack"]]
+    if target == position["pathway"]:
+        status = position["status"] if paused else "active"
+        moved = Moved({**position, "returning": False, "status": status})
+    elif target in paused:
+        moved = _reopened(_unwound(standing, target))
+    elif spec.pathways[target].is_detour:
+        moved = _detour(spec, standing, transition, depth)
+    else:
+        moved = _moved_on(standing, target)
+    return moved if moved.refused_depth else _updated(spec, standing, transition, moved)
+
+
+def back(spec: JourneySpec, standing: Standing) -> Moved:
+    """Leave a finished detour for where it returns to."""
+    position = standing.position
+    returns = spec.pathways[position["pathway"]].returns
+    paused = [frame["pathway"] for frame in position["stack"]]
+    if isinstance(returns, ReturnToSpecific):
+        if returns.target_pathway in paused:
+            return _reopened(_unwound(standing, returns.target_pathway))
+        undone = _undo(standing.context, position["stack"][-1:])
+        moved = _moved_on(standing, returns.target_pathway)
+        left = note("detour_left", position, to=returns.target_pathway)
+        return replace(moved, ops=undone, audit=[left, *moved.audit])
+    return _unwound(standing, paused[-1]) if paused else Moved({**position, "returning": False})
+
+
+def _reopened(moved: Moved) -> Moved:
+    if moved.position["stack"]:
+        return moved
+    return replace(moved, position={**moved.position, "status": "active"})
+
+
+def _unwound(standing: Standing, target: str) -> Moved:
+    """Resume a paused pathway; the frames above it are left, the last one first."""
+    position, stack = standing.position, standing.position["stack"]
+    place = next(i for i, frame in enumerate(stack) if frame["pathway"] == target)
+    left = [position["pathway"], *(frame["pathway"] for frame in reversed(stack[place + 1 :]))]
+    audit = [{"kind": "detour_left", "from": pathway, "to": target} for pathway in left]
+    ops = _undo(standing.context, stack[place:])
+    arrived: Position = {
+        **position,
+        "pathway": target,
+        "stack": stack[:place],
+        "returning": False,
+    }
+    return Moved(arrived, ops, audit)
+
+
+def _undo(context: Mapping[str, Any], frames: list[Frame]) -> list[Op]:
+    """Return what undoes the changes of detours that do not preserve theirs."""
+    images = [frame["before"] for frame in frames if frame["before"] is not None]
+    # Left from the top down, so that the lowest image is the last one to count.
+    return restoring(context, images[0]) if images else []
+
+
+def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, limit: int) -> Moved:
+    """Pause the present pathway; a finished detour gives its place to the next one."""
+    position, stack = standing.position, list(standing.position["stack"])
+    ops: list[Op] = []
+    audit: list[dict[str, Any]] = []
+    frame = Frame(
+        pathway=position["pathway"], turn=standing.turn, question=standing.question, before=None
+    )
+    if position["returning"] and stack:
+        frame = stack.pop()
+        ops = _undo(standing.context, [frame])
+        audit.append(note("detour_left", position, to=transition.target))
+        frame = {**frame, "before": None}
+    returns = spec.pathways[transition.target].returns
+    own = returns.max_depth if returns else None
+    most = limit if own is None else min(limit, own)
+    if len(stack) + 1 > most:
+        return Moved(position, refused_depth=(len(stack) + 1, most))
+    audit.append(note("detour_entered", position, to=transition.target))
+    arrived: Position = {
+        **position,
+        "pathway": transition.target,
+        "stack": [*stack, frame],
+        "returning": False,
+    }
+    return Moved(arrived, ops, audit)
+
+
+def _moved_on(standing: Standing, target: str) -> Moved:
+    """Go to a pathway that is not paused: the conversation moved on, so the stack is cleared."""
+    position = standing.position
+    audit = []
+    if position["stack"]:
+        names = ", ".join(frame["pathway"] for frame in position["stack"])
+        audit.append(note("stack_cleared", position, to=target, reason=f"left for good: {names}"))
+    arrived: Position = {
+        **position,
+        "pathway": target,
+        "stack": [],
+        "returning": False,
+        "status": "active",
+    }
+    return Moved(arrived, [], audit)
+
+
+def _updated(
+    spec: JourneySpec, standing: Standing, transition: TransitionSpec, moved: Moved
+) -> Moved:
+    """Add the transition's update, then the image to which a detour without traces returns."""
+    context = apply_ops(standing.context, moved.ops)
+    updates = _updates(transition, context)
+    position = moved.position
+    returns = spec.pathways[transition.target].returns
+    pushed = any(event["kind"] == "detour_entered" for event in moved.audit)
+    if pushed and returns and not returns.preserve_context:
+        *below, top = position["stack"]
+        image: Frame = {**top, "before": apply_ops(context, updates)}
+        position = {**position, "stack": [*below, image]}
+    return replace(moved, position=position, ops=[*moved.ops, *updates])
+
+
+def _updates(transition: TransitionSpec, context: Mapping[str, Any]) -> list[Op]:
+    """Return the operations of a context update. All sources are read before any is written."""
+    ops: list[Op] = []
+    for update in transition.updates:
+        value = update.argument if update.how == "set" else context.get(update.argument)
+        if update.how == "clear":
+            ops.append(["clear", update.target, None])
+        elif value is not None:
+            ops.append(["append" if update.how == "append" else "replace", update.target, value])
+    return ops

@@ -1,0 +1,80 @@
+"""Plain JSON data: what may enter the state, and how large it is.
+
+State is read back by any process in any language, so it holds text, numbers that fit 64 bits,
+true, false, null, lists and dicts with text keys; nothing else (DESIGN.md section 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 64
+"""Deepest nesting of a value."""
+_WHOLE = 2**63
+
+
+def canonical(value: Any) -> bytes:
+    """Return the canonical JSON of plain data: UTF-8, keys sorted, no white space."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def size(value: Any) -> int:
+    """Return the size of plain data in bytes of UTF-8 JSON; the order of keys does not matter."""
+    return len(orjson.dumps(value))
+
+
+def copied(value: Any) -> Any:
+    """Return a deep copy of plain data."""
+    return orjson.loads(orjson.dumps(value))
+
+
+def plain(value: Any, path: str, depth: int = 0) -> Any:
+    """Return a copy of a value as plain JSON data; tuples become lists.
+
+    Half characters and NUL, which stores refuse, become U+FFFD.
+
+    Raises:
+        ValueError: Something in it is not JSON; the text names the path to it.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, (int, float)):
+        return _number(value, path)
+    if depth >= MAX_DEPTH:
+        raise ValueError(f"{path} is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return {
+            _key(key, path): plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [plain(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
+    raise ValueError(f"{path} is of type {type(value).__name__}, which is not JSON")
+
+
+def _text(value: str) -> str:
+    text = str(value)
+    if "\x00" not in text and text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "�")
+
+
+def _number(value: float, path: str) -> float:
+    if isinstance(value, int):
+        if -_WHOLE <= value < _WHOLE:
+            return int(value)
+        raise ValueError(f"{path} is a whole number of more than 64 bits")
+    if math.isfinite(value):
+        return float(value)
+    raise ValueError(f"{path} is {value}, which is not JSON")
+
+
+def _key(key: Any, path: str) -> str:
+    if isinstance(key, str):
+        return _text(key)
+    raise ValueError(f"{path} has the key {key!r}, which is not text")

@@ -1,0 +1,41 @@
+"""What the steps of a turn may use; handed over by LangGraph's context, never by globals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeys import JourneyConfig, JourneySpec
+from nodes.agent import Agent
+from nodes.matcher import Matcher
+
+
+def _silent(event: Mapping[str, Any]) -> None:
+    """Take an event that nobody listens for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts that a step works with.
+
+    Attributes:
+        spec: The journey.
+        config: Its settings.
+        agents: Agent name -> how to call it.
+        matcher: All patterns of the journey as one matcher.
+        emit: Takes an event of the running turn, for streams.
+        report: Takes an audit event that comes after its turn, such as a late result.
+    """
+
+    spec: JourneySpec
+    config: JourneyConfig
+    agents: Mapping[str, Agent]
+    matcher: Matcher
+    emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
+    report: Callable[[Mapping[str, Any]], None] = field(default=_silent)
+
+    @property
+    def fails_fast(self) -> bool:
+        """Whether errors are raised to the caller."""
+        return self.config.error_recovery == "fail_fast"

@@ -1,0 +1,175 @@
+"""The state of a session: what LangGraph carries through a turn and keeps between turns.
+
+Every channel is a dict or a list of plain JSON, so that encryption and strict serialization cover
+all of it. The state is a bounded window; the whole history is in the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from nodes.context import Op, apply_ops
+
+WINDOW = 40
+"""Messages kept in the state: the last twenty turns."""
+
+PARTING = "\n\n"
+"""What stands between the replies of one turn."""
+
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+
+
+class Message(TypedDict):
+    """One message of the window."""
+
+    role: str
+    content: str
+    id: NotRequired[str]
+
+
+class Frame(TypedDict):
+    """One paused pathway on the stack.
+
+    `turn` is when it was left, `question` what the assistant had said last, `before` the context
+    to go back to if its detour does not preserve changes.
+    """
+
+    pathway: str
+    turn: int
+    question: str
+    before: dict[str, Any] | None
+
+
+class Position(TypedDict):
+    """Where a session stands."""
+
+    journey: str
+    version: str
+    pathway: str
+    stack: list[Frame]
+    returning: bool
+    status: Literal["active", "complete"]
+    fired: list[str]
+    failures: int
+
+
+class Fired(TypedDict):
+    """The transition of a turn, and how it was decided."""
+
+    id: str
+    source: str
+    target: str
+    intent: str
+    tier: str
+    confidence: float
+    reason: str
+
+
+class Failure(TypedDict):
+    """What went wrong in a turn."""
+
+    type: str
+    message: str
+
+
+class Turn(TypedDict):
+    """The record of the current turn; the ledger's row is written from it.
+
+    `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
+    `ops` the pathway that caused it is added as a fourth item.
+    """
+
+    number: int
+    kind: Literal["start", "turn", "failure"]
+    at: str
+    message: str | None
+    begun_in: str
+    run: str | None
+    entered: Literal["stay", "transition", "return", "arrival"]
+    moved: bool
+    ran: list[str]
+    replies: list[str]
+    ops: list[Op]
+    audit: list[dict[str, Any]]
+    transition: Fired | None
+    flags: list[str]
+    error: Failure | None
+    done: bool
+
+
+class Output(TypedDict):
+    """What one agent gave back; `streamed` says that its reply was heard while it was made."""
+
+    place: int
+    values: dict[str, Any]
+    flags: list[str]
+    streamed: bool
+
+
+def _normal(message: Any) -> Message:
+    """Return a message as a plain dict; LangChain's message objects are accepted."""
+    if not isinstance(message, Mapping):
+        given = {"role": message.type, "content": message.content, "id": message.id}
+    else:
+        given = {**message, "role": message.get("role") or message.get("type", "user")}
+    role = _ROLES.get(given["role"], given["role"])
+    kept = Message(role=role, content=text_of(given.get("content", "")))
+    if given.get("id"):
+        kept["id"] = str(given["id"])
+    return kept
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message's content, which LangChain may hold as a list of blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):
+        blocks = (block if isinstance(block, str) else block.get("text", "") for block in content)
+        return "".join(blocks)
+    return str(content)
+
+
+def add_messages(window: list[Message], new: Any) -> list[Message]:
+    """Add messages to the window; one with a known id replaces it. The oldest fall out."""
+    listed = [_normal(item) for item in (new if isinstance(new, list) else [new])]
+    ids = {message["id"] for message in listed if "id" in message}
+    kept = [message for message in window if message.get("id") not in ids or "id" not in message]
+    return [*kept, *listed][-WINDOW:]
+
+
+class SessionInput(TypedDict, total=False):
+    """What starts a turn: messages alone are enough."""
+
+    messages: Annotated[list[Message], add_messages]
+    context: Annotated[dict[str, Any], apply_ops]
+    turn: Turn
+
+
+class SessionState(TypedDict):
+    """The channels of the journey's graph, as its steps see them."""
+
+    messages: Annotated[list[Message], add_messages]
+    context: Annotated[dict[str, Any], apply_ops]
+    position: Position
+    turn: Turn
+
+
+class PathwayState(TypedDict):
+    """The channels of a pathway's subgraph: what its agents read, and the outputs they add."""
+
+    messages: list[Message]
+    context: dict[str, Any]
+    turn: Turn
+    outputs: Annotated[list[Output], lambda old, new: [*old, *new]]
+
+
+Update = dict[str, Any]
+"""Part of a state, as a step returns it."""
+
+
+def last_said(messages: Sequence[Message]) -> str:
+    """Return what the assistant said last; empty if nothing yet."""
+    return next((m["content"] for m in reversed(messages) if m["role"] == "assistant"), "")

@@ -1,0 +1,248 @@
+"""Where does the message lead? Verdicts and commands in, position out; pure and total.
+
+`steer` never raises. It moves the session only along transitions that are legal now; whatever
+else is asked for is dropped and audited. The rules are those of DESIGN.md section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from journeys import IntentTrigger, JourneySpec, TransitionSpec
+from journeys.behaviors import ReturnToSpecific
+from nodes.commands import Command, Go, Verdict
+from nodes.context import Op
+from nodes.moves import Entered, Standing, back, move, note
+from nodes.state import Fired, Position
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What steering must keep to: most paused pathways, and the least confidence of a verdict."""
+
+    depth: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """The decision: where to stand, what to run (None: nothing), and what to say instead.
+
+    `refused_depth` is the depth that was asked for and is over the limit.
+    """
+
+    position: Position
+    run: str | None
+    entered: Entered
+    say: Literal["", "closing", "too_deep"] = ""
+    ops: list[Op] = field(default_factory=list)
+    moved: bool = False
+    transition: Fired | None = None
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    refused_depth: tuple[int, int] | None = None
+
+
+def steer(
+    spec: JourneySpec, standing: Standing, commands: Sequence[Command], limits: Limits
+) -> Steering:
+    """Decide where a message leads.
+
+    Args:
+        spec: The journey.
+        standing: Position, context, last words and number of the turn.
+        commands: What was understood; verdicts on transitions among it.
+        limits: Depth and confidence.
+    """
+    audit: list[dict[str, Any]] = []
+    standing = standing.at(_rearmed(spec, standing.position, commands))
+    held = _held(spec, standing.position, commands, limits, audit)
+    chosen = held[0] if held else None
+    for transition, verdict in held[1:]:
+        audit.append(_row("dropped", standing, transition, verdict, "another was before it"))
+    if chosen:
+        return _fire(spec, standing, *chosen, limits, audit)
+    if standing.position["returning"]:
+        return _return(spec, standing, audit)
+    if standing.position["status"] == "complete" and not standing.position["stack"]:
+        return Steering(standing.position, None, "stay", say="closing", audit=audit)
+    return Steering(standing.position, standing.position["pathway"], "stay", audit=audit)
+
+
+def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
+    """Return the pathways whose transitions apply now: the present one, and where it returns."""
+    here = position["pathway"]
+    if not position["returning"]:
+        return (here,)
+    returns = spec.pathways[here].returns
+    if isinstance(returns, ReturnToSpecific):
+        return (here, returns.target_pathway)
+    return (here, position["stack"][-1]["pathway"]) if position["stack"] else (here,)
+
+
+def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
+    """Return the transitions that may fire now, the first to be asked first."""
+    where = places(spec, position)
+    applying = (t for t in spec.transitions if t.applies_in(*where))
+    armed = (t for t in applying if t.id not in position["fired"])
+    return sorted(armed, key=lambda t: -t.priority)
+
+
+def threshold(transition: TransitionSpec, default: float) -> float:
+    """Return the least confidence of a verdict for this transition."""
+    own = getattr(transition.trigger, "confidence_threshold", None)
+    return default if own is None else own
+
+
+def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
+    """Arm the conditions again that were seen false."""
+    known = {transition.id for transition in spec.transitions}
+    false = {c.question for c in commands if isinstance(c, Verdict) and not c.holds}
+    fired = [name for name in position["fired"] if name in known and name not in false]
+    return position if fired == position["fired"] else {**position, "fired": fired}
+
+
+def _held(
+    spec: JourneySpec,
+    position: Position,
+    commands: Sequence[Command],
+    limits: Limits,
+    audit: list[dict[str, Any]],
+) -> list[tuple[TransitionSpec, Verdict]]:
+    """Return the legal transitions that hold, in the order in which they count."""
+    allowed = {transition.id: transition for transition in legal(spec, position)}
+    held: list[tuple[TransitionSpec, Verdict]] = []
+    for command in commands:
+        verdict = _as_verdict(command, allowed)
+        if verdict is None:
+            audit.append(note("dropped", position, reason=_why_dropped(command)))
+            continue
+        if verdict.error:
+            audit.append(_raised(position, verdict))
+        transition = allowed.get(verdict.question)
+        if not verdict.holds or (verdict.tier == "always" and position["returning"]):
+            continue
+        if transition is None:
+            audit += _closed_question(position, verdict)
+        elif threshold(transition, limits.confidence) <= verdict.confidence <= 1.0:
+            held.append((transition, verdict))
+        else:
+            reason = "not sure enough"
+            audit.append(_row("dropped", Standing(position), transition, verdict, reason))
+    order = {id_: place for place, id_ in enumerate(allowed)}
+    return sorted(held, key=lambda item: _rank(item[0], item[1], order[item[0].id]))
+
+
+_TIERS = {"model": 1, "always": 2}
+
+
+def _rank(transition: TransitionSpec, verdict: Verdict, place: int) -> tuple[Any, ...]:
+    tier = _TIERS.get(verdict.tier, 0)
+    sure = -verdict.confidence if tier == 1 else 0.0
+    return (tier, -transition.priority, sure, place)
+
+
+def _as_verdict(command: Command, allowed: Mapping[str, TransitionSpec]) -> Verdict | None:
+    if isinstance(command, Verdict):
+        return command
+    if isinstance(command, Go):
+        for transition in allowed.values():
+            if transition.target == command.target:
+                return Verdict(transition.id, True, "command", reason="asked for by name")
+    return None
+
+
+def _why_dropped(command: Command) -> str:
+    if isinstance(command, Go):
+        return f"no transition leads to '{command.target}' from here"
+    return f"nothing here answers '{type(command).__name__.lower()}'"
+
+
+def _closed_question(position: Position, verdict: Verdict) -> list[dict[str, Any]]:
+    """Audit what a model answered without being asked; a condition may well hold elsewhere."""
+    reason = f"'{verdict.question}' is not open here"
+    return [note("dropped", position, reason=reason)] if verdict.tier == "model" else []
+
+
+def _raised(position: Position, verdict: Verdict) -> dict[str, Any]:
+    return note("condition_raised", position, trigger=verdict.question, reason=verdict.error)
+
+
+def _row(
+    kind: str, standing: Standing, transition: TransitionSpec, verdict: Verdict, reason: str
+) -> dict[str, Any]:
+    return note(
+        kind,
+        standing.position,
+        to=transition.target,
+        trigger=transition.label,
+        reason=reason,
+        confidence=verdict.confidence,
+    )
+
+
+def _fire(
+    spec: JourneySpec,
+    standing: Standing,
+    transition: TransitionSpec,
+    verdict: Verdict,
+    limits: Limits,
+    audit: list[dict[str, Any]],
+) -> Steering:
+    before = standing.position
+    if transition.is_condition:
+        standing = standing.at({**before, "fired": [*before["fired"], transition.id]})
+    moved = move(spec, standing, transition, limits.depth)
+    if moved.refused_depth:
+        reason = "depth {} is over the limit of {}".format(*moved.refused_depth)
+        audit.append(_row("depth_refused", standing, transition, verdict, reason))
+        return Steering(
+            standing.position,
+            None,
+            "stay",
+            say="too_deep",
+            audit=audit,
+            refused_depth=moved.refused_depth,
+        )
+    audit.append(_row("transition", standing, transition, verdict, verdict.reason))
+    fired = Fired(
+        id=transition.id,
+        source=before["pathway"],
+        target=transition.target,
+        intent=transition.label,
+        tier=verdict.tier,
+        confidence=verdict.confidence,
+        reason=verdict.reason,
+    )
+    return Steering(
+        moved.position,
+        transition.target,
+        "transition",
+        ops=moved.ops,
+        moved=moved.position["pathway"] != before["pathway"],
+        transition=fired,
+        audit=[*audit, *moved.audit],
+    )
+
+
+def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
+    moved = back(spec, standing)
+    ended = moved.position["status"] == "complete" and not moved.position["stack"]
+    return Steering(
+        moved.position,
+        None if ended else moved.position["pathway"],
+        "return",
+        say="closing" if ended else "",
+        ops=moved.ops,
+        moved=True,
+        audit=[*audit, *moved.audit],
+    )
+
+
+def wants_model(spec: JourneySpec, position: Position) -> bool:
+    """Say whether a message without a free trigger would be put to a model here."""
+    return any(
+        isinstance(transition.trigger, IntentTrigger) and transition.trigger.use_llm_fallback
+        for transition in legal(spec, position)
+    )

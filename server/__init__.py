@@ -1,0 +1,1 @@
+"""The edge: settings and the `journeygraph` command."""

@@ -1,0 +1,118 @@
+"""`journeygraph demo`: the healthcare referral conversation, and what changes in each turn."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from journeys import JourneyConfig, JourneyResponse
+from server.cli.draw import Format, drawn
+from server.cli.edge import CommandError
+from server.cli.finding import Found, find
+from server.cli.loading import file_of
+from server.cli.rendering import announce, changes, coloured, firing, movement, out, plain, short
+
+_EXAMPLE = "healthcare_referral"
+_WORD_PAUSE = 0.02
+
+
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Do not pause between words.")] = False,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="Also write the picture to this file.")
+    ] = None,
+) -> None:
+    """Hold the healthcare referral conversation: five turns, with what each of them changes.
+
+    Nothing is kept and no network is used.
+    """
+    announce()
+    found = find(_EXAMPLE)
+    if not found.demo_messages:
+        raise CommandError(f"The example '{_EXAMPLE}' has no DEMO_MESSAGES.")
+    asyncio.run(_hold(found, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
+    _show_picture(found, svg)
+    _show_way_on(found)
+
+
+async def _hold(found: Found, pause: float) -> None:
+    """Hold the whole conversation on a store that forgets it."""
+    config = JourneyConfig(persistence="memory://demo")
+    with out.status("Compiling the journey to a graph"):
+        journey = found.journey("demo", config, agents=found.agents)
+        session = await journey.start(found.sample_context)
+    async with journey:
+        _show_beginning(found, session.current_pathway_id)
+        pathway, context = session.current_pathway_id, session.accumulated_context
+        turns = len(found.demo_messages)
+        for turn, message in enumerate(found.demo_messages, 1):
+            out.print(Rule(f"Turn {turn} of {turns}", align="left", style="dim"))
+            _say("You", message, "bold cyan", pause)
+            reply = await journey.process_message(message)
+            _say("Assistant", reply.message, "bold green", pause)
+            _show_turn(pathway, context, reply)
+            pathway, context = reply.pathway_id, reply.accumulated_context
+
+
+def _show_beginning(found: Found, pathway: str) -> None:
+    spec = found.journey.spec
+    out.print()
+    out.print(f"{spec.name}: {spec.purpose}", style="bold", markup=False)
+    given = f", knowing {short(found.sample_context)}" if found.sample_context else ""
+    out.print(f"The session begins in {pathway}{given}.\n", style="dim", markup=False)
+
+
+def _say(who: str, what: str, style: str, pause: float) -> None:
+    """Write who says what; word by word if there is someone to watch."""
+    out.print(Text(who, style=style))
+    for word in plain(what).splitlines() if not pause else plain(what).split(" "):
+        out.print(word, end=" " if pause else "\n", markup=False, soft_wrap=bool(pause))
+        time.sleep(pause)
+    out.print("\n" if pause else "")
+
+
+def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) -> None:
+    """What the turn did: where it went, what fired, and which values changed."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("  pathway", Text(movement(pathway, reply), style="magenta"))
+    grid.add_row("  fired", Text(firing(reply) or "nothing", style="yellow"))
+    rows = list(changes(context, reply.accumulated_context))
+    for number, change in enumerate(rows):
+        line = Text(f"{change.how} {change.name}", style="bold")
+        line.append(f"  {short(change.value)}" if change.how != "-" else "", style="not bold")
+        grid.add_row("" if number else "  context", line)
+    if not rows:
+        grid.add_row("  context", "unchanged")
+    out.print(grid)
+    out.print()
+
+
+def _show_picture(found: Found, svg: Path | None) -> None:
+    out.print(Rule("The journey", align="left", style="dim"))
+    out.print(coloured(drawn(found.journey.spec, Format.TEXT)))
+    if svg:
+        svg.write_text(drawn(found.journey.spec, Format.SVG), encoding="utf-8")
+        out.print(f"The picture is in {svg}.", markup=False, soft_wrap=True)
+
+
+def _show_way_on(found: Found) -> None:
+    out.print(Rule("How to go on", align="left", style="dim"))
+    grid = Table.grid(padding=(0, 2))
+    for what, how in (
+        ("talk to it", f"journeygraph chat {found.name}"),
+        ("draw it", f"journeygraph draw {found.name} --output journey.svg"),
+        ("change it", file_of(found.journey)),
+        ("check it", f"journeygraph check {file_of(found.journey)}"),
+    ):
+        grid.add_row(Text(what, style="dim"), Text(how))
+    out.print(grid)

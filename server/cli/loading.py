@@ -1,0 +1,184 @@
+"""Import the module of a file or of a dotted name; a failure names file and line."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import journeys
+from journeys import Journey
+from server.cli.edge import CommandError, described
+
+_LANGUAGE = Path(journeys.__file__).parent
+_BY_PATH = "journey_file_"
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+
+
+class LoadError(CommandError):
+    """A module cannot be imported: a faulty definition, or anything else that goes wrong in it.
+
+    Attributes:
+        place: File and line, shown from the current folder.
+        faults: One sentence for each fault.
+    """
+
+    def __init__(self, place: str, faults: list[str]) -> None:
+        super().__init__(*(f"{place}: {fault}" for fault in faults))
+        self.place = place
+        self.faults = faults
+
+
+class NoSuchModuleError(CommandError):
+    """There is no module of that name."""
+
+
+def module_named(name: str) -> ModuleType:
+    """Import a module by its dotted name.
+
+    Raises:
+        NoSuchModuleError: There is none.
+        LoadError: It is there, and fails.
+    """
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise NoSuchModuleError(f"'{name}' is no name of a module.", exit_code=2)
+
+    def load() -> ModuleType:
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name and f"{name}.".startswith(f"{error.name}."):
+                message = f"There is no module '{error.name}'."
+                raise NoSuchModuleError(message, exit_code=2) from None
+            raise
+
+    return _loaded(load, None)
+
+
+def module_at(file: Path) -> ModuleType:
+    """Import a file: as a member of its package if it is in one, else by itself.
+
+    Raises:
+        LoadError: It fails.
+    """
+    file = file.resolve()
+    if not (file.parent / "__init__.py").is_file():
+        return _loaded(lambda: _by_itself(file), file)
+    try:
+        module = module_named(_dotted(file))
+    except NoSuchModuleError:
+        return _loaded(lambda: _by_itself(file), file)
+    # Another package of that name was imported before, perhaps one of our own.
+    same = module.__file__ and Path(module.__file__).resolve() == file
+    return module if same else _loaded(lambda: _by_itself(file), file)
+
+
+def root_of(file: Path) -> Path:
+    """The folder from which a file's package, or the file itself, is imported."""
+    folder = file.resolve().parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def _dotted(file: Path) -> str:
+    parts = file.relative_to(root_of(file)).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@contextmanager
+def importing_from(folder: Path) -> Iterator[None]:
+    """Let the modules of a folder be imported; its single files are forgotten afterwards."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            if _lies_in(folder, name):
+                del sys.modules[name]
+
+
+def _lies_in(folder: Path, name: str) -> bool:
+    """Whether a module is a neighbour that another folder may have under the same name."""
+    file = getattr(sys.modules[name], "__file__", None)
+    alone = "." not in name and not name.startswith(_BY_PATH)
+    return alone and file is not None and Path(file).parent == folder
+
+
+def journeys_in(module: ModuleType) -> list[type[Journey]]:
+    """The journeys that a module defines, or that a package shows from its own modules."""
+    inside = f"{module.__name__}." if hasattr(module, "__path__") else module.__name__
+    shown = [value for value in vars(module).values() if isinstance(value, type)]
+    return [
+        value
+        for value in dict.fromkeys(shown)
+        if issubclass(value, Journey) and value is not Journey
+        if value.__module__ == module.__name__ or value.__module__.startswith(inside)
+    ]
+
+
+def shown(path: Path | str) -> str:
+    """A path as seen from the current folder, where it lies in it."""
+    path = Path(path).resolve()
+    cwd = Path.cwd()
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
+
+
+def file_of(journey: type[Journey]) -> str:
+    """The file a journey is written in, as seen from the current folder."""
+    file = getattr(sys.modules.get(journey.__module__), "__file__", None)
+    return shown(file) if file else journey.__module__
+
+
+def _by_itself(file: Path) -> ModuleType:
+    # The name is made of the whole path: two files of one stem must not be taken for one module.
+    name = _BY_PATH + "".join(c if c.isalnum() else "_" for c in str(file))
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError("it is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
+    """Run an import; whatever the module does wrong becomes one kind of error."""
+    try:
+        return load()
+    except CommandError:
+        raise
+    except SystemExit:
+        raise LoadError(_place(None, file), ["it ends the program when it is imported"]) from None
+    except Exception as error:
+        raise LoadError(_place(error, file), described(error)) from error
+
+
+def _place(error: BaseException | None, file: Path | None) -> str:
+    """The innermost line of the author's own code."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{shown(error.filename)}:{error.lineno or 1}"
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    for frame in reversed(frames):
+        if _is_theirs(Path(frame.filename)):
+            return f"{shown(frame.filename)}:{frame.lineno}"
+    return shown(file) if file else "?"
+
+
+def _is_theirs(file: Path) -> bool:
+    libraries = "site-packages" in file.parts or file.is_relative_to(_STANDARD_LIBRARY)
+    ours = file.parent == _LANGUAGE or file == Path(__file__)
+    return file.is_file() and not libraries and not ours

@@ -1,0 +1,109 @@
+"""What the command prints, and how: one console for words, one for errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from journeys import JourneyResponse
+
+out = Console(highlight=False, emoji=False)
+err = Console(stderr=True, highlight=False, emoji=False)
+
+NO_MODEL = "No model is configured: examples run on ordinary functions, and intents on patterns."
+_SHORT = 60
+
+
+def announce() -> None:
+    """Say what the journeys run on."""
+    out.print(NO_MODEL, style="dim", soft_wrap=True)
+
+
+def plain(text: str, *, markup: bool = False) -> str:
+    """Make foreign text safe for a terminal: no control characters, no escape sequences.
+
+    Args:
+        text: What an agent, a user or a file said.
+        markup: Whether it goes where rich would read its brackets.
+    """
+    shown = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+    return escape(shown) if markup else shown
+
+
+def short(value: Any, limit: int = _SHORT) -> str:
+    """Write a value on one line, cut to a number of characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    flat = plain(" ".join(text.split()))
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+class Change(NamedTuple):
+    """A context name that a turn changed: how ("+", "~" or "-"), and the value it has now."""
+
+    how: str
+    name: str
+    value: Any
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    """Compare two contexts, name by name."""
+    for name, value in after.items():
+        if name not in before:
+            yield Change("+", name, value)
+        elif before[name] != value:
+            yield Change("~", name, value)
+    for name in before.keys() - after.keys():
+        yield Change("-", name, None)
+
+
+def movement(before: str, reply: JourneyResponse) -> str:
+    """Say in a few words where the session went in a turn, and what waits below a detour."""
+    way = [before, *reply.metadata["ran"], reply.pathway_id]
+    steps = [step for number, step in enumerate(way) if number == 0 or step != way[number - 1]]
+    words = [" → ".join(steps)]
+    if stack := reply.metadata["pathway_stack"]:
+        words.append(f"detour, {' and '.join(stack)} {'wait' if stack[1:] else 'waits'}")
+    if reply.metadata["returning"]:
+        words.append("returns with the next message")
+    if reply.is_journey_complete:
+        words.append("journey complete")
+    if failure := reply.metadata["error"]:
+        words.append(f"failed, nothing changed: {short(failure['message'], 200)}")
+    return " · ".join(words)
+
+
+def firing(reply: JourneyResponse) -> str:
+    """Say which transition fired and why; empty if none did."""
+    data = reply.metadata
+    if not reply.transition_occurred:
+        return ""
+    why = data["reasoning"] or data["transition_intent"]
+    return f"to {reply.transition_to}, {data['tier']}: {short(why)}"
+
+
+def table(*headings: str) -> Table:
+    """A table without frames; the last column wraps."""
+    made = Table(box=None, pad_edge=False, header_style="dim", show_header=any(headings))
+    for number, heading in enumerate(headings):
+        made.add_column(heading, no_wrap=number < len(headings) - 1, overflow="fold")
+    return made
+
+
+def row(*cells: Any) -> list[Text]:
+    """Cells of foreign text for a table; nothing in them is read as markup."""
+    return [Text("" if cell is None else plain(str(cell))) for cell in cells]
+
+
+def coloured(drawing: str) -> Text:
+    """A picture of characters with its detours and patterns set off."""
+    text = Text(drawing, no_wrap=True)
+    text.highlight_regex(r"[╭╰┆].*[╮╯┆]|┄┄▷ \S+", "yellow")
+    text.highlight_regex(r"──▶ \S+|└─▶ \S+", "cyan")
+    text.highlight_regex(r"“[^”]*”", "green")
+    return text

@@ -1,0 +1,128 @@
+"""The commands inside a talk: /help, /state, /history and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from journeys import VersionNotFoundError
+from journeys.errors import did_you_mean
+from server.cli.edge import CommandError, say
+from server.cli.rendering import out, row, short, table
+from server.cli.talk import Talk
+
+
+class _Slash(NamedTuple):
+    """What a command does, and what /help says of it."""
+
+    run: Callable[[Talk, str], Awaitable[None]]
+    usage: str
+    help: str
+
+
+async def run_slash(talk: Talk, line: str) -> None:
+    """Run one slash command; a mistake in it is said, and the talk goes on."""
+    name, _, argument = line.partition(" ")
+    command = _COMMANDS.get(name.lower())
+    try:
+        if command is None:
+            hint = did_you_mean(name.lower(), [*_COMMANDS, "/quit"])
+            raise CommandError(f"There is no command {name}.{hint} /help lists them.")
+        await command.run(talk, argument.strip())
+    except (CommandError, VersionNotFoundError) as error:
+        say(error)
+
+
+async def _help(_: Talk, __: str) -> None:
+    """List the commands."""
+    shown = table("", "")
+    for command in _COMMANDS.values():
+        shown.add_row(*row(command.usage, command.help))
+    shown.add_row(*row("/quit", "leave; the session stays in its store"))
+    out.print(shown)
+
+
+async def _state(talk: Talk, _: str) -> None:
+    session = await talk.journey.get_session_state()
+    if session is None:
+        raise CommandError("The session is not there any more.")
+    shown = table("", "")
+    for name, value in (
+        ("session", session.session_id),
+        ("journey", session.journey_id),
+        ("pathway", session.current_pathway_id),
+        ("waiting below", ", ".join(session.pathway_stack) or "nothing"),
+        ("returning", "yes" if session.returning else "no"),
+        ("complete", "yes" if session.is_journey_complete else "no"),
+        ("version", session.version),
+        ("context", ", ".join(session.accumulated_context) or "empty"),
+        ("last turn", session.updated_at),
+    ):
+        shown.add_row(*row(name, value))
+    out.print(shown)
+
+
+async def _history(talk: Talk, _: str) -> None:
+    shown = table("turn", "who", "what was said")
+    for entry in await talk.journey.transcript():
+        shown.add_row(*row(entry.turn, entry.role, entry.content))
+    out.print(shown if shown.row_count else "Nothing was said yet.")
+
+
+async def _versions(talk: Talk, _: str) -> None:
+    shown = table("version", "kind", "pathway", "message")
+    for version in await talk.journey.versions():
+        back = version.rolled_back_to
+        message = f"back to {back}" if back is not None else short(version.message or "")
+        shown.add_row(*row(version.version, version.kind, version.pathway_id, message))
+    out.print(shown)
+
+
+async def _rollback(talk: Talk, argument: str) -> None:
+    if not argument.isdecimal():
+        raise CommandError("Say which version: /rollback N. /versions lists them.")
+    session = await talk.journey.rollback(int(argument))
+    talk.stand(session)
+    out.print(
+        f"As it was after version {argument}: in {session.current_pathway_id} "
+        f"(this is version {session.version}).",
+        markup=False,
+    )
+
+
+async def _context(talk: Talk, name: str) -> None:
+    context = await talk.journey.snapshot()
+    if not name:
+        shown = table("name", "value")
+        for key, value in context.items():
+            shown.add_row(*row(key, short(value, 500)))
+        out.print(shown if shown.row_count else "The context is empty.")
+        return
+    values = await talk.journey.context_history(name)
+    if not values:
+        hint = did_you_mean(name, list(context))
+        raise CommandError(f"The context has never had '{name}'.{hint}")
+    shown = table("version", "set by", "value")
+    for value in values:
+        shown.add_row(*row(value.version, value.pathway_id, short(value.value, 500)))
+    out.print(shown)
+
+
+async def _audit(talk: Talk, _: str) -> None:
+    shown = table("turn", "what", "from", "to", "why")
+    for entry in await talk.journey.audit():
+        why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
+        cells = row(entry.turn, entry.kind, entry.from_pathway, entry.to_pathway, why)
+        shown.add_row(*cells)
+    out.print(shown if shown.row_count else "Nothing has moved the session yet.")
+
+
+_COMMANDS = {
+    "/help": _Slash(_help, "/help", "list these commands"),
+    "/state": _Slash(_state, "/state", "where the session stands"),
+    "/history": _Slash(_history, "/history", "all that was said"),
+    "/versions": _Slash(_versions, "/versions", "every version of the session"),
+    "/rollback": _Slash(_rollback, "/rollback N", "go back to version N, as a new version"),
+    "/context": _Slash(_context, "/context [NAME]", "what is kept; with a name, all its values"),
+    "/audit": _Slash(_audit, "/audit", "what moved the session, or was refused, and why"),
+}

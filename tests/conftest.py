@@ -1,0 +1,40 @@
+"""What every test can ask for: a store of its own, and conversations that close themselves."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.talk import Talk
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store; the test runs once on each kind."""
+    if request.param == "memory":
+        return f"memory://{uuid.uuid4()}"
+    return f"sqlite:///{tmp_path / 'journeys.db'}"
+
+
+@pytest.fixture
+def memory_url() -> str:
+    """The URL of an empty store in memory, for what does not depend on the store."""
+    return f"memory://{uuid.uuid4()}"
+
+
+@pytest.fixture
+async def talk() -> AsyncIterator[Callable[..., Any]]:
+    """Open conversations: `await talk(JourneyClass, agents, store_url, context=..., **config)`."""
+    opened: list[Talk] = []
+
+    async def begin(*args: Any, **kwargs: Any) -> Talk:
+        opened.append(await Talk.begin(*args, **kwargs))
+        return opened[-1]
+
+    yield begin
+    for conversation in opened:
+        await conversation.journey.close()
