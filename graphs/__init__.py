@@ -1,6 +1,1 @@
-"""The shape: spec to LangGraph graph, the patterns, the manager of a session, the stores."""
-
-from graphs.compile import build
-from graphs.manager import PathwayManager
-
-__all__ = ["PathwayManager", "build"]
+"""The shape: spec to LangGraph graph, the patterns, sessions and their stores, drawings."""

@@ -51,6 +51,17 @@ def _commit_of(config: Any) -> Commit | None:
     return commit
 
 
+def _found(config: Any, loaded: CheckpointTuple | None) -> CheckpointTuple | None:
+    """Refuse to run a turn from a checkpoint that is gone: LangGraph would begin from nothing."""
+    asked = config["configurable"].get("checkpoint_id")
+    if loaded is None and _commit_of(config) and asked != NO_CHECKPOINT:
+        raise StateError(
+            "The session's state is not in its saver: another saver was handed in, or its "
+            "checkpoints were removed."
+        )
+    return loaded
+
+
 def _skipped(config: Any, checkpoint: Any) -> Any:
     return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
 
@@ -68,7 +79,7 @@ class SqliteJourneySaver(AsyncSqliteSaver):
         if _commit_of(config) and config["configurable"].get("checkpoint_ns"):
             return None
         async with self._turn:
-            return await super().aget_tuple(config)
+            return _found(config, await super().aget_tuple(config))
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint, with the ledger of its turn if it settles one."""
@@ -136,15 +147,20 @@ class SqliteJourneySaver(AsyncSqliteSaver):
             if len(statement.rows) == 1:
                 cursor = await self.conn.execute(statement.sql, statement.rows[0])
                 if statement.exactly_one and cursor.rowcount != 1:
-                    raise StateError(LOST_RACE, retryable=True)
+                    raise LostRace
             else:
                 await self.conn.executemany(statement.sql, statement.rows)
 
 
-LOST_RACE = (
-    "The session moved on, expired or was deleted while this turn ran; nothing of the turn was "
-    "kept. Send the message again."
-)
+class LostRace(StateError):
+    """Another one wrote first."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The session moved on, expired or was deleted while this turn ran; nothing of the "
+            "turn was kept. Send the message again.",
+            retryable=True,
+        )
 
 
 class JoinedSaver(BaseCheckpointSaver[Any]):
@@ -165,7 +181,7 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint."""
-        return await self._inner.aget_tuple(_without_commit(config))
+        return _found(config, await self._inner.aget_tuple(_without_commit(config)))
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint that settles a turn, then the ledger."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from graphs import statements
+from graphs.checkpoints import LostRace
 from graphs.ledger import now, stamp
 from graphs.session import Session
 from graphs.statements import Row
-from journeys import SessionExpiredError
+from journeys import SessionExpiredError, StateError
 
 SWEEP = 20
 """Most expired sessions that one start cleans up."""
@@ -18,15 +20,18 @@ SWEEP = 20
 Callback = Callable[[Any], Any]
 
 
-async def refuse_expired(session: Session, head: Row, on_expire: Callback | None) -> None:
-    """Clean up a session that outlived its time to live, and refuse to go on with it.
+def is_over(head: Row) -> bool:
+    """Say whether a session outlived its time to live."""
+    return bool(head["status"] == "expired" or head["expires_at"] < stamp(now()))
+
+
+async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoReturn:
+    """Clean up a session that is over, and refuse to go on with it.
 
     Raises:
-        SessionExpiredError: It did.
+        SessionExpiredError: Always.
     """
-    if head["status"] != "expired" and head["expires_at"] >= stamp(now()):
-        return
-    await _expire(session, session.session_id, on_expire)
+    await _expire(session, head, on_expire)
     raise SessionExpiredError(
         f"Session '{session.session_id}' has expired. Start another one, or delete() it to use "
         "its id again."
@@ -34,18 +39,21 @@ async def refuse_expired(session: Session, head: Row, on_expire: Callback | None
 
 
 async def sweep(session: Session, on_expire: Callback | None) -> None:
-    """Clean up some of the sessions that have expired meanwhile, oldest first."""
-    found = await session.store.read(statements.EXPIRED, now=stamp(now()))
-    for row in found[:SWEEP]:
-        await _expire(session, row["session_id"], on_expire)
+    """Clean up some of the journey's sessions that have expired meanwhile, oldest first."""
+    # What cannot be cleaned up now is left to the next one: this session has begun.
+    with contextlib.suppress(StateError):
+        found = await session.store.read(
+            statements.EXPIRED, now=stamp(now()), journey=session.spec.id, most=SWEEP
+        )
+        for row in found:
+            await _expire(session, row, on_expire)
 
 
-async def _expire(session: Session, session_id: str, on_expire: Callback | None) -> None:
+async def _expire(session: Session, row: Row, on_expire: Callback | None) -> None:
     """Remove what a session kept; its row stays, so that it is never taken for a fresh one."""
-    head = await session.store.head(session_id)
-    if head and head["status"] != "expired":
-        await session.forget(session_id, tombstone=True)
-        await call_back(session, head["version"], on_expire, session_id)
+    with contextlib.suppress(LostRace):
+        await session.forget(row["session_id"], expired_at=stamp(now()))
+        await call_back(session, row["version"], on_expire, row["session_id"])
 
 
 async def call_back(

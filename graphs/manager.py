@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from graphs import statements
 from graphs.agents import check_all, check_name, services_of
-from graphs.expiry import call_back, refuse_expired, sweep
+from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.ledger import transcript_of
 from graphs.responses import session_of
-from graphs.session import Session, open_session
+from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
 from graphs.turns import Tell, begin, take
 from journeys import (
@@ -25,7 +25,6 @@ from journeys import (
     JourneyEvent,
     JourneyResponse,
     JourneySession,
-    SessionExistsError,
     SessionNotStartedError,
     TranscriptEntry,
     VersionInfo,
@@ -110,10 +109,7 @@ class PathwayManager:
         session = await self._session()
         async with session.store.lock(self.session_id):
             if await session.store.head(self.session_id):
-                raise SessionExistsError(
-                    f"Session '{self.session_id}' is there already. Continue it with "
-                    "restore(), or delete() it first."
-                )
+                raise already_there(self.session_id)
             await begin(session, services, ops)
         await sweep(session, self._on_expire)
         return await self.restore()
@@ -226,7 +222,9 @@ class PathwayManager:
 
     async def delete(self) -> None:
         """Remove the session, its history and its audit for good; a turn that runs is refused."""
-        await (await self._known()).forget(self.session_id)
+        session = await self._session()
+        await session.head()
+        await session.forget(self.session_id)
 
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
@@ -242,9 +240,10 @@ class PathwayManager:
         async with self._turn() as (session, head):
             self._version = head["version"] + 1
             response = await take(session, head, text, self._served(), tell)
-            if response.is_journey_complete and head["status"] != "complete":
-                await call_back(session, self._version, self._on_end, response)
-            return response
+        # Not in the turn: what is called back may well talk to the session.
+        if response.is_journey_complete and head["status"] != "complete":
+            await call_back(session, head["version"] + 1, self._on_end, response)
+        return response
 
     async def _session(self) -> Session:
         """Open the session's store, once."""
@@ -258,9 +257,11 @@ class PathwayManager:
             raise
 
     async def _known(self) -> Session:
-        """Open the session, which must be in the store."""
+        """Open the session, which must be in the store and not over."""
         session = await self._session()
-        await session.head()
+        head = await session.head()
+        if is_over(head):
+            await refuse(session, head, self._on_expire)
         return session
 
     @asynccontextmanager
@@ -269,8 +270,10 @@ class PathwayManager:
         session = await self._session()
         async with session.store.lock(self.session_id):
             head = await session.head()
-            await refuse_expired(session, head, self._on_expire)
-            yield session, head
+            if not is_over(head):
+                yield session, head
+                return
+        await refuse(session, head, self._on_expire)
 
     def _served(self) -> Services:
         if self._services is None:

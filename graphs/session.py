@@ -16,6 +16,7 @@ from journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneySpec,
+    SessionExistsError,
     SessionNotStartedError,
     StateError,
     VersionNotFoundError,
@@ -98,8 +99,9 @@ class Session:
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
         """
-        number = version if isinstance(version, int) and not isinstance(version, bool) else -1
-        rows = await self.store.read(statements.TURN, session=self.session_id, number=number)
+        known = range(head["version"] + 1)
+        asked = version if type(version) is int and version in known else -1
+        rows = await self.store.read(statements.TURN, session=self.session_id, number=asked)
         if not rows:
             raise VersionNotFoundError(
                 f"Session '{self.session_id}' has no version {version!r}; "
@@ -129,11 +131,19 @@ class Session:
         """Write audit events that no turn carries."""
         await self.store.write(self.scribe.audited(turn, events))
 
-    async def forget(self, session_id: str, *, tombstone: bool = False) -> None:
-        """Remove a session; with a tombstone, messages to it are told that it expired."""
-        await self.store.forget(session_id, tombstone=tombstone)
+    async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
+        """Remove a session; one that is over by a time leaves a tombstone, which says so."""
+        await self.store.forget(session_id, expired_at=expired_at)
         if self.saver is not self.store.saver:
             await self.saver.adelete_thread(session_id)
+
+
+def already_there(session_id: str) -> SessionExistsError:
+    """Return the error for a second start of a session."""
+    return SessionExistsError(
+        f"Session '{session_id}' is there already. Continue it with restore(), or delete() it "
+        "first."
+    )
 
 
 async def open_session(
@@ -147,7 +157,7 @@ async def open_session(
     """
     if spec.sensitive and config.encryption_key is None:
         raise ConfigurationError(
-            f"{spec.name} is marked __sensitive__: JourneyConfig needs an encryption_key (32 bytes)."
+            f"{spec.name} is marked __sensitive__: give an encryption_key of 32 bytes."
         )
     store = await open_store(config.persistence, config.encryption_key if spec.sensitive else None)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver

@@ -23,6 +23,7 @@ from graphs.statements import Row, Statement
 from journeys import StateError
 
 _BUSY_SECONDS = 5.0
+_CLOSED = ("no active connection", "Connection closed")
 _Key = tuple[str, bytes | None]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
@@ -79,17 +80,25 @@ class Store:
         with translated():
             await self.saver.write(list(written))
 
-    async def forget(self, session_id: str, *, tombstone: bool) -> None:
-        """Remove a session's state, turns and audit; with a tombstone, its row stays as expired.
+    async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
+        """Remove a session's state, turns and audit.
+
+        Args:
+            session_id: The session.
+            expired_at: The time, if its row is to stay as a tombstone because it is over by then.
 
         Raises:
+            LostRace: It is not over by then, or its row is a tombstone already.
             StateError: The database could not be written.
         """
-        row: list[Row] = [{"session": session_id}]
-        last = statements.MARK_EXPIRED if tombstone else statements.FORGET_SESSION
-        written = (statements.FORGET_AUDIT, statements.FORGET_TURNS, last)
+        row: list[Row] = [{"session": session_id, "now": expired_at}]
+        if expired_at:
+            first = Statement(statements.MARK_EXPIRED, row, exactly_one=True)
+        else:
+            first = Statement(statements.FORGET_SESSION, row)
+        others = (statements.FORGET_AUDIT, statements.FORGET_TURNS)
         with translated():
-            await self.saver.forget(session_id, [Statement(sql, row) for sql in written])
+            await self.saver.forget(session_id, [first, *(Statement(sql, row) for sql in others)])
 
     async def close(self) -> None:
         """Let go of the store; the last who does closes it."""
@@ -107,7 +116,7 @@ def translated() -> Any:
     except sqlite3.IntegrityError as error:
         raise StateError(f"The store refused a row that is there already: {error}") from error
     except (sqlite3.Error, ValueError) as error:
-        if isinstance(error, ValueError) and "no active connection" not in str(error):
+        if isinstance(error, ValueError) and str(error) not in _CLOSED:
             raise
         raise StateError(
             f"The store did not answer: {error}. The session stands where it stood; try again.",
@@ -131,7 +140,7 @@ async def open_store(url: str, key: bytes | None) -> Store:
         stores[place] = asyncio.ensure_future(_opened(place))
     try:
         store = await asyncio.shield(stores[place])
-    except StateError:
+    except Exception:
         stores.pop(place, None)
         raise
     store.users += 1

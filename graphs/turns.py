@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from graphs.failures import PATHWAY_FAILURES, apology, failure_event, failure_of
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
-from graphs.session import Session
+from graphs.session import Session, already_there
 from graphs.statements import Row
 from graphs.stores import translated
-from journeys import JourneyEvent, JourneyResponse
+from journeys import JourneyEvent, JourneyResponse, StateError
 from nodes.context import Op
 from nodes.services import Services
 from nodes.state import Turn
@@ -21,9 +22,18 @@ Tell = Callable[[JourneyEvent], None]
 
 
 async def begin(session: Session, services: Services, ops: list[Op]) -> None:
-    """Write version 0: the entry pathway, with these operations on an empty context."""
+    """Write version 0: the entry pathway, with these operations on an empty context.
+
+    Raises:
+        SessionExistsError: Another process began the session first.
+    """
     turn = {**new_turn(0, kind="start"), "ops": ops}
-    await _run(session, services, {"context": ops, "turn": turn}, session.beginning())
+    try:
+        await _run(session, services, {"context": ops, "turn": turn}, session.beginning())
+    except StateError as error:
+        if isinstance(error.__cause__, sqlite3.IntegrityError):
+            raise already_there(session.session_id) from error
+        raise
 
 
 async def take(

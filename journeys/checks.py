@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from journeys.behaviors import NEVER, ReturnToSpecific
+from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.errors import did_you_mean
 from journeys.spec import PIPELINES, RESERVED_IDS, JourneySpec, PathwaySpec, TransitionSpec
@@ -23,10 +25,24 @@ def reference_faults(
         *_next_faults(pathways),
         *_return_faults(pathways),
         *_pipeline_faults(pathways),
-        *_transition_faults(owner, pathways, transitions),
+        *_transition_faults(pathways, transitions),
         *_strategy_faults(pathways),
         *_loop_faults(pathways),
     ]
+
+
+def judge_fault(judge: Any) -> str:
+    """Return what a callable on the context must be and is not; empty if it can judge."""
+    body = judge if inspect.isroutine(judge) else getattr(judge, "__call__", judge)  # noqa: B004
+    if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(body):
+        return "a plain function: an async one would always count as true"
+    try:
+        inspect.signature(judge).bind({})
+    except TypeError:
+        return "callable with the context as its only argument"
+    except ValueError:  # some built-in callables do not say what they take
+        return ""
+    return ""
 
 
 def strategies_of(pathways: Pathways) -> dict[str, MergeStrategy | None]:
@@ -160,9 +176,23 @@ def _return_faults(pathways: Pathways) -> Iterator[str]:
                 yield _unknown(pathway.where, "the return target", returns.target_pathway, pathways)
             elif pathways[returns.target_pathway].is_detour:
                 yield f"{pathway.where}: the return target '{returns.target_pathway}' is a detour."
-        depth = returns.max_depth if returns else None
-        if depth is not None and (not isinstance(depth, int) or depth < 1):
-            yield f"{pathway.where}: max_depth is {depth!r}; it must be a whole number from 1 on."
+        if returns:
+            yield from _detour_faults(pathway, returns)
+
+
+def _detour_faults(
+    pathway: PathwaySpec, returns: ReturnToPrevious | ReturnToSpecific
+) -> Iterator[str]:
+    depth, keeps = returns.max_depth, returns.preserve_context
+    if depth is not None and (type(depth) is not int or depth < 1):
+        yield f"{pathway.where}: max_depth is {depth!r}; it must be a whole number from 1 on."
+    if not isinstance(keeps, bool):
+        yield f"{pathway.where}: preserve_context is {keeps!r}; it must be True or False."
+    if pathway.runs_on_arrival:
+        yield (
+            f"{pathway.where}: a detour is entered by a transition, and runs at once; take its "
+            "__runs_on_arrival__ away."
+        )
 
 
 def _pipeline_faults(pathways: Pathways) -> Iterator[str]:
@@ -175,16 +205,13 @@ def _pipeline_faults(pathways: Pathways) -> Iterator[str]:
             )
 
 
-def _transition_faults(
-    owner: str, pathways: Pathways, transitions: Sequence[TransitionSpec]
-) -> Iterator[str]:
-    for number, transition in enumerate(transitions):
-        where = f"{owner}.__transitions__[{number}]"
-        if transition.target not in pathways:
-            yield _unknown(where, "to_pathway", transition.target, pathways)
+def _transition_faults(pathways: Pathways, transitions: Sequence[TransitionSpec]) -> Iterator[str]:
+    for transition in transitions:
+        if transition.target not in list(pathways):  # it may be anything, also unhashable
+            yield _unknown(transition.where, "to_pathway", transition.target, pathways)
         for source in transition.sources:
             if source != "*" and source not in pathways:
-                yield _unknown(where, "from_pathway", source, pathways)
+                yield _unknown(transition.where, "from_pathway", source, pathways)
 
 
 def _strategy_faults(pathways: Pathways) -> Iterator[str]:

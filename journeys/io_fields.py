@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from journeys.errors import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -18,6 +21,10 @@ class _Missing:
     """The type of `MISSING`."""
 
     def __repr__(self) -> str:
+        return "MISSING"
+
+    def __reduce__(self) -> str:
+        # There is one of it, also after a copy: `is MISSING` must go on to hold.
         return "MISSING"
 
 
@@ -121,3 +128,36 @@ def OutputField(default: Any = MISSING, *, description: str = "", desc: str = ""
         desc: Short spelling of `description`.
     """
     return Field("output", description or desc, default)
+
+
+def field_faults(where: str, name: str, declared: Field) -> Iterator[str]:
+    """Yield what is wrong with one field, seen alone; `where` names its class and itself."""
+    if name.startswith("_"):
+        yield f"{where}: the name of a field cannot begin with an underscore. Rename it."
+    if declared.source is not None and declared.source not in SOURCES:
+        hint = did_you_mean(str(declared.source), SOURCES)
+        yield f"{where}: source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."
+    if not isinstance(declared.description, str):
+        yield f"{where}: its description is {declared.description!r}; it must be text."
+    if not (declared.default is MISSING or _is_plain(declared.default)):
+        yield (
+            f"{where}: its default is {declared.default!r}; it must be plain JSON: text, a number, "
+            "true, false, None, or lists and dicts of them."
+        )
+
+
+def pair_faults(owner: str, kind: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with fields given as name -> (type, field) of one kind."""
+    for name, pair in fields.items():
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], Field)
+        if not is_pair or pair[1].kind != kind:
+            wanted = f"(str, {kind.capitalize()}Field(...))"
+            yield f"{owner}.{name}: give a type and an {kind}: {wanted}, not {pair!r}."
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, (str, int, float))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
-from journeys.checks import reference_faults, strategies_of, warnings_of
+from journeys.checks import judge_fault, reference_faults, strategies_of, warnings_of
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.io_fields import SignatureSpec
@@ -106,23 +108,35 @@ def _bodies(cls: type, root: type) -> list[type]:
     return [klass for klass in reversed(cls.__mro__) if issubclass(klass, root) and klass != root]
 
 
-def _unknown(owner: str, names: Any, known: Sequence[str]) -> list[str]:
+def _unknown(owner: str, body: type, known: Sequence[str]) -> Iterator[str]:
+    """Yield what a body sets that nothing reads, and that was meant to be read."""
+    mangled = f"_{body.__name__.lstrip('_')}__"
+    for name, value in vars(body).items():
+        bare = name.removeprefix(mangled).strip("_")
+        meant = _meant(bare, value, known)
+        if name.startswith("__") and name.endswith("__"):
+            if name not in (*known, *PYTHON_NAMES, *_ALLOWED):
+                hint = f" Did you mean '{meant}'?" if meant else ""
+                yield f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}."
+        elif meant and meant not in vars(body):
+            written = name.removeprefix(mangled.rstrip("_"))
+            yield f"{owner}: {written} is not read. Did you mean '{meant}'?"
+
+
+def _meant(bare: str, value: Any, known: Sequence[str]) -> str | None:
+    """Return the attribute that a name stands for, or is a slip of; a function is a helper."""
     plain = {name.strip("_"): name for name in known}
-    faults = []
-    for name in names:
-        dunder = name.startswith("__") and name.endswith("__")
-        if dunder and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
-            hint = did_you_mean(name, known)
-            faults.append(f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}.")
-        elif name in plain:
-            faults.append(f"{owner}: {name} is not read. Did you mean '{plain[name]}'?")
-    return faults
+    if bare in plain or callable(value) or isinstance(value, (property, staticmethod)):
+        return plain.get(bare)
+    begun = [name for name in plain if len(bare) > 3 and name.startswith(bare)]
+    close = begun or get_close_matches(bare, plain, n=1, cutoff=0.75)
+    return plain[close[0]] if close else None
 
 
 def _journey_faults(cls: type, root: type) -> list[str]:
     faults: list[str] = []
     for klass in _bodies(cls, root):
-        faults += _unknown(klass.__name__, vars(klass), JOURNEY_ATTRIBUTES)
+        faults += _unknown(klass.__name__, klass, JOURNEY_ATTRIBUTES)
     for name, kind in (("__entry_pathway__", str), ("__version__", str), ("__sensitive__", bool)):
         value = getattr(cls, name, None)
         if value is not None and not isinstance(value, kind):
@@ -150,7 +164,7 @@ def _nested_pathways(cls: type, root: type, faults: list[str]) -> dict[str, type
 
 def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str]) -> PathwaySpec:
     for body in _bodies(klass, Pathway):
-        faults += _unknown(where, vars(body), PATHWAY_ATTRIBUTES)
+        faults += _unknown(where, body, PATHWAY_ATTRIBUTES)
     reader = _PathwayReader(klass, where, faults)
     return PathwaySpec(
         id=id_,
@@ -213,6 +227,8 @@ class _PathwayReader:
         if not isinstance(value, Mapping):
             return dict.fromkeys(self.names("__accumulate__"))
         kept: dict[str, MergeStrategy | None] = {}
+        if wrong := [name for name in value if not isinstance(name, str) or not name]:
+            self.fault("__accumulate__", wrong[0], "a dict of names (text) and strategies")
         for name, strategy in value.items():
             try:
                 kept[name] = None if strategy is None else MergeStrategy(strategy)
@@ -239,16 +255,25 @@ class _PathwayReader:
             for body in self.klass.__mro__
             if "__complete_when__" in vars(body)
         )
-        value = value.__func__ if isinstance(value, staticmethod) else value
-        if value is None or value is NEVER or callable(value):
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__get__(None, self.klass)
+        if value is None or value is NEVER:
             return value
-        return self.names("__complete_when__") or None
+        if callable(value):
+            if fault := judge_fault(value):
+                self.fault("__complete_when__", value, fault)
+            return value
+        if not isinstance(value, (list, tuple)) or not value:
+            self.fault("__complete_when__", value, "names, a function of the context, or NEVER")
+            return None
+        return self.names("__complete_when__")
 
     def timeout(self) -> float | None:
         value = self.klass.__timeout__
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not 0 < value < math.inf:
             self.fault("__timeout__", value, "a number of seconds above 0")
             return None
         return float(value)

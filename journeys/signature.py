@@ -1,7 +1,7 @@
 """Signatures: the typed contract of an agent.
 
 >>> from journeys import InputField, OutputField
-    >>> class Ask(Signature):
+>>> class Ask(Signature):
 ...     '''Answer from the handbook.'''
 ...     __intent__ = "Settle what the caller wonders about"
 ...     question: str = InputField(description="What was asked")
@@ -14,17 +14,23 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.io_fields import SOURCES, Field, FieldSpec, SignatureSpec
+from journeys.io_fields import Field, FieldSpec, SignatureSpec, field_faults, pair_faults
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _ATTRIBUTES = ("__intent__", "__guidelines__")
+_MEANT = {
+    "intent": "__intent__",
+    "guidelines": "__guidelines__",
+    "instructions": "the docstring of the class",
+}
 PYTHON_NAMES = frozenset(dir(type)) | {
     "__annotations__",
     "__annotations_cache__",
@@ -56,11 +62,16 @@ class Signature:
 
     __intent__: ClassVar[str] = ""
     __guidelines__: ClassVar[Sequence[str]] = ()
-    _declared: ClassVar[SignatureSpec]
+    _declared: ClassVar[SignatureSpec] = SignatureSpec("Signature", "", "", (), (), ())
+    _own_fields: ClassVar[Mapping[str, Field]] = {}
     spec: SignatureSpec
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._own_fields = {n: field for n, field in vars(cls).items() if isinstance(field, Field)}
+        # Taken out of the body: a field named `intent` would hide the property.
+        for name in cls._own_fields:
+            delattr(cls, name)
         cls._declared = _read(cls)
 
     def __init__(self) -> None:
@@ -70,6 +81,9 @@ class Signature:
         raise AttributeError(
             f"{type(self).__name__} is immutable; use with_instructions() or with_guidelines()"
         )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; '{name}' stays")
 
     @classmethod
     def define(
@@ -92,6 +106,9 @@ class Signature:
             intent: Why the agent exists.
             guidelines: How it behaves.
 
+        Raises:
+            JourneyDefinitionError: With every fault of what was given.
+
         Example:
             >>> Echo = Signature.define(
             ...     "Echo",
@@ -101,6 +118,8 @@ class Signature:
             >>> list(Echo().inputs)
             ['said']
         """
+        _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
+        _refuse([f"{name}.{f}: it is an input and an output." for f in inputs if f in outputs])
         fields = {**inputs, **outputs}
         body: dict[str, Any] = {field: declared for field, (_, declared) in fields.items()}
         body["__annotations__"] = {field: annotation for field, (annotation, _) in fields.items()}
@@ -127,12 +146,12 @@ class Signature:
     @property
     def inputs(self) -> dict[str, FieldSpec]:
         """The inputs by name, in order; a copy."""
-        return {field.name: field for field in self.spec.inputs}
+        return {field.name: deepcopy(field) for field in self.spec.inputs}
 
     @property
     def outputs(self) -> dict[str, FieldSpec]:
         """The outputs by name, in order; a copy."""
-        return {field.name: field for field in self.spec.outputs}
+        return {field.name: deepcopy(field) for field in self.spec.outputs}
 
     @property
     def input_model(self) -> type[BaseModel]:
@@ -146,6 +165,9 @@ class Signature:
 
     def with_instructions(self, new_instructions: str) -> Self:
         """Return a new signature with other instructions; this one stays as it is."""
+        if not isinstance(new_instructions, str):
+            said = f"instructions must be text, not {new_instructions!r}."
+            _refuse([f"{type(self).__name__}: {said}"])
         return self._with(replace(self.spec, instructions=new_instructions))
 
     def with_guidelines(self, additional_guidelines: Sequence[str]) -> Self:
@@ -209,14 +231,16 @@ def _read(cls: type[Signature]) -> SignatureSpec:
     )
 
 
-def _attribute_faults(cls: type[Signature]) -> list[str]:
-    return [
-        f"{cls.__name__}: {name} is no attribute of a signature."
-        f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
-        for name in vars(cls)
-        if name.startswith("__") and name.endswith("__")
-        if name not in PYTHON_NAMES and name not in _ATTRIBUTES
-    ]
+def _attribute_faults(cls: type[Signature]) -> Iterator[str]:
+    for name, value in vars(cls).items():
+        if name.startswith("__") and name.endswith("__"):
+            if name not in PYTHON_NAMES and name not in _ATTRIBUTES:
+                yield (
+                    f"{cls.__name__}: {name} is no attribute of a signature."
+                    f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
+                )
+        elif name in _MEANT and isinstance(value, (str, list, tuple)):
+            yield f"{cls.__name__}: {name} is not read. Write {_MEANT[name]} instead."
 
 
 def _guideline_faults(owner: str, guidelines: Any) -> list[str]:
@@ -230,37 +254,41 @@ def _guideline_faults(owner: str, guidelines: Any) -> list[str]:
 
 
 def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[str]]:
-    try:
-        hints = typing.get_type_hints(cls, include_extras=True)
-    except NameError as error:
-        return [], [f"{cls.__name__}: an annotation cannot be resolved: {error}. Import that name."]
+    hints, faults = _hints(cls)
+    declared = _declared_fields(cls)
+    typed = hints or vars(cls).get("__annotations__", cls._own_fields)
+    for name, own in cls._own_fields.items():
+        faults += field_faults(f"{cls.__name__}.{name}", name, own)
+        if name not in typed:
+            faults.append(f"{cls.__name__}.{name}: the field has no type. Write {name}: str = ...")
     fields: list[tuple[str, FieldSpec]] = []
-    faults: list[str] = []
     for name, annotation in hints.items():
-        declared = getattr(cls, name, None)
-        if typing.get_origin(annotation) is ClassVar or name == "spec":
-            continue
-        if isinstance(declared, Field):
-            spec = FieldSpec(
-                name, annotation, declared.description, declared.default, declared.source
-            )
-            fields.append((declared.kind, spec))
-            faults += _source_faults(cls.__name__, name, declared)
-        else:
+        if field := declared.get(name):
+            default = deepcopy(field.default)
+            spec = FieldSpec(name, annotation, field.description, default, field.source)
+            fields.append((field.kind, spec))
+        elif typing.get_origin(annotation) is not ClassVar and name != "spec":
             faults.append(
                 f"{cls.__name__}.{name}: not a field. Write {name}: ... = InputField(...) or "
                 "OutputField(...), or annotate it as ClassVar."
             )
-    faults += [
-        f"{cls.__name__}.{name}: the field has no type. Write {name}: str = ..."
-        for name, value in vars(cls).items()
-        if isinstance(value, Field) and name not in hints
-    ]
     return fields, faults
 
 
-def _source_faults(owner: str, name: str, declared: Field) -> list[str]:
-    if declared.source is None or declared.source in SOURCES:
-        return []
-    hint = did_you_mean(str(declared.source), SOURCES)
-    return [f"{owner}.{name}: source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."]
+def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[str]]:
+    """Return the annotations of a class and its bases, resolved."""
+    try:
+        return typing.get_type_hints(cls, include_extras=True), []
+    except Exception as error:  # whatever the text of an annotation does when it is evaluated
+        said = f"{type(error).__name__}: {error}"
+        remedy = "Import what it names at the top of the module."
+        return {}, [f"{cls.__name__}: an annotation cannot be resolved ({said}). {remedy}"]
+
+
+def _declared_fields(cls: type[Signature]) -> dict[str, Field]:
+    """Return the fields of a class and its bases; what a body sets to something else is gone."""
+    declared: dict[str, Field] = {}
+    for body in reversed(cls.__mro__):
+        declared = {name: field for name, field in declared.items() if name not in vars(body)}
+        declared |= vars(body).get("_own_fields", {})
+    return declared

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, MappingProxyType
+from enum import Enum
+from functools import partial
+from types import CellType, CodeType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
@@ -20,6 +23,9 @@ RESERVED_IDS = ("understand", "settle")
 """Names of the graph's own nodes."""
 MAX_HOPS = 10
 """Most pathways that run in one turn (DESIGN.md section 3)."""
+
+_HELD = -1
+"""Stands among the ids of what is being hashed for: something else holds this."""
 
 Completion = tuple[str, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
 
@@ -66,6 +72,7 @@ class TransitionSpec:
     target: str
     updates: tuple[Update, ...] = ()
     priority: int = 0
+    where: str = ""
 
     @property
     def label(self) -> str:
@@ -150,30 +157,73 @@ def content_hash(*parts: Any) -> str:
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, within: tuple[int, ...] = ()) -> Any:
+    """Return a value as JSON; `within` are the objects that hold it, so that a circle ends."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
+    if isinstance(value, Enum):
+        return [type(value).__qualname__, value.name]
+    if isinstance(value, (type, ModuleType)) or id(value) in within:
+        return getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__))
+    within = (*within, id(value))
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, within) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_plain(item, within) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted(json.dumps(_plain(item), sort_keys=True) for item in value)
+        return sorted(json.dumps(_plain(item, within), sort_keys=True) for item in value)
+    return _plain_object(value, within)
+
+
+def _plain_object(value: Any, within: tuple[int, ...]) -> Any:
     if isinstance(value, FieldSpec):
-        default = "-" if value.required else _plain(value.default)
-        return [value.name, str(value.annotation), value.description, default, value.source]
-    return _plain_object(value)
-
-
-def _plain_object(value: Any) -> Any:
+        default = "-" if value.required else _plain(value.default, within)
+        # Where a function of an Annotated[...] stands in memory is different in every process.
+        kind = re.sub(r" at 0x[0-9a-fA-F]+", "", str(value.annotation))
+        return [value.name, kind, value.description, default, value.source]
     if isinstance(value, CodeType):
-        return [value.co_code.hex(), list(value.co_names), [_plain(c) for c in value.co_consts]]
-    if hasattr(value, "__dataclass_fields__"):
-        items = {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
-        return [type(value).__qualname__, items]
+        consts = [_plain(item, within) for item in value.co_consts]
+        return [value.co_code.hex(), list(value.co_names), consts]
+    if isinstance(value, partial):
+        return _plain((value.func, value.args, value.keywords), within)
+    if isinstance(value, MethodType):
+        return _plain((value.__func__, value.__self__), within)
     if code := getattr(value, "__code__", None):
-        cells = [_plain(cell.cell_contents) for cell in getattr(value, "__closure__", None) or ()]
-        return [value.__qualname__, _plain(code), _plain(value.__defaults__), cells]
+        held = (value.__defaults__, value.__kwdefaults__, _enclosed(value))
+        return [value.__qualname__, _plain(code, within), _plain(held, (*within, _HELD))]
+    if isinstance(value, (bytes, complex, type(...))):
+        return repr(value)
+    return _plain_instance(value, within)
+
+
+def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:
+    """Return an object as its class, the code of it, and what it holds.
+
+    An object that is only held, such as a logger or a connection, counts by its class: what it
+    holds in its turn is alive, and no part of a definition.
+    """
     kind = type(value)
-    methods = [_plain(code) for m in vars(kind).values() if (code := getattr(m, "__code__", None))]
-    return [kind.__qualname__, methods, _plain(getattr(value, "__dict__", None))]
+    named = getattr(value, "__dataclass_fields__", None)
+    if named is None and _HELD in within and not isinstance(value, BaseTrigger):
+        return kind.__qualname__
+    held = vars(value) if named is None and hasattr(value, "__dict__") else named or {}
+    inside = within if kind.__module__ in _OWN else (*within, _HELD)
+    items = {name: _plain(getattr(value, name), inside) for name in held}
+    return [kind.__qualname__, _plain(_codes(kind), within), items]
+
+
+def _codes(kind: type) -> list[Any]:
+    """Return the code of a class's methods; that of the language itself is no part of a journey."""
+    bodies = [body for body in kind.__mro__ if body is not object and body.__module__ not in _OWN]
+    methods = [getattr(m, "__func__", m) for body in bodies for m in vars(body).values()]
+    return [code for method in methods if (code := getattr(method, "__code__", None))]
+
+
+_OWN = tuple(f"journeys.{name}" for name in ("behaviors", "io_fields", "spec", "transitions"))
+
+
+def _enclosed(function: Any) -> list[Any]:
+    """Return what a function holds of where it was made; a name given later is not there yet."""
+    cells = getattr(function, "__closure__", None) or ()
+    # An empty cell equals another one, and has no contents to ask for.
+    return [cell.cell_contents for cell in cells if cell != CellType()]

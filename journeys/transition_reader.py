@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from journeys.checks import judge_fault
 from journeys.errors import did_you_mean
 from journeys.patterns import normal
 from journeys.spec import TransitionSpec, Update
@@ -34,7 +35,7 @@ def _read(
     where: str, transition: Transition, seen: dict[str, int], faults: list[str]
 ) -> TransitionSpec:
     sources = _sources(where, transition.from_pathway, faults)
-    if not isinstance(transition.priority, int):
+    if type(transition.priority) is not int:
         faults.append(f"{where}: priority is {transition.priority!r}; it must be a whole number.")
     return TransitionSpec(
         id=_id(transition, sources, seen),
@@ -43,6 +44,7 @@ def _read(
         target=transition.to_pathway,
         updates=tuple(_updates(where, transition.context_update, faults)),
         priority=transition.priority,
+        where=where,
     )
 
 
@@ -66,8 +68,9 @@ def _trigger_faults(where: str, trigger: Any) -> list[str]:
     if not isinstance(trigger, BaseTrigger):
         return [f"{where}: its trigger is {trigger!r}; it must be a trigger such as IntentTrigger."]
     if isinstance(trigger, ConditionTrigger) and trigger.condition is not None:
-        if not callable(trigger.condition):
-            return [f"{where}: condition is {trigger.condition!r}; it must be callable."]
+        judge: Any = trigger.condition
+        if fault := "callable" if not callable(judge) else judge_fault(judge):
+            return [f"{where}: condition is {judge!r}; it must be {fault}."]
     elif isinstance(trigger, IntentTrigger):
         return _intent_faults(where, trigger)
     elif type(trigger).evaluate is BaseTrigger.evaluate:
@@ -85,9 +88,7 @@ def _intent_faults(where: str, trigger: IntentTrigger) -> list[str]:
         if not isinstance(pattern, str) or not normal(pattern)
     ]
     threshold: Any = trigger.confidence_threshold
-    if threshold is not None and not (
-        isinstance(threshold, (int, float)) and 0.0 <= threshold <= 1.0
-    ):
+    if threshold is not None and not (type(threshold) in (int, float) and 0.0 <= threshold <= 1.0):
         faults.append(f"{where}: confidence_threshold is {threshold!r}; it must be from 0 to 1.")
     return faults
 

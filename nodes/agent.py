@@ -174,14 +174,14 @@ async def _in_thread(
     Not a pool: a call that hangs would hold its place for ever, and the process at exit.
     """
     done: Future[Any] = Future()
+    done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only left behind
     context = contextvars.copy_context()
     thread = threading.Thread(
         target=_settle, args=(done, context, call, payload), name=f"agent-{name}", daemon=True
     )
     thread.start()
     try:
-        # Shielded, so that cancelling the turn leaves the future open for the late result.
-        return await asyncio.shield(asyncio.wrap_future(done))
+        return await asyncio.wrap_future(done)
     except asyncio.CancelledError:
         loop = asyncio.get_running_loop()
         done.add_done_callback(lambda _: _tell(loop, report, name))
@@ -193,8 +193,11 @@ def _settle(
 ) -> None:
     try:
         done.set_result(context.run(call, payload))
-    except BaseException as error:
+    except Exception as error:
         done.set_exception(error)
+    except BaseException as error:
+        # An agent may end its thread, not the process.
+        done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
 
 
 def _tell(loop: asyncio.AbstractEventLoop, report: Callable[..., None], name: str) -> None:

@@ -68,9 +68,7 @@ def back(spec: JourneySpec, standing: Standing) -> Moved:
         if returns.target_pathway in paused:
             return _reopened(_unwound(standing, returns.target_pathway))
         undone = _undo(standing.context, position["stack"][-1:])
-        moved = _moved_on(standing, returns.target_pathway)
-        left = note("detour_left", position, to=returns.target_pathway)
-        return replace(moved, ops=undone, audit=[left, *moved.audit])
+        return replace(_moved_on(standing, returns.target_pathway), ops=undone)
     return _unwound(standing, paused[-1]) if paused else Moved({**position, "returning": False})
 
 
@@ -85,7 +83,6 @@ def _unwound(standing: Standing, target: str) -> Moved:
     position, stack = standing.position, standing.position["stack"]
     place = next(i for i, frame in enumerate(stack) if frame["pathway"] == target)
     left = [position["pathway"], *(frame["pathway"] for frame in reversed(stack[place + 1 :]))]
-    audit = [{"kind": "detour_left", "from": pathway, "to": target} for pathway in left]
     ops = _undo(standing.context, stack[place:])
     arrived: Position = {
         **position,
@@ -93,7 +90,11 @@ def _unwound(standing: Standing, target: str) -> Moved:
         "stack": stack[:place],
         "returning": False,
     }
-    return Moved(arrived, ops, audit)
+    return Moved(arrived, ops, _left(left, target))
+
+
+def _left(detours: list[str], target: str) -> list[dict[str, Any]]:
+    return [{"kind": "detour_left", "from": detour, "to": target} for detour in detours]
 
 
 def _undo(context: Mapping[str, Any], frames: list[Frame]) -> list[Op]:
@@ -136,8 +137,10 @@ def _moved_on(standing: Standing, target: str) -> Moved:
     position = standing.position
     audit = []
     if position["stack"]:
-        names = ", ".join(frame["pathway"] for frame in position["stack"])
-        audit.append(note("stack_cleared", position, to=target, reason=f"left for good: {names}"))
+        paused = [frame["pathway"] for frame in position["stack"]]
+        audit = _left([position["pathway"], *reversed(paused[1:])], target)
+        reason = f"left for good: {', '.join(paused)}"
+        audit.append(note("stack_cleared", position, to=target, reason=reason))
     arrived: Position = {
         **position,
         "pathway": target,

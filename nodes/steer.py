@@ -60,7 +60,8 @@ def steer(
     held = _held(spec, standing.position, commands, limits, audit)
     chosen = held[0] if held else None
     for transition, verdict in held[1:]:
-        audit.append(_row("dropped", standing, transition, verdict, "another was before it"))
+        if verdict.tier != "always":
+            audit.append(_row("dropped", standing, transition, verdict, "another was before it"))
     if chosen:
         return _fire(spec, standing, *chosen, limits, audit)
     if standing.position["returning"]:

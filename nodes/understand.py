@@ -36,8 +36,7 @@ async def understand(state: SessionState, services: Services) -> Update:
     turn = _opened(state, position)
     if turn["kind"] != "turn":
         return {"position": _counted(position, turn), "turn": turn}
-    if position["pathway"] not in services.spec.reachable:
-        raise PathwayNotFoundError(position["pathway"], sorted(services.spec.reachable))
+    _check_known(services.spec, position)
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     verdicts = await _verdicts(services, position, turn["message"] or "", state["context"])
     limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
@@ -47,6 +46,13 @@ async def understand(state: SessionState, services: Services) -> Update:
     undecided = not any(v.holds for v in verdicts) and wants_model(services.spec, position)
     flags = ["model_not_configured"] if undecided else []
     return _update(services, state, {**turn, "flags": flags}, steering)
+
+
+def _check_known(spec: JourneySpec, position: Position) -> None:
+    """Refuse a position of another version of the journey, which may have had other pathways."""
+    for pathway in (position["pathway"], *(frame["pathway"] for frame in position["stack"])):
+        if pathway not in spec.reachable:
+            raise PathwayNotFoundError(pathway, sorted(spec.reachable))
 
 
 def beginning(spec: JourneySpec) -> Position:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import secrets
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -79,6 +81,9 @@ def _converse(runner: asyncio.Runner, talk: Talk) -> None:
 def _lines() -> Iterator[str]:
     """The lines that were typed or piped in, without the empty ones."""
     typed = sys.stdin.isatty()
+    if typed:
+        with suppress(ImportError):  # arrow keys and earlier lines, where there is a readline
+            importlib.import_module("readline")
     while True:
         try:
             line = out.input("\n[bold cyan]you >[/] ") if typed else sys.stdin.readline()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -54,14 +53,13 @@ class _Report:
     journeys: dict[str, type[Journey]] = field(default_factory=dict)
     faults: dict[str, None] = field(default_factory=dict)
 
-    def read(self, load: Callable[[], ModuleType]) -> None:
-        """Add what a module has; a fault that stops its import is noted, once."""
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note the faults that stop an import, and go on."""
         try:
-            module = load()
+            yield
         except LoadError as error:
             self.faults.update(dict.fromkeys(error.lines))
-        else:
-            self.add(*journeys_in(module))
 
     def add(self, *journeys: type[Journey]) -> None:
         """Add journeys that have no faults."""
@@ -95,32 +93,34 @@ def _kind(path: str) -> str:
 
 def _check_folder(path: str, report: _Report) -> None:
     for file in journey_files(Path(path)):
-        with importing_from(root_of(file)):
-            report.read(partial(module_at, file))
+        with importing_from(root_of(file)), report.noting():
+            report.add(*journeys_in(module_at(file)))
 
 
 def _check_file(path: str, report: _Report) -> None:
     file = Path(path)
     if file.suffix != ".py":
         raise CommandError(f"{path} is no Python file.", exit_code=2)
-    with importing_from(root_of(file)):
-        report.read(partial(module_at, file))
+    with importing_from(root_of(file)), report.noting():
+        report.add(*journeys_in(module_at(file)))
 
 
 def _check_class(path: str, report: _Report) -> None:
-    try:
+    with report.noting():
         report.add(find(path).journey)
-    except LoadError as error:
-        report.faults.update(dict.fromkeys(error.lines))
 
 
 def _check_module(path: str, report: _Report) -> None:
-    with importing_from(Path.cwd()):
-        try:
-            report.read(partial(module_named, path))
-        except NoSuchModuleError:
-            message = f"There is no file, folder or module '{path}'."
-            raise CommandError(message, exit_code=2) from None
+    """Check a module; of a package, every module in it too."""
+    try:
+        with importing_from(Path.cwd()), report.noting():
+            module = module_named(path)
+            report.add(*journeys_in(module))
+            for folder in getattr(module, "__path__", ()):
+                _check_folder(folder, report)
+    except NoSuchModuleError:
+        message = f"There is no file, folder or module '{path}'."
+        raise CommandError(message, exit_code=2) from None
 
 
 _CHECKS: dict[str, Callable[[str, _Report], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from graphs.drawing import terminal
 from journeys import JourneyConfig, JourneyResponse
 from server.cli.draw import Format, drawn
 from server.cli.edge import CommandError
@@ -46,10 +48,9 @@ def demo(
 async def _hold(found: Found, pause: float) -> None:
     """Hold the whole conversation on a store that forgets it."""
     config = JourneyConfig(persistence="memory://demo")
-    with out.status("Compiling the journey to a graph"):
-        journey = found.journey("demo", config, agents=found.agents)
-        session = await journey.start(found.sample_context)
-    async with journey:
+    async with found.journey("demo", config, agents=found.agents) as journey:
+        with out.status("Compiling the journey to a graph"):
+            session = await journey.start(found.sample_context)
         _show_beginning(found, session.current_pathway_id)
         pathway, context = session.current_pathway_id, session.accumulated_context
         turns = len(found.demo_messages)
@@ -60,23 +61,26 @@ async def _hold(found: Found, pause: float) -> None:
             _say("Assistant", reply.message, "bold green", pause)
             _show_turn(pathway, context, reply)
             pathway, context = reply.pathway_id, reply.accumulated_context
+        await journey.delete()
 
 
 def _show_beginning(found: Found, pathway: str) -> None:
     spec = found.journey.spec
     out.print()
     out.print(f"{spec.name}: {spec.purpose}", style="bold", markup=False)
-    given = f", knowing {short(found.sample_context)}" if found.sample_context else ""
+    given = f", knowing {short(found.sample_context, 200)}" if found.sample_context else ""
     out.print(f"The session begins in {pathway}{given}.\n", style="dim", markup=False)
 
 
 def _say(who: str, what: str, style: str, pause: float) -> None:
     """Write who says what; word by word if there is someone to watch."""
     out.print(Text(who, style=style))
-    for word in plain(what).splitlines() if not pause else plain(what).split(" "):
-        out.print(word, end=" " if pause else "\n", markup=False, soft_wrap=bool(pause))
-        time.sleep(pause)
-    out.print("\n" if pause else "")
+    for line in Text(plain(what)).wrap(out, out.width):
+        for word in re.findall(r"\s*\S+", line.plain):
+            out.print(word, end="", markup=False, soft_wrap=True)
+            time.sleep(pause)
+        out.print()
+    out.print()
 
 
 def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) -> None:
@@ -89,7 +93,8 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
     rows = list(changes(context, reply.accumulated_context))
     for number, change in enumerate(rows):
         line = Text(f"{change.how} {change.name}", style="bold")
-        line.append(f"  {short(change.value)}" if change.how != "-" else "", style="not bold")
+        if change.how != "-":
+            line.append(f"  {short(change.value, max(out.width - 30, 20))}", style="not bold")
         grid.add_row("" if number else "  context", line)
     if not rows:
         grid.add_row("  context", "unchanged")
@@ -99,7 +104,7 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
 
 def _show_picture(found: Found, svg: Path | None) -> None:
     out.print(Rule("The journey", align="left", style="dim"))
-    out.print(coloured(drawn(found.journey.spec, Format.TEXT)))
+    out.print(coloured(terminal.text(found.journey.spec, out.width)))
     if svg:
         svg.write_text(drawn(found.journey.spec, Format.SVG), encoding="utf-8")
         out.print(f"The picture is in {svg}.", markup=False, soft_wrap=True)

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphs import draw as mermaid_map
-from graphs import picture, terminal
+from graphs.drawing import mermaid, svg, terminal
 from journeys import AgentNotRegisteredError, JourneySpec
 from server.cli.edge import CommandError
 from server.cli.finding import Found, find
@@ -26,8 +25,8 @@ class Format(StrEnum):
 
 
 _DRAWN: dict[Format, Callable[[JourneySpec], str]] = {
-    Format.MERMAID: mermaid_map.mermaid,
-    Format.SVG: picture.svg,
+    Format.MERMAID: mermaid.mermaid,
+    Format.SVG: svg.svg,
     Format.TEXT: terminal.text,
 }
 _SUFFIXES = {".svg": Format.SVG, ".txt": Format.TEXT}
@@ -52,7 +51,7 @@ def draw(
 ) -> None:
     """Draw what leads where in a journey: pathways, transitions, detours, its end.
 
-    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
+    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a svg.
     """
     found = find(journey)
     wanted = style or _SUFFIXES.get(output.suffix.lower() if output else "", Format.MERMAID)

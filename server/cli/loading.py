@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -101,7 +101,8 @@ def importing_from(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.path.remove(str(folder))
+        with suppress(ValueError):  # what was imported may have changed the path itself
+            sys.path.remove(str(folder))
         for name in set(sys.modules) - before:
             if _lies_in(folder, name):
                 del sys.modules[name]

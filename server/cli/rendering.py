@@ -58,7 +58,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Cha
             yield Change("+", name, value)
         elif before[name] != value:
             yield Change("~", name, value)
-    for name in before.keys() - after.keys():
+    for name in sorted(before.keys() - after.keys()):
         yield Change("-", name, None)
 
 

@@ -44,7 +44,7 @@ class Talk:
         """Take up a session of that id, or begin it.
 
         Raises:
-            CommandError: The journey's agents are nowhere to be found.
+            CommandError: Agents are missing; with the place where they are looked for.
         """
         try:
             return await cls._restored(found, session_id, config)
@@ -67,9 +67,6 @@ class Talk:
         journey = found.journey(session_id, config, agents=found.agents)
         try:
             session = await journey.start(found.sample_context)
-        except AgentNotRegisteredError as error:
-            await journey.close()
-            raise found.without_agents(error) from None
         except BaseException:
             await journey.close()
             raise

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from journeys.examples.healthcare_referral.booking import standing_offer
 from journeys.examples.healthcare_referral.conversation import Known, Payload, known
 from journeys.examples.healthcare_referral.hearing import plain, says
 from journeys.examples.healthcare_referral.material import (
@@ -17,6 +16,7 @@ from journeys.examples.healthcare_referral.material import (
     doctor_by_id,
     preparation,
 )
+from journeys.examples.healthcare_referral.offers import standing_offer
 from journeys.examples.healthcare_referral.search import answering
 from journeys.examples.healthcare_referral.smalltalk import agrees, thanks
 
@@ -28,7 +28,8 @@ _CONCERNS: Mapping[tuple[str, ...], str] = {
         "Money is a fair thing to ask about first. The billing desk on 555-0143 can tell you your"
         " share before the visit, and bills over 200 dollars can be paid in parts."
     ),
-    ("scared", "afraid", "fear", "nervous", "anxious", "hurt", "hurts", "pain", "painful", "needle", "needles"): (
+    ("scared", "afraid", "fear", "nervous", "anxious", "worried", "hurt", "hurts", "pain",
+     "painful", "needle", "needles"): (
         "It is quite usual to be nervous before such a visit. A first visit is a talk and an"
         " examination, nothing is done without your consent, and you may bring somebody along."
     ),
@@ -94,7 +95,7 @@ def _way_on(facts: Known) -> str:
     if facts.booking:
         return "Is there anything else?"
     if facts.standing is not None:
-        return f"Shall we go on with the booking? {standing_offer(facts)}"
+        return f"Shall we go on with the booking? I had suggested {facts.standing.name}."
     if facts.patient_info:
         return "Shall we go on with the booking?"
     return "Shall we go on with your referral?"
@@ -149,7 +150,7 @@ def _comfort(facts: Known) -> str:
 def _hand_over(facts: Known, desk: str) -> dict[str, Any]:
     urgent = "If this is an emergency, call 911 now. " if says(facts.text, _RED_FLAGS) else ""
     turned_down = sorted(
-        doctor.name for doctor in map(doctor_by_id, facts.rejected) if doctor is not None
+        doctor.name for doctor in map(doctor_by_id, facts.rejections) if doctor is not None
     )
     case = {
         "reference": _code("C", facts.patient, facts.specialty),

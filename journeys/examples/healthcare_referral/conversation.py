@@ -6,6 +6,7 @@ Contexts come from outside as well: whatever has not the form that these agents 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ from journeys.examples.healthcare_referral.material import (
 Payload = Mapping[str, Any]
 """What the runtime hands to an agent."""
 
+# Nobody at a desk listens longer, and the search for misspelt names takes time by length.
+_HEARD = 2000
+
 _TEXTS = ("part", "after", "before", "language", "gender", "place")
 _LISTS = ("days", "not_days", "not_parts")
 
@@ -32,11 +36,12 @@ class Known:
     """The facts of one conversation.
 
     Attributes:
-        text: The message in plain form, see `hearing.plain`.
+        text: The message in plain form (see `hearing.plain`), its first 2,000 characters.
         patient_info: What the patient told about themselves.
         preferences: What the patient wishes, see `preferences.Preferences`.
-        rejected: Ids of the doctors who were turned down.
+        rejections: Ids of the doctors who were turned down, and how often.
         proposed: The doctor at hand, turned down or not.
+        taken_back: How many rejections of that doctor the patient has taken back.
         offered: The slots that were shown last, in that order.
         booking: The confirmed booking, or an empty mapping.
         plan: The patient's insurance plan, as far as it is known.
@@ -47,8 +52,9 @@ class Known:
     text: str = ""
     patient_info: Mapping[str, Any] = field(default_factory=dict)
     preferences: Mapping[str, Any] = field(default_factory=dict)
-    rejected: frozenset[str] = frozenset()
+    rejections: Mapping[str, int] = field(default_factory=dict)
     proposed: Doctor | None = None
+    taken_back: int = 0
     offered: tuple[tuple[Doctor, Slot], ...] = ()
     booking: Mapping[str, Any] = field(default_factory=dict)
     plan: Plan | None = None
@@ -63,13 +69,32 @@ class Known:
     @property
     def standing(self) -> Doctor | None:
         """The doctor at hand, unless turned down."""
-        kept = self.proposed is not None and self.proposed.id not in self.rejected
-        return self.proposed if kept else None
+        doctor = self.proposed
+        stands = doctor is not None and self.rejections.get(doctor.id, 0) <= self.taken_back
+        return doctor if stands else None
+
+    def is_out(self, doctor: Doctor) -> bool:
+        """Say whether a doctor was turned down and not asked for again since."""
+        return doctor.id in self.rejections and doctor != self.standing
+
+    def chosen(self, doctor: Doctor) -> dict[str, Any]:
+        """Return how to remember a doctor as the one at hand.
+
+        A patient who asks for a rejected doctor by name takes the rejection back. Rejections are
+        only ever added, so the card counts how many of them no longer hold.
+        """
+        times = self.rejections.get(doctor.id, 0)
+        return {**doctor.card(), "again": times} if times else doctor.card()
+
+    def rejected(self, doctor: Doctor) -> dict[str, Any]:
+        """Return how to remember a doctor as turned down: by the very card that was at hand."""
+        at_hand = doctor == self.proposed and self.taken_back
+        return {**doctor.card(), "again": self.taken_back} if at_hand else doctor.card()
 
     def offered_doctors(self) -> list[Doctor]:
         """Return the doctors who were shown last, without those turned down since."""
         seen = dict.fromkeys(doctor for doctor, _ in self.offered)
-        return [doctor for doctor in seen if doctor.id not in self.rejected]
+        return [doctor for doctor in seen if not self.is_out(doctor)]
 
 
 def known(payload: Payload) -> Known:
@@ -77,18 +102,19 @@ def known(payload: Payload) -> Known:
     context = context_of(payload)
     info = {**_mapping(context.get("patient_info")), **_mapping(payload.get("patient_info"))}
     number = insurance_number(info, context)
-    count = context.get("escalation_count")
+    card = _mapping(context.get("selected_doctor"))
     return Known(
-        text=plain(payload.get("message")),
+        text=plain(payload.get("message"))[:_HEARD],
         patient_info=info,
         preferences=_preferences(context.get("preferences")),
-        rejected=frozenset(_ids(context.get("rejected_doctors"))),
-        proposed=doctor_by_id(_mapping(context.get("selected_doctor")).get("id")),
+        rejections=Counter(_ids(context.get("rejected_doctors"))),
+        proposed=doctor_by_id(card.get("id")),
+        taken_back=_count(card.get("again")),
         offered=tuple(_offers(context.get("available_slots"))),
         booking=_mapping(context.get("booking_details")),
         plan=self_pay() if info.get("self_pay") else _plan(number),
         patient=str(info.get("patient_number") or number or "guest"),
-        escalation_count=int(count) if isinstance(count, (int, float)) else 0,
+        escalation_count=_count(context.get("escalation_count")),
     )
 
 
@@ -102,20 +128,16 @@ def insurance_number(info: Mapping[str, Any], context: Mapping[str, Any]) -> str
     return str(info.get("insurance_id") or context.get("insurance_id") or "").strip().upper()
 
 
-def offers(doctor: Doctor, slots: tuple[Slot, ...] | list[Slot]) -> list[dict[str, str]]:
-    """Return slots in the form in which a context remembers them."""
-    return [
-        {"doctor_id": doctor.id, "doctor": doctor.name, "day": slot.day, "time": slot.time}
-        for slot in slots
-    ]
-
-
 def _plan(number: str) -> Plan | None:
     return plans().get(number[:3]) if re.fullmatch(r"[A-Z]{3}-?\d+", number) else None
 
 
 def _mapping(value: object) -> dict[str, Any]:
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) else 0
 
 
 def _rows(value: object) -> list[Any]:

@@ -14,7 +14,8 @@ from journeys.examples.healthcare_referral.preferences import preferences_in
 _DESK = re.compile(
     r"\b(?:available|availability|openings?|slots?|appointment times?|free times?|my options"
     r"|(?:other|another|different|more|next) (?:doctors?|drs?|options?|times?|days?)"
-    r"|(?:anybody|anyone|somebody|someone) else|alternatives?"
+    r"|(?:any|some)(?:body|one|thing) (?:else|earlier|later|sooner|free|open)"
+    r"|alternatives?"
     r"|(?:show|list|find|recommend|suggest) (?:me |us )?|book|the doctors)\b"
 )
 _SEEKS = re.compile(
@@ -32,6 +33,7 @@ def is_for_the_desk(facts: Known) -> bool:
     return (
         bool(wanted or unwanted or preferences_in(text) or clock(text))
         or seeks_specialist
+        or smalltalk.ordinal(text) is not None
         or bool(_DESK.search(text))
         or smalltalk.wants_other_doctor(text)
         or smalltalk.wants_none_of_them(text)

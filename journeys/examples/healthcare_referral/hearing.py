@@ -48,15 +48,23 @@ _BOUND = re.compile(
 )
 
 _NO = re.compile(
-    r"(?:(?<!why )\b(?:not|no|never|cannot|dont|cant|except|avoid|without|neither|nor|hate|dislike)\b"
-    r"|n't\b|\b(?:instead of|rather than|other than|anything but|anyone but|anybody but)\b)"
+    r"(?:(?<!why )\b(?:not|no|never|cannot|dont|cant|except|avoid|without|neither|nor|hate"
+    r"|dislike)\b|n't\b"
+    r"|\b(?:instead of|rather than|other than|anything but|anyone but|anybody but"
+    r"|alternatives? to|besides|apart from)\b)"
     r"(?!\s+(?:sure|mind|only|just|matter|problem|wait))[^.,;:!?]{0,30}$"
 )
-_TURN = re.compile(r"[.,;:!?]|\b(?:but|prefer|then|please|because)\b")
+_TURN = re.compile(
+    r"[.,;:!?]|(?<!anyone )(?<!anybody )(?<!anything )\bbut\b|\b(?:prefer|then|please|because)\b"
+)
 _NO_AFTER = re.compile(
     r"^(?:'s)?\s+(?:(?:does|do|is|are|will|would|can)(?:n't| not)\b|cannot\b|won't\b"
     r"|(?:is|are) (?:no good|out|too|bad|impossible|wrong)\b)"
 )
+
+
+_REACH = 60
+"""How many characters away a word of refusal may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ def plain(text: object) -> str:
     """Return a message in the form that this module reads; anything but text is empty.
 
     Example:
-        >>> plain("Dr.  O’Connor, 2 P.M.?")
+        >>> plain("Dr.  O'Connor, 2 P.M.?")
         "dr o'connor, 2 pm?"
     """
     if not isinstance(text, str):
@@ -110,10 +118,8 @@ def mentions(text: str, words: Mapping[str, Iterable[str]]) -> list[Mention]:
 
 def refused(text: str, start: int, end: int) -> bool:
     """Say whether what stands at `text[start:end]` is turned down, judged by its own clause."""
-    before = text[:start]
-    for turn in _TURN.finditer(before):
-        before = " " * turn.end() + text[turn.end() : start]
-    return bool(_NO.search(before) or _NO_AFTER.search(text[end:]))
+    clause = _TURN.split(text[max(0, start - _REACH) : start])[-1]
+    return bool(_NO.search(clause) or _NO_AFTER.search(text[end : end + _REACH]))
 
 
 def days(text: str) -> list[Mention]:

@@ -134,13 +134,18 @@ def _within_plan(facts: Known, plan: Plan, number: str, context: Mapping[str, An
             "insurance",
         )
     if plan.referral_needed and not _referred(facts, context):
-        return Judgement(
-            "pending",
-            f"Your plan {plan.name} asks for a referral from your primary care doctor. Do you have"
-            " one? If not, the practice can send it to us within a working day.",
-            "referral",
-        )
+        return Judgement("pending", _ask_for_referral(facts, plan), "referral")
     return Judgement("eligible", _go_ahead(facts, plan, number))
+
+
+def _ask_for_referral(facts: Known, plan: Plan) -> str:
+    needed = f"Your plan {plan.name} asks for a referral from your primary care doctor."
+    if facts.patient_info.get("referral") is False:
+        return (
+            f"{needed} The practice can send one to us within a working day; write again once you"
+            f" have it. {_SELF_PAY_OFFER}"
+        )
+    return f"{needed} Do you have one?"
 
 
 def _referred(facts: Known, context: Mapping[str, Any]) -> bool:

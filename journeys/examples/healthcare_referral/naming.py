@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from rapidfuzz import fuzz, process
 
@@ -66,12 +65,12 @@ def doctors_named(text: str, specialty: str = "") -> tuple[list[Doctor], list[Do
     Small misspellings are read. Of namesakes the one of the given specialty is meant, and of
     those the one whose first name is said.
     """
-    wanted: list[Doctor] = []
-    unwanted: list[Doctor] = []
-    for mention in _surnames(text):
-        doctor = _of_that_name(mention.name, text, specialty)
-        (unwanted if mention.refused else wanted).append(doctor)
-    return _once(wanted), _once(unwanted)
+    # Of one who is named twice, the last word holds.
+    turned_down = {
+        _of_that_name(mention.name, text, specialty): mention.refused for mention in _surnames(text)
+    }
+    wanted = [doctor for doctor, out in turned_down.items() if not out]
+    return wanted, [doctor for doctor in turned_down if doctor not in wanted]
 
 
 def unknown_doctor(text: str) -> str:
@@ -104,10 +103,6 @@ def _of_that_name(surname: str, text: str, specialty: str) -> Doctor:
     by_field = [doctor for doctor in namesakes if doctor.specialty == specialty] or namesakes
     by_first_name = [doctor for doctor in by_field if says(text, [plain(doctor.name.split()[1])])]
     return (by_first_name or by_field)[0]
-
-
-def _once(found: Iterable[Doctor]) -> list[Doctor]:
-    return list(dict.fromkeys(found))
 
 
 def specialty_named(text: str, *, plainly: bool = False) -> str:

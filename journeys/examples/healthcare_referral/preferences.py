@@ -30,8 +30,8 @@ _RELAXED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("anywhere", "any place", "any district", "place doesn't matter"): ("place",),
     ("any language", "english is fine", "language doesn't matter"): ("language",),
     ("man or woman", "gender doesn't matter", "either gender"): ("gender",),
-    ("any doctor", "no preference", "no preferences", "doesn't matter", "don't mind", "forget my preferences",
-     "drop my preferences", "relax", "flexible", "drop that"): (
+    ("any doctor", "no preference", "no preferences", "it doesn't matter", "don't mind", "relax",
+     "forget my preferences", "drop my preferences", "flexible", "drop that"): (
         *_DAYS, *_TIMES, "language", "gender", "place",
     ),
 }  # fmt: skip
@@ -154,8 +154,8 @@ def _tests(
         (place == doctor.place, f"practises in {place}", f"practises in {doctor.place}", place),
         (
             has_time,
-            f"is free {when(wishes)}",
-            f"has nothing free {when(wishes)}",
+            f"has a time that suits ({when(wishes)})",
+            f"has no free time that suits ({when(wishes)})",
             when(wishes),
         ),
     ]

@@ -60,9 +60,10 @@ class Request:
 
 def understand(facts: Known) -> Request:
     """Read the message of a conversation for the booking desk."""
-    wanted, unwanted = doctors_named(facts.text, facts.specialty)
-    specialty = _specialty(facts, wanted)
+    named, unwanted = doctors_named(facts.text, facts.specialty)
+    specialty = _specialty(facts, named)
     rejected = tuple(unwanted) or _turned_down_unnamed(facts)
+    wanted = [doctor for doctor in named if doctor not in rejected]
     request = (
         _obstacle(facts, specialty, wanted)
         or _choice(facts, specialty, wanted, rejected)
@@ -134,7 +135,8 @@ def _is_choosing(facts: Known) -> bool:
         return False
     agrees = smalltalk.agrees(text) and not smalltalk.wants_list(text)
     acts = smalltalk.wants_booking(text) or smalltalk.wants_other_time(text)
-    return agrees or acts or _points_at_a_time(text)
+    narrows = len(facts.offered_doctors()) == 1 and bool(times_in(text))
+    return agrees or acts or narrows or _points_at_a_time(text)
 
 
 def _points_at_a_time(text: str) -> bool:

@@ -10,8 +10,8 @@ import bm25s
 from journeys.examples.healthcare_referral.hearing import plain
 from journeys.examples.healthcare_referral.material import Entry, handbook
 
-# One rare topic word is enough, or common ones that make up most of the question; below both, an
-# entry only shares a chance word with it. Tests hold both sides.
+# A word that names the topic is enough, or one rare word, or common ones that make up most of the
+# question; otherwise an entry only shares a chance word with it. Tests hold both sides.
 _LEAST_SCORE = 2.4
 _LEAST_SCORE_A_WORD = 1.0
 _STOP_WORDS = frozenset(
@@ -128,8 +128,11 @@ def answering(question: str) -> Entry | None:
         return None
     scores = _index().get_scores(words)
     best = int(scores.argmax())
-    least = min(_LEAST_SCORE, _LEAST_SCORE_A_WORD * len(words))
-    return handbook()[best] if scores[best] >= least else None
+    entry = handbook()[best]
+    topic = set(_words(" ".join(entry.keywords)))
+    counted = 1 if topic & set(words) else len(words)
+    fits = scores[best] >= min(_LEAST_SCORE, _LEAST_SCORE_A_WORD * counted)
+    return entry if fits else None
 
 
 @cache

@@ -6,40 +6,54 @@ import re
 
 from journeys.examples.healthcare_referral.hearing import refused
 
-_YES = re.compile(
-    r"^(?:oh |ah |well,? |hm+,? )?(?:yes|yeah|yep|yup|sure|ok|okay|alright|all right|fine|great|perfect"
-    r"|good|agreed|correct|exactly|absolutely|definitely|please do|go ahead|of course|gladly|deal)\b"
-    r"|\b(?:sounds (?:good|great|fine)|that works|works for me|that(?:'s| is) (?:fine|good|great|perfect)"
-    r"|go ahead|let's do (?:it|that)|do it|please do|go on|let's continue|you're right|i agree)\b"
+
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
+
+
+_FIRST_WORDS_OF_YES = re.compile(
+    r"^(?:oh |ah |well,? |hm+,? )?(?:yes|yeah|yep|yup|sure|ok|okay|alright|all right|fine|great"
+    r"|perfect|good|agreed|correct|exactly|absolutely|definitely|of course|gladly|deal)\b"
+    r"(?! morning| afternoon| evening)"
 )
-_NO = re.compile(r"^(?:no|nope|nah|not really|neither|no thanks|no thank you)\b")
-_THANKS = re.compile(r"\b(?:thanks|thank you|thx|cheers|got it|understood|i see|good to know)\b")
-_BOOK = re.compile(
-    r"\b(?:book|reserve|schedule|confirm|i'?ll (?:take|have|go with)|i(?:'d like to| will| want to)? take"
-    r"|go with|put me down|sign me up|let's take|take (?:the|that|it|this))\b"
+_YES = _any(
+    "sounds (?:good|great|fine)",
+    "that works|works for me",
+    "that(?:'s| is) (?:fine|good|great|perfect)",
+    "go ahead|go on|let's (?:do it|do that|continue|go on)|do it|please do",
+    "you're right|i agree",
 )
-_LIST = re.compile(
-    r"\b(?:show|list|available|availability|options?|suggest(?:ions?)?|recommend(?:ations?)?|find|search"
-    r"|appointments?|doctors?|drs|specialists?|slots?|times|openings?|who|which|anybody|anyone"
-    r"|continue|proceed|go on|back to|next|start)\b"
+_NO = re.compile(r"^(?:no|nope|nah|not really|neither)\b")
+_THANKS = _any("thanks|thank you|thx|cheers|got it|understood|i see|good to know")
+_BOOK = _any(
+    "book|reserve|schedule|confirm|put me down|sign me up",
+    "i'?ll (?:take|have|go with)|i(?:'d(?: like to)?| will| want to)? take|go with",
+    "let's take|take (?:the|that|it|this)",
 )
-_OTHER_DOCTOR = re.compile(
-    r"\b(?:another|a different|different|the next) (?:doctor|dr|one|option|specialist|person|suggestion)\b"
-    r"|\bsomeone else\b|\bsomebody else\b|\bnot (?:him|her|them|this one|that one)\b"
-    r"|(?:n't|\bnot) (?:want|like|see) (?:him|her|them|this|that)\b|\bnot this (?:dr|doctor)\b"
+_LIST = _any(
+    "show|list|find|search|suggest(?:ions?)?|recommend(?:ations?)?",
+    "available|availability|options?|slots?|times|openings?|appointments?|doctors?|specialists?",
+    "who|which|anybody|anyone",
+    "continue|proceed|go on|back to|next|start",
 )
-_NONE_OF_THEM = re.compile(r"\bnone of (?:these|them|those)\b|\bneither(?: of (?:them|these))?\b")
-_MORE = re.compile(
-    r"\b(?:more|other|others|else|remaining) ?(?:doctors|drs|options|names|suggestions)?\b"
+_OTHER_DOCTOR = _any(
+    "(?:another|a different|different|the next)"
+    " (?:doctor|dr|one|option|specialist|person|suggestion)",
+    "someone else|somebody else",
+    "not (?:him|her|them|this one|that one|this (?:doctor|dr))",
+    "(?:do not|don't|didn't|dont) (?:want|like|want to see) (?:him|her|them|this|that)",
 )
-_OTHER_TIME = re.compile(
-    r"\b(?:another|different|other|earlier|later|new) (?:times?|days?|slots?|dates?|appointments?)\b"
-    r"|\b(?:reschedule|postpone|move (?:it|my|the))\b|\bchange (?:the|my) (?:time|appointment|booking)\b"
+_NONE_OF_THEM = _any("none of (?:these|them|those)", "neither(?: of (?:them|these))?")
+_MORE = _any("more|other|others|else|remaining")
+_OTHER_TIME = _any(
+    "(?:another|different|other|earlier|later|new) (?:times?|days?|slots?|dates?|appointments?)",
+    "reschedule|postpone|move (?:it|my|the)",
+    "change (?:the|my) (?:time|appointment|booking)",
 )
 _QUESTION = re.compile(
     r"\?|^(?:is|are|do|does|can|could|may|what|which|who|when|where|how|why|any|would|will)\b"
 )
-_SOONEST = re.compile(r"\b(?:earliest|soonest|asap|as soon as possible|first available|quickest)\b")
+_SOONEST = _any("earliest|soonest|asap|as soon as possible|first available|quickest")
 _ORDINALS = {
     "first": 0,
     "1st": 0,
@@ -51,7 +65,8 @@ _ORDINALS = {
     "last": -1,
 }
 _ORDINAL = re.compile(
-    r"\b(?:the )?(?P<word>first|second|third|fourth|last|1st|2nd|3rd) (?:one|dr|doctor|option|slot|time|suggestion)\b"
+    r"\b(?:the )?(?P<word>first|second|third|fourth|last|1st|2nd|3rd)"
+    r" (?:one|dr|doctor|option|slot|time|suggestion)\b"
     r"|\bthe (?P<bare>first|second|third|fourth|last|1st|2nd|3rd)(?= please|[.,!]|$)"
     r"|(?:\bnumber |\boption |\bno |#)(?P<number>[1-9])\b|^(?P<alone>[1-9])[.)!]?$"
 )
@@ -59,7 +74,7 @@ _ORDINAL = re.compile(
 
 def agrees(text: str) -> bool:
     """Say whether a plain text says yes."""
-    return _YES.search(text) is not None
+    return bool(_FIRST_WORDS_OF_YES.search(text) or _YES.search(text))
 
 
 def declines(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from journeys import NEVER, AlwaysTrigger, IntentTrigger, ReturnToSpecific
+from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
 
 if TYPE_CHECKING:
     from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
@@ -156,7 +156,8 @@ def _label(transition: TransitionSpec) -> Label:
         return Label(trigger.description, _patterns(trigger), priority)
     if isinstance(trigger, AlwaysTrigger):
         return Label("otherwise", priority=priority)
-    return Label(f"when {trigger.label}", priority=priority)
+    when = "when " if isinstance(trigger, ConditionTrigger) else ""
+    return Label(when + trigger.label, priority=priority)
 
 
 def _patterns(trigger: IntentTrigger) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 # Shares of the font size, on the wide side: what a viewer's font really is cannot be known here.
@@ -13,6 +13,7 @@ _NARROW, _USUAL, _WIDE, _FULL = 0.36, 0.6, 0.86, 1.05
 _BOLD = 1.09
 _THIN_LETTERS = frozenset("iljtfrI1.,:;'“”\"|!()[] ")
 _BROAD_LETTERS = frozenset("mwMWQO@%…+→≥≤")
+_BELOW = 0.38  # of the size: from the foot of the letters to the end of the line
 _PADDING_ACROSS = 12.0
 _PADDING_DOWN = 8.0
 
@@ -42,6 +43,10 @@ class Line:
         shares = sum(_share(character) for character in self.text)
         return shares * self.letter.size * (_BOLD if self.letter.bold else 1.0)
 
+    def lowered(self, pixels: float) -> Line:
+        """The same line with more room above it."""
+        return Line(self.text, replace(self.letter, leading=self.letter.leading + pixels))
+
 
 @dataclass(frozen=True)
 class Card:
@@ -62,21 +67,22 @@ class Card:
         """Pixels down, the frame's padding included."""
         return sum(line.letter.leading for line in self.lines) + 2 * _PADDING_DOWN
 
-    def drawn(self, x: float, y: float, height: float = 0.0) -> str:
+    def drawn(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> str:
         """Draw the card.
 
         Args:
             x: Middle of the upper edge.
             y: The upper edge.
+            width: Of the frame, where it is more than the text needs.
             height: Of the frame, where it is more than the text needs.
         """
-        down = max(height, self.height)
-        frame = rectangle(self.css, x - self.width / 2, y, self.width, down, self.round)
+        across, down = max(width, self.width), max(height, self.height)
+        frame = rectangle(self.css, x - across / 2, y, across, down, self.round)
         rows, baseline = [frame], y + (down - self.height) / 2 + _PADDING_DOWN
         for line in self.lines:
             baseline += line.letter.leading
-            middle = baseline - line.letter.leading * 0.28
-            rows.append(words(line.text, line.letter.css, x, middle, anchor="middle"))
+            foot = baseline - line.letter.size * _BELOW
+            rows.append(words(line.text, line.letter.css, x, foot, anchor="middle"))
         return "\n".join(rows)
 
 

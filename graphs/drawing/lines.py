@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from graphs.layout import Layout, Link, Place, spaced
-from graphs.lettering import Card, element
+from graphs.drawing.layout import Layout, Link, Place, spaced
+from graphs.drawing.lettering import Card, element
 
 _DOT = 16.0
 _LOOP = 30.0
@@ -59,7 +59,12 @@ class Part:
         self._loops[key] = card
 
     def arranged(self) -> Part:
-        """Give everything its coordinates."""
+        """Give everything its coordinates; a box is as wide as the lines at it need."""
+        for key in self._cards.keys() & self._layout.boxes.keys():
+            leaving = sum(link.source == key for link in self._layout.links)
+            arriving = sum(link.target == key for link in self._layout.links)
+            box = self._layout.boxes[key]
+            box.width = max(box.width, 2 * _CORNER + max(leaving, arriving) * _APART)
         self._layout.arrange()
         return self
 
@@ -75,7 +80,7 @@ class Part:
 
     def _thing(self, place: Place) -> str:
         if card := self._cards.get(place.key):
-            return card.drawn(place.x, place.y, place.height)
+            return card.drawn(place.x, place.y, place.width, place.height)
         return _dot(place, ends=self._layout.has_arrivals(place)) if place.height else ""
 
     def _loop(self, box: Place, card: Card) -> str:
@@ -109,13 +114,14 @@ class Part:
     def _step(self, one: Place, other: Place, *, leave: float, arrive: float) -> str:
         """From one level to the next: straight out of its own, a bend in the gap, straight on."""
         if one.level < other.level:
-            top, bend, unbent, end = one.y, self._layout.level_bottom(one), other.y, other.y
+            start, bend = one.y + one.height, self._layout.level_bottom(one)
+            unbent, end = other.y, other.y
         else:
-            top, bend = one.y + one.height, one.y
+            start, bend = one.y, one.y
             unbent, end = self._layout.level_bottom(other), other.y + other.height
         half = (bend + unbent) / 2
         return (
-            f"M{leave:.1f} {top:.1f}V{bend:.1f}"
+            f"M{leave:.1f} {start:.1f}V{bend:.1f}"
             f"C{leave:.1f} {half:.1f} {arrive:.1f} {half:.1f} {arrive:.1f} {unbent:.1f}V{end:.1f}"
         )
 

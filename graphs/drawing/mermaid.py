@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from graphs.sketch import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.sketch import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec import JourneySpec

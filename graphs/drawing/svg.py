@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from graphs.lettering import Card, Letter, Line, broken, element, rectangle, words
-from graphs.lines import Part
-from graphs.sketch import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectangle, words
+from graphs.drawing.lines import Part
+from graphs.drawing.sketch import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec import JourneySpec
@@ -23,6 +23,7 @@ _RANK = Letter("rank", 10, 14)
 _TITLE = Letter("title", 17, 24, bold=True, columns=60)
 _PURPOSE = Letter("purpose", 12, 17, columns=64, rows=3)
 _KEY = Letter("key", 11, 15)
+_BETWEEN = 7.0
 _MARGIN, _GAP, _FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
 _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space in it
 
@@ -121,11 +122,16 @@ def _crowd(move: Move) -> Card:
 
 
 def _label_lines(labels: tuple[Label, ...]) -> Iterator[Line]:
-    for label in labels:
-        yield from broken(label.what, _SAID)
-        yield from broken(label.patterns, _SAID)
-        if label.priority:
-            yield from broken(f"priority {label.priority}", _RANK)
+    for number, label in enumerate(labels):
+        rank = f"priority {label.priority}" if label.priority else ""
+        lines = [
+            *broken(label.what, _SAID),
+            *broken(label.patterns, _SAID),
+            *broken(rank, _RANK),
+        ]
+        if number and lines:
+            lines[0] = lines[0].lowered(_BETWEEN)
+        yield from lines
 
 
 def _heading(drawn: Sketch) -> _Words:

@@ -1,0 +1,96 @@
+"""Measure two things in one run: each round does both, and what counts is the ratio of a round.
+
+Machines are noisy and drift; two things measured a moment apart drift together.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+Action = Callable[[], Awaitable[Any]]
+Steps = Callable[[str, int], Iterable[int]]
+"""`steps(label, count)` counts the rounds, and shows on the way how far they are."""
+
+WARM_UP = 10
+_RAM_DISK = Path("/dev/shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row of the table."""
+
+    what: str
+    against: str
+    ours: str
+    theirs: str
+    ratio: float
+    target: str
+    reached: bool
+
+
+@dataclass(slots=True)
+class Pairs:
+    """What each round measured, of both things."""
+
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+
+    def add(self, ours: float, theirs: float) -> None:
+        self.ours.append(ours)
+        self.theirs.append(theirs)
+
+    @property
+    def ratio(self) -> float:
+        """The median of the rounds' ratios."""
+        return median(one / other for one, other in zip(self.ours, self.theirs, strict=True))
+
+    def figure(self, what: str, against: str, most: float, show: Callable[[float], str]) -> Figure:
+        ratio = self.ratio
+        ours, theirs = show(median(self.ours)), show(median(self.theirs))
+        return Figure(what, against, ours, theirs, ratio, f"<= {most:g}x", ratio <= most)
+
+
+async def seconds(action: Action) -> float:
+    begin = time.perf_counter()
+    await action()
+    return time.perf_counter() - begin
+
+
+async def alternate(ours: Action, theirs: Action, rounds: Iterable[int], calls: int = 1) -> Pairs:
+    """Do both in alternation; `calls` is how many calls an action makes, for seconds of one."""
+    for _ in range(WARM_UP):
+        await ours()
+        await theirs()
+    gc.collect()
+    pairs = Pairs()
+    for _ in rounds:
+        pairs.add(await seconds(ours) / calls, await seconds(theirs) / calls)
+    return pairs
+
+
+def duration(value: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if value * scale >= 1:
+            return f"{value * scale:.2f} {unit}"
+    return f"{value * 1e6:.2f} µs"
+
+
+def amount(value: float) -> str:
+    return f"{value / 1e6:.2f} MB" if value >= 1e6 else f"{value / 1e3:.2f} kB"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder on a RAM disk where there is one, so that no disk is measured."""
+    usable = _RAM_DISK.is_dir() and os.access(_RAM_DISK, os.W_OK)
+    with tempfile.TemporaryDirectory(dir=_RAM_DISK if usable else None) as folder:
+        yield Path(folder)

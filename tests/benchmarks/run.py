@@ -1,0 +1,87 @@
+"""Measure what the library costs: `run.py [NAME ...]`, all of it without a name.
+
+Every figure is a ratio of two things measured in one run. Nothing is asserted on time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from importlib.metadata import version
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from tests.benchmarks.growth import growth
+from tests.benchmarks.imports import imports
+from tests.benchmarks.measure import Figure, Steps
+from tests.benchmarks.memory import memory
+from tests.benchmarks.merging import merging
+from tests.benchmarks.patterns import patterns
+from tests.benchmarks.turns import turns
+
+THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
+    "turns": turns,
+    "growth": growth,
+    "patterns": patterns,
+    "merging": merging,
+    "imports": imports,
+    "memory": memory,
+}
+_WIDTH = 132
+
+
+def main(names: list[str]) -> int:
+    console = Console()
+    if unknown := [name for name in names if name not in THEMES]:
+        console.print(f"No benchmark {', '.join(unknown)}; there are: {', '.join(THEMES)}.")
+        return 2
+    begin = time.perf_counter()
+    figures = [
+        figure for name in names or THEMES for figure in asyncio.run(_measured(name, console))
+    ]
+    if not console.is_terminal:
+        console = Console(width=_WIDTH)
+    console.print(_table(figures))
+    console.print(f"{_machine()}; {time.perf_counter() - begin:.0f} s in all")
+    return 0
+
+
+async def _measured(name: str, console: Console) -> list[Figure]:
+    console.print(f"{name} ...")
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+
+        def steps(label: str, count: int) -> Iterator[int]:
+            if not console.is_terminal:
+                console.print(f"  {label} ({count})")
+            yield from progress.track(range(count), description=f"  {label}")
+
+        return await THEMES[name](steps)
+
+
+def _table(figures: list[Figure]) -> Table:
+    table = Table(title="Medians; the ratio is the median of the ratios of all rounds")
+    for heading in ("what", "against"):
+        table.add_column(heading)
+    for heading in ("ours", "theirs", "ratio", "target"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("reached", justify="center")
+    for row in figures:
+        reached = "" if row.target == "shown" else "[green]yes" if row.reached else "[red]no"
+        ratio = f"{row.ratio:.2f}x"
+        table.add_row(row.what, row.against, row.ours, row.theirs, ratio, row.target, reached)
+    return table
+
+
+def _machine() -> str:
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("langgraph", "pydantic"))
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""What a turn costs: against plain LangGraph, and with a transition against without."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from tests.benchmarks.by_hand import by_hand
+from tests.benchmarks.material import AGENTS, CONTEXT, Referral, answer, desk, question, session
+from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
+
+ROUNDS = 400
+_BY_HAND = "the same flow by hand in LangGraph"
+
+
+async def turns(steps: Steps) -> list[Figure]:
+    """One turn with one function agent, without a saver and on SQLite; with a transition."""
+    with scratch() as folder:
+        return [
+            await _without_saver(steps),
+            await _on_sqlite(steps, folder),
+            await _transition(steps, folder, "transition", "invoice", "book a visit"),
+            await _transition(steps, folder, "detour", "copay", "parking"),
+        ]
+
+
+async def _without_saver(steps: Steps) -> Figure:
+    dice = random.Random(1)
+    said = [("user", question(dice)), ("assistant", answer(dice))]
+    window = [{"role": role, "content": text} for _ in range(20) for role, text in said]
+    state = {"messages": [*window, {"role": "user", "content": question(dice)}], "context": CONTEXT}
+    ours, theirs = Referral.compile(agents=AGENTS), by_hand(desk)
+    pairs = await alternate(
+        lambda: ours.ainvoke(state), lambda: theirs.ainvoke(state), steps("no saver", ROUNDS)
+    )
+    return pairs.figure("turn, one function agent, no saver", _BY_HAND, 1.25, duration)
+
+
+async def _on_sqlite(steps: Steps, folder: Path) -> Figure:
+    journey = await session(f"sqlite:///{folder / 'ours.db'}")
+    async with AsyncSqliteSaver.from_conn_string(str(folder / "by_hand.db")) as saver:
+        graph = by_hand(desk, saver)
+        place: Any = {"configurable": {"thread_id": "bench"}}
+
+        async def take(message: str) -> str:
+            said = {"messages": [{"role": "user", "content": message}]}
+            values = await graph.ainvoke(said, place, durability="exit")
+            reply: str = values["messages"][-1]["content"]
+            return reply
+
+        await graph.ainvoke(
+            {"messages": [{"role": "user", "content": "hello"}], "context": CONTEXT}, place
+        )
+        pairs = await alternate(
+            talking(journey.process_message), talking(take), steps("SQLite", ROUNDS)
+        )
+    await journey.close()
+    return pairs.figure("turn, one function agent, SQLite", _BY_HAND, 1.25, duration)
+
+
+def talking(take: Callable[[str], Any]) -> Action:
+    """Say something else in each turn."""
+    dice = random.Random(2)
+    return lambda: take(question(dice))
+
+
+async def _transition(steps: Steps, folder: Path, kind: str, one: str, other: str) -> Figure:
+    """Both in one session: a turn that moves, then one that stays."""
+    journey = await session(f"sqlite:///{folder / kind}.db")
+    dice, turn = random.Random(3), count()
+
+    async def moves() -> None:
+        pattern = one if next(turn) % 2 else other
+        reply = await journey.process_message(f"{question(dice)} {pattern}")
+        assert reply.transition_occurred
+
+    pairs = await alternate(moves, talking(journey.process_message), steps(kind, ROUNDS // 2))
+    await journey.close()
+    return pairs.figure(f"turn with a {kind}, SQLite", "turn without", 1.5, duration)

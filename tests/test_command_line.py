@@ -1,0 +1,565 @@
+"""The `journeygraph` command, run as its users run it."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from graphs.drawing.mermaid import mermaid
+from graphs.drawing.svg import svg
+from graphs.drawing.terminal import text
+from journeys import ConfigurationError
+from journeys.examples.parcel_refund import ParcelRefund
+from server.cli import app
+from server.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_MODEL = "No model is configured"
+PARCEL = "My parcel never came\nIt is P-1042\nHow long does a refund take?\nGood. Yes please.\n"
+
+ORDERS = '''
+from journeys import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+
+
+class Orders(Journey):
+    """Take an order."""
+
+    class AskPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["item"]
+        __complete_when__ = ["item"]
+        __next__ = "pay"
+
+    class PayPath(Pathway):
+        __agents__ = ["till"]
+
+    class HelpPath(Pathway):
+        __agents__ = ["helper"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(patterns=["help"]), to_pathway="help", priority=3)]
+
+
+def clerk(ask):
+    if "fail" in ask["message"]:
+        raise ValueError("the till is \\x1b[31mred")
+    item = "pear" if "pear" in ask["message"] else None
+    return {"response": "\\x1b[2JWhat [bold]would[/bold] you :smile: like?", "item": item}
+
+
+AGENTS = {"clerk": clerk, "till": lambda ask: "Paid.", "helper": lambda ask: "Ask away."}
+SAMPLE_CONTEXT = {"shop": "corner"}
+'''
+
+BROKEN = """
+from journeys import Journey, Pathway
+
+
+class Broken(Journey):
+    class VerifyPath(Pathway):
+        __agents__ = ["a"]
+        __next__ = "oder"
+        __colour__ = 1
+
+    class OrderPath(Pathway):
+        __agents__ = ["b"]
+"""
+
+BARE = """
+from journeys import Journey, Pathway
+
+
+class Base(Journey):
+    "Nothing yet."
+
+
+class Bare(Base):
+    class FirstPath(Pathway):
+        __agents__ = ["one", "two"]
+
+    class LostPath(Pathway):
+        __agents__ = ["two"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A current folder with journeys in it, and without this machine's settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in [name for name in os.environ if name.startswith("JOURNEYGRAPH_")]:
+        monkeypatch.delenv(name)
+    for name, source in (("orders", ORDERS), ("broken", BROKEN), ("bare", BARE)):
+        (tmp_path / f"{name}.py").write_text(source)
+    (tmp_path / "typo.py").write_text("from journeys import Journey\nclass Typo(Journey:\n")
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """The command sets up logging for its process; here that is the process of all tests."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+
+
+def run(*words: str, typed: str = "", code: int = 0) -> Result:
+    """Run the command; no output may ever hold a traceback."""
+    result = CliRunner().invoke(app, list(words), input=typed, prog_name="journeygraph")
+    assert "Traceback" not in result.output
+    assert result.exit_code == code, result.output
+    return result
+
+
+def flat(output: str) -> str:
+    return " ".join(output.split())
+
+
+# ---- the whole
+
+
+def test_help_and_version_say_what_there_is() -> None:
+    overview = run("--help").stdout
+
+    assert all(name in overview for name in ("demo", "chat", "check", "draw", "--version"))
+    assert re.match(r"journeygraph \S+", run("--version").stdout)
+    for name in ("demo", "chat", "check", "draw"):
+        assert "Usage: journeygraph " + name in flat(run(name, "--help").stdout)
+
+
+def test_a_command_that_does_not_exist_gets_a_hint() -> None:
+    assert "Did you mean 'draw'?" in run("drow", code=2).stderr
+
+
+# ---- demo
+
+
+@pytest.mark.timeout(30)
+def test_the_demo_holds_the_referral_in_five_turns(tmp_path: Path) -> None:
+    picture = tmp_path / "referral.svg"
+
+    shown = run("demo", "--fast", "--svg", str(picture)).stdout
+
+    assert shown.startswith(NO_MODEL)
+    assert [f"Turn {n} of 5" in shown for n in range(1, 7)] == [True] * 5 + [False]
+    assert "intake → booking" in shown
+    assert "booking → faq · detour, booking waits" in shown
+    assert "faq → booking" in shown
+    assert "booking → confirmation · journey complete" in shown
+    assert "+ rejected_doctors" in shown
+    assert "+ confirmation_number" in shown
+    assert "┆ faq" in shown
+    assert "journeygraph chat healthcare_referral" in shown
+    assert svg.read_text().startswith("<svg")
+
+
+@pytest.mark.timeout(30)
+def test_the_demo_ends_the_same_way_each_time() -> None:
+    first, second = run("demo", "--fast").stdout, run("demo", "--fast").stdout
+
+    assert len(first.splitlines()) == len(second.splitlines())
+    assert "journey complete" in second
+
+
+# ---- chat
+
+
+def test_a_piped_conversation_is_held_to_its_end(folder: Path) -> None:
+    shown = run("chat", "parcel_refund", typed=PARCEL).stdout
+
+    assert shown.startswith(NO_MODEL)
+    assert "Done: P-1042 is refunded." in shown
+    assert "refund → policy · detour, refund waits" in shown
+    assert "journey complete" in shown
+    assert "you >" not in shown
+    assert (folder / "journeys.db").exists()
+
+
+def test_a_session_is_taken_up_where_it_was_left(folder: Path) -> None:
+    first = run("chat", "parcel_refund", typed="It is P-1042\n").stdout
+    session = re.findall(r"--session (\S+)", first)[-1]
+
+    second = run("chat", "parcel_refund", "--session", session, typed="yes\n").stdout
+
+    assert f"Session {session} goes on in refund." in second
+    assert "Done: P-1042 is refunded." in second
+
+
+def test_a_session_can_be_given_a_name_and_a_store(folder: Path) -> None:
+    words = ("chat", "parcel_refund", "--session", "mine", "--store", "sqlite:///other.db")
+
+    assert "Session mine begins in find." in run(*words).stdout
+    assert "Session mine goes on in find." in run(*words).stdout
+    assert (folder / "other.db").exists()
+    assert not (folder / "journeys.db").exists()
+
+
+def test_a_journey_of_ones_own_is_named_by_module_and_class(folder: Path) -> None:
+    by_module = run("chat", "orders:Orders", "--store", "memory://m", typed="a pear\n").stdout
+    by_file = run("chat", "orders.py:Orders", "--store", "memory://f", typed="a pear\n").stdout
+
+    assert "ask → pay" in by_module
+    assert "ask → pay" in by_file
+    assert '"shop": "corner"' in by_module
+    assert "Go on with" not in by_module
+
+
+def test_what_agents_say_is_shown_as_it_is_but_cannot_steer_the_terminal(folder: Path) -> None:
+    shown = run("chat", "orders:Orders", "--store", "memory://", typed="hello\n/history\n").stdout
+
+    assert "�[2JWhat [bold]would[/bold] you :smile: like?" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_failing_agent_is_told_and_the_talk_goes_on(folder: Path) -> None:
+    shown = run("chat", "orders:Orders", "--store", "memory://", typed="fail\na pear\n").stdout
+
+    assert "something went wrong" in shown
+    assert "failed, nothing changed" in shown
+    assert "the till is �[31mred" in shown
+    assert "ask → pay" in shown
+
+
+def test_a_message_that_no_person_typed_is_refused_and_the_talk_goes_on(folder: Path) -> None:
+    result = run("chat", "orders:Orders", "--store", "memory://", typed="a\x00b\na pear\n")
+
+    assert result.stderr.startswith("✗ ")
+    assert "ask → pay" in result.stdout
+
+
+def test_slash_commands_show_the_session(folder: Path) -> None:
+    before = "/help\n/audit\n/context\n"
+    after = "/state\n/history\n/versions\n/audit\n/context item\n/quit\nfail\n"
+    typed = f"{before}help\na pear\n{after}"
+
+    shown = run("chat", "orders:Orders", "--store", "memory://", typed=typed).stdout
+
+    for name in ("help", "state", "history", "versions", "rollback N", "context [NAME]", "quit"):
+        assert f"/{name}" in shown
+    assert "Nothing has moved the session yet." in shown
+    assert re.search(r"shop +corner", shown)
+    assert re.search(r"pathway +pay", shown)
+    assert re.search(r"1 +user +help", shown)
+    assert re.search(r"2 +turn +pay +a pear", shown)
+    assert re.search(r"1 +detour_entered +ask +help", shown)
+    assert re.search(r"2 +ask +pear", shown)
+    assert "something went wrong" not in shown  # nothing is read after /quit
+
+
+def test_a_rollback_makes_a_new_version(folder: Path) -> None:
+    typed = "a pear\n/rollback 0\n/versions\n/rollback 77\n/rollback soon\n/rollback\na pear\n"
+
+    result = run("chat", "orders:Orders", "--store", "memory://", typed=typed)
+
+    assert "As it was after version 0: in ask (this is version 2)." in result.stdout
+    assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
+    assert result.stdout.count("ask → pay") == 2
+    assert "no version 77" in result.stderr
+    assert result.stderr.count("Say which version: /rollback N.") == 2
+
+
+def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:
+    typed = "/histroy\n/nothing\n/context shep\n"
+
+    told = run("chat", "orders:Orders", "--store", "memory://", typed=typed).stderr
+
+    assert "There is no command /histroy. Did you mean '/history'?" in told
+    assert "There is no command /nothing. /help lists them." in told
+    assert "The context has never had 'shep'. Did you mean 'shop'?" in told
+
+
+# ---- what cannot be done
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("healthcare-referral", "Did you mean 'healthcare_referral'? Examples: healthcare_ref"),
+        ("orderz:Orders", "There is no module 'orderz'. Did you mean 'orders'?"),
+        ("orders:Ordrs", "'orders' has no journey 'Ordrs'. Did you mean 'Orders'?"),
+        ("orders:clerk", "'orders' has no journey 'clerk'."),
+        ("../orders:Orders", "is no name of a module"),
+        (":", "There is no journey ':'."),
+        ("", "There is no journey ''."),
+    ],
+)
+@pytest.mark.parametrize("command", ["chat", "draw"])
+def test_an_unknown_journey_is_answered_by_what_there_is(
+    folder: Path, command: str, name: str, told: str
+) -> None:
+    assert told in run(command, name, code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["chat", "draw"])
+def test_a_faulty_definition_is_told_whole(folder: Path, command: str) -> None:
+    told = run(command, "broken:Broken", code=1).stderr
+
+    assert len(told.splitlines()) == 2
+    assert "broken.py:5: Broken.VerifyPath: __next__ is 'oder'" in told
+    assert "__colour__ is unknown" in told
+
+
+def test_a_module_that_cannot_be_read_is_told_with_its_line(folder: Path) -> None:
+    assert run("chat", "typo:Typo", code=1).stderr.startswith("✗ typo.py:2: SyntaxError:")
+
+
+def test_missing_agents_are_all_named_with_the_place_for_them(folder: Path) -> None:
+    for words in (["chat", "bare:Bare", "--store", "memory://"], ["draw", "bare:Bare", "--graph"]):
+        told = run(*words, code=1).stderr
+        assert "'one' (in first)" in told
+        assert "'two' (in first" in told
+        assert "from a dict AGENTS in 'bare'" in told
+
+
+def test_agents_that_are_no_dict_are_refused(folder: Path) -> None:
+    (folder / "listed.py").write_text(BARE + "\nAGENTS = ['one', 'two']\n")
+
+    assert "AGENTS in listed must be a dict" in run("chat", "listed:Bare", code=1).stderr
+
+
+def test_an_abstract_journey_is_neither_talked_to_nor_drawn(folder: Path) -> None:
+    assert "abstract" in run("chat", "bare:Base", "--store", "memory://", code=1).stderr
+    assert "abstract" in run("draw", "bare:Base", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [("redis://here", "memory://"), ("sqlite:////no/such/folder/x.db", "cannot be opened")],
+)
+def test_a_store_that_cannot_be_used_is_refused(folder: Path, store: str, told: str) -> None:
+    assert told in run("chat", "orders:Orders", "--store", store, code=1).stderr
+
+
+def test_a_session_id_that_is_no_name_is_refused(folder: Path) -> None:
+    told = run("chat", "orders:Orders", "--store", "memory://", "-s", "a\nb", code=1).stderr
+
+    assert "printable characters" in told
+
+
+def test_what_nobody_foresaw_is_one_line_and_debug_shows_where(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "odd.py").write_text(BARE + "\ndef build_agents():\n    raise OSError(2, 'Gone')\n")
+    (folder / "odder.py").write_text(BARE + "\ndef build_agents():\n    raise KeyError('who')\n")
+
+    assert run("chat", "odd:Bare", code=1).stderr == "✗ Gone\n"
+    assert run("chat", "odder:Bare", code=1).stderr == "✗ KeyError: 'who'\n"
+    result = CliRunner().invoke(app, ["--debug", "chat", "odder:Bare"])
+    assert "Traceback" not in result.stdout
+    assert 'odder.py", line' in result.stderr
+
+
+# ---- check
+
+
+def test_check_reports_all_faults_and_warnings_of_a_folder(folder: Path) -> None:
+    (folder / "flows").mkdir()
+    (folder / "flows" / "lost.py").write_text("import nowhere_to_be_found\n" + BARE)
+    (folder / "flows" / "leaves.py").write_text("import sys\nsys.exit(3)\n" + BARE)
+
+    report = run("check", code=1).stdout
+
+    assert "✓ Orders (orders.py): 3 pathways, 1 transition" in report
+    assert "✓ Bare (bare.py)" in report
+    assert "! Bare.LostPath: no transition, __next__ or return leads to 'lost'." in report
+    assert "✗ broken.py:5: Broken.VerifyPath: __next__ is 'oder'" in report
+    assert "✗ broken.py:5: Broken.VerifyPath: __colour__ is unknown" in report
+    assert "✗ typo.py:2: SyntaxError" in report
+    assert "✗ flows/lost.py:1: ModuleNotFoundError: No module named 'nowhere_to_be" in report
+    assert "✗ flows/leaves.py: it ends the program when it is imported" in report
+    assert report.splitlines()[-1] == "3 sound journeys, 5 faults, 1 warning."
+
+
+@pytest.mark.parametrize("path", ["orders.py", "orders", "orders:Orders", "orders.py:Orders"])
+def test_check_takes_a_file_a_module_or_a_class(folder: Path, path: str) -> None:
+    shown = run("check", path).stdout
+
+    assert "✓ Orders (orders.py): 3 pathways, 1 transition" in shown
+    assert "1 sound journey, 0 faults, 0 warnings." in shown
+
+
+@pytest.mark.parametrize("path", ["broken.py", "broken", "broken:Broken"])
+def test_check_fails_on_faults_however_they_are_named(folder: Path, path: str) -> None:
+    assert "0 sound journeys, 2 faults, 0 warnings." in run("check", path, code=1).stdout
+
+
+def test_check_takes_an_example_and_the_package_of_all(folder: Path) -> None:
+    assert "✓ ParcelRefund" in run("check", "parcel_refund").stdout
+    whole = run("check", "journeys.examples").stdout
+    assert "✓ ParcelRefund" in whole
+    assert "✓ HealthcareReferral" in whole
+
+
+def test_check_reads_packages_as_packages(folder: Path) -> None:
+    package = folder / "shop"
+    package.mkdir()
+    (package / "__init__.py").write_text("from shop.flow import Orders\n")
+    (package / "base.py").write_text("WORD = 'help'\n")
+    flow = ORDERS.replace("from journeys", "from shop.base import WORD\nfrom journeys", 1)
+    (package / "flow.py").write_text(flow.replace('["help"]', "[WORD]"))
+
+    for path in ("shop", "shop/flow.py", "shop/__init__.py"):
+        shown = run("check", path).stdout
+        assert "✓ Orders (shop/flow.py)" in shown
+        assert "1 sound journey, 0 faults" in shown
+
+
+def test_check_keeps_neighbours_of_the_same_name_apart(folder: Path) -> None:
+    for name in ("left", "right"):
+        (folder / "pair" / name).mkdir(parents=True)
+        (folder / "pair" / name / "words.py").write_text(f"{name} = ['agent']\n")
+        source = BARE.replace("Bare", name.title()).replace('["two"]', "words." + name)
+        (folder / "pair" / name / "flow.py").write_text("import words\n" + source)
+
+    assert "4 sound journeys, 0 faults" in run("check", "pair").stdout
+
+
+def test_check_passes_over_tests_environments_and_what_is_no_journey(folder: Path) -> None:
+    for path in ("tests/flow.py", ".hidden/flow.py", "env/lib/flow.py", "test_flow.py"):
+        (folder / "all" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "all" / path).write_text(BROKEN)
+    (folder / "all" / "env" / "pyvenv.cfg").touch()
+    (folder / "all" / "script.py").write_text("# about journeys\nraise RuntimeError\n")
+    (folder / "all" / "orders.py").write_text(ORDERS)
+
+    assert "1 sound journey, 0 faults" in run("check", "all").stdout
+    assert "2 faults" in run("check", "all/test_flow.py", code=1).stdout
+
+
+def test_check_of_nothing_is_no_success(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    (folder / "notes.txt").touch()
+
+    assert "There is no journey in empty." in run("check", "empty", code=1).stderr
+    assert "no file, folder or module 'nope'" in run("check", "nope", code=2).stderr
+    assert "notes.txt is no Python file" in run("check", "notes.txt", code=2).stderr
+
+
+# ---- draw
+
+
+def test_draw_writes_mermaid_svg_or_text_as_it_is_made(folder: Path) -> None:
+    assert run("draw", "parcel_refund").stdout == mermaid(ParcelRefund.spec)
+    assert run("draw", "parcel_refund", "--format", "svg").stdout == svg(ParcelRefund.spec)
+    assert run("draw", "parcel_refund", "-f", "text").stdout == text(ParcelRefund.spec)
+
+
+def test_draw_takes_the_format_from_the_name_of_the_file(folder: Path) -> None:
+    for name, drawn in (("a.svg", svg), ("a.txt", text), ("a.mmd", mermaid), ("a", mermaid)):
+        assert run("draw", "parcel_refund", "-o", name).stdout == f"Written: {name}\n"
+        assert (folder / name).read_text() == drawn(ParcelRefund.spec)
+
+
+def test_draw_shows_the_graph_that_langgraph_runs(folder: Path) -> None:
+    drawn = run("draw", "parcel_refund", "--graph").stdout
+
+    assert drawn.startswith("---\nconfig:")
+    for part in ("understand", "settle", "order_clerk", "refund_clerk", "policy_clerk"):
+        assert part in drawn
+    refused = run("draw", "parcel_refund", "--graph", "-f", "svg", code=2)
+    assert "drawn as Mermaid only" in refused.stderr
+
+
+def test_draw_says_where_it_cannot_write(folder: Path) -> None:
+    told = run("draw", "parcel_refund", "-o", "no/such/a.svg", code=1).stderr
+
+    assert told == "✗ no/such/a.svg: No such file or directory\n"
+
+
+# ---- settings
+
+
+def test_settings_come_from_the_environment_and_from_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = os.urandom(32)
+    assert Settings().config().persistence == "sqlite:///journeys.db"
+    (folder / ".env").write_text("JOURNEYGRAPH_STORE=sqlite:///of-file.db\nOTHER=1\n")
+    assert Settings().config().persistence == "sqlite:///of-file.db"
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", "memory://of-environment")
+    monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", base64.urlsafe_b64encode(key).decode())
+    assert Settings().config().persistence == "memory://of-environment"
+    assert Settings().config("memory://given").persistence == "memory://given"
+    assert Settings().config().encryption_key == key
+    monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", "")
+    assert Settings().config().encryption_key is None
+
+
+@pytest.mark.parametrize("key", ["canary!", base64.b64encode(b"canary").decode(), "cänary"])
+def test_a_key_that_is_none_is_refused_and_never_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", key)
+
+    with pytest.raises(ConfigurationError, match="base64 text of exactly 32 bytes"):
+        Settings().config()
+    told = run("chat", "orders:Orders", code=1).output
+    assert key not in told
+    assert key not in repr(Settings())
+
+
+# ---- the process itself
+
+
+def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Start the command in a process of its own, its streams piped."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-m", "server.cli", *words]
+    return subprocess.Popen(command, cwd=folder, env=environment, **{**pipes, **options})
+
+
+@pytest.mark.timeout(60)
+def test_bytes_that_are_no_text_do_not_end_a_conversation(folder: Path) -> None:
+    with start(folder, "chat", "parcel_refund") as talk:
+        shown, told = talk.communicate(b"\xff\xfe oh\nIt is P-1042\n")
+
+    assert talk.returncode == 0
+    assert told == b""
+    assert "Found P-1042" in shown.decode()
+
+
+@pytest.mark.timeout(60)
+def test_an_interrupt_leaves_politely_and_the_session_stays(folder: Path) -> None:
+    with start(folder, "chat", "parcel_refund", "--session", "mine") as talk:
+        assert talk.stdin
+        assert talk.stdout
+        talk.stdin.write(b"It is P-1042\n")
+        talk.stdin.flush()
+        for line in talk.stdout:
+            if "refund" in line.decode() and "→" in line.decode():
+                break
+        time.sleep(0.2)  # it waits for the next line now
+        talk.send_signal(signal.SIGINT)
+        rest, told = talk.communicate()
+
+    assert talk.returncode == 0
+    assert told == b""
+    assert "Go on with: journeygraph chat parcel_refund --session mine" in rest.decode()
+    assert "goes on in refund" in run("chat", "parcel_refund", "-s", "mine").stdout
+
+
+@pytest.mark.timeout(60)
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    with start(folder, "draw", "healthcare_referral", "-f", "svg") as drawing:
+        assert drawing.stdout
+        drawing.stdout.close()
+        assert drawing.stderr
+        assert drawing.stderr.read() == b""

@@ -1,0 +1,587 @@
+"""What is wrong with a definition is said at import: all of it, with class, offender and remedy."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import pytest
+
+from journeys import (
+    NEVER,
+    AlwaysTrigger,
+    BaseTrigger,
+    ConditionTrigger,
+    InputField,
+    IntentTrigger,
+    Journey,
+    JourneyDefinitionError,
+    MergeStrategy,
+    OutputField,
+    Pathway,
+    ReturnToPrevious,
+    ReturnToSpecific,
+    Signature,
+    Transition,
+)
+
+
+class Ask(Signature):
+    """Ask."""
+
+    said: str = InputField(desc="what was said")
+    response: str = OutputField(desc="the answer")
+
+
+def pathway(name: str = "StartPath", **attributes: Any) -> type[Pathway]:
+    """A pathway class with one agent; `next="x"` stands for `__next__ = "x"`."""
+    body = {f"__{key}__": value for key, value in {"agents": ["clerk"], **attributes}.items()}
+    return type(name, (Pathway,), body)
+
+
+def journey(*pathways: type[Pathway], name: str = "Trip", **body: Any) -> type[Journey]:
+    """A journey class with these pathways; other names go into its body as they are."""
+    return type(name, (Journey,), {**{p.__name__: p for p in pathways}, **body})
+
+
+def faults(*pathways: type[Pathway], **body: Any) -> tuple[str, ...]:
+    """The faults of such a journey."""
+    with pytest.raises(JourneyDefinitionError) as raised:
+        journey(*pathways, **body)
+    return raised.value.faults
+
+
+def fault_of(**attributes: Any) -> str:
+    """The only fault of a journey with a pathway of these attributes, and one called 'other'."""
+    (only,) = faults(pathway(**attributes), pathway("OtherPath"))
+    return only
+
+
+def fault_of_transition(trigger: Any, **fields: Any) -> str:
+    """The only fault of a journey with this transition."""
+    rule = Transition(trigger, **{"to_pathway": "start", **fields})
+    (only,) = faults(pathway(), __transitions__=[rule])
+    return only
+
+
+# Together, and in words that help.
+
+
+def test_all_faults_of_a_journey_come_in_one_error() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Trip(Journey):
+            __entry_pathway__ = "strat"
+            __speed__ = "high"
+
+            class StartPath(Pathway):
+                __agents__ = "clerk"
+                __next__ = "othr"
+
+            class OtherPath(Pathway):
+                __pipeline__ = "paralel"
+
+            __transitions__ = [
+                Transition(IntentTrigger("help"), from_pathway="nowhere", to_pathway="strt"),
+            ]
+
+    said = raised.value.faults
+    assert len(said) == 8
+    assert str(raised.value) == "\n".join(said)
+    assert isinstance(raised.value, ValueError)
+    assert [fault.partition(": ")[0] for fault in said] == [
+        "Trip",
+        "Trip.StartPath",
+        "Trip.__transitions__[0]",
+        "Trip",
+        "Trip.StartPath",
+        "Trip.OtherPath",
+        "Trip.__transitions__[0]",
+        "Trip.__transitions__[0]",
+    ]
+
+
+def test_a_fault_names_class_offender_and_remedy() -> None:
+    assert fault_of(next="othr") == (
+        "Trip.StartPath: __next__ is 'othr', which is no pathway here. Did you mean 'other'? "
+        "Its pathways: start, other."
+    )
+
+
+# Names that nothing reads.
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("__acumulate__", "__accumulate__"),
+        ("__agent__", "__agents__"),
+        ("__return__", "__return_behavior__"),
+        ("__complete__", "__complete_when__"),
+    ],
+)
+def test_an_unknown_attribute_of_a_pathway(name: str, meant: str) -> None:
+    (fault,) = faults(type("StartPath", (Pathway,), {name: ["clerk"]}))
+
+    assert fault.startswith(f"Trip.StartPath: {name} is unknown. Did you mean '{meant}'? Known: ")
+
+
+@pytest.mark.parametrize("name", ["__guidelines__", "__tools__", "__fields__", "__action__"])
+def test_attributes_of_later_days_are_refused_not_ignored(name: str) -> None:
+    (fault,) = faults(type("StartPath", (Pathway,), {name: []}))
+
+    assert fault.startswith(f"Trip.StartPath: {name} is unknown. Known: __signature__, ")
+
+
+@pytest.mark.parametrize("name", ["__activation__", "__guidelines__", "__degrade__", "__shared__"])
+def test_journey_attributes_of_later_days_are_refused_as_well(name: str) -> None:
+    (fault,) = faults(pathway(), **{name: []})
+
+    assert fault.startswith(f"Trip: {name} is unknown. Known: __entry_pathway__, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("agents", "__agents__"),
+        ("acumulate", "__accumulate__"),
+        ("next", "__next__"),
+        ("_pipeline__", "__pipeline__"),
+        ("complete_when_", "__complete_when__"),
+    ],
+)
+def test_an_attribute_without_its_underscores(name: str, meant: str) -> None:
+    (fault,) = faults(type("StartPath", (Pathway,), {name: ["clerk"]}))
+
+    assert fault == f"Trip.StartPath: {name} is not read. Did you mean '{meant}'?"
+
+
+def test_half_of_the_underscores_is_not_enough() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Trip(Journey):
+            __entry_pathway = "start"
+            transitions: list[Transition] = []
+
+            class StartPath(Pathway):
+                __agents = ["clerk"]
+
+    assert raised.value.faults == (
+        "Trip: __entry_pathway is not read. Did you mean '__entry_pathway__'?",
+        "Trip: transitions is not read. Did you mean '__transitions__'?",
+        "Trip.StartPath: __agents is not read. Did you mean '__agents__'?",
+    )
+
+
+def test_helpers_and_constants_in_a_body_are_fine() -> None:
+    class Trip(Journey):
+        FEE = 3
+
+        class StartPath(Pathway):
+            _agents = ["clerk"]
+            __agents__ = _agents
+
+            @staticmethod
+            def agent(name: str) -> str:
+                return name
+
+    assert Trip.spec.pathways["start"].agents == ("clerk",)
+
+
+# Wrong values, one by one.
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"agents": "clerk"}, "__agents__ is 'clerk'; it must be a list of names."),
+        ({"agents": {"clerk"}}, "__agents__ is {'clerk'}; it must be a list of names."),
+        ({"agents": ["clerk", 3]}, "__agents__ is 3; it must be a list of names (text)."),
+        ({"agents": [""]}, "__agents__ is ''; it must be a list of names (text)."),
+        (
+            {"agents": ["clerk", "boss", "clerk"]},
+            "__agents__ is 'clerk'; it must be a list in which no name is there twice.",
+        ),
+        ({"accumulate": "name"}, "__accumulate__ is 'name'; it must be a list of names."),
+        ({"accumulate": ["a", "a"]}, "a list in which no name is there twice."),
+        ({"accumulate": {3: None}}, "__accumulate__ is 3; it must be a dict of names (text)"),
+        (
+            {"accumulate": {"a": "unoin"}},
+            "__accumulate__['a'] is 'unoin'. Did you mean 'union'? One of: replace, append,",
+        ),
+        ({"pipeline": "paralel"}, "Did you mean 'parallel'? One of: sequential, parallel."),
+        ({"pipeline": 3}, "__pipeline__ is 3; it must be str."),
+        ({"next": "othr"}, "__next__ is 'othr', which is no pathway here. Did you mean 'other'?"),
+        ({"next": 3}, "__next__ is 3; it must be str."),
+        ({"signature": "Ask"}, "__signature__ is 'Ask'; it must be a Signature class or instance."),
+        ({"signature": str}, "it must be a Signature class or instance."),
+        ({"signature": Signature}, "it must be a Signature class or instance."),
+        ({"complete_when": "name"}, "it must be names, a function of the context, or NEVER."),
+        ({"complete_when": []}, "it must be names, a function of the context, or NEVER."),
+        ({"complete_when": 3}, "it must be names, a function of the context, or NEVER."),
+        ({"complete_when": ["a", 3]}, "__complete_when__ is 3; it must be a list of names (text)."),
+        ({"complete_when": lambda: True}, "callable with the context as its only argument."),
+        ({"runs_on_arrival": "yes"}, "__runs_on_arrival__ is 'yes'; it must be bool."),
+        ({"timeout": 0}, "__timeout__ is 0; it must be a number of seconds above 0."),
+        ({"timeout": "5"}, "it must be a number of seconds above 0."),
+        ({"timeout": True}, "it must be a number of seconds above 0."),
+        ({"timeout": math.inf}, "it must be a number of seconds above 0."),
+        ({"timeout": math.nan}, "it must be a number of seconds above 0."),
+        (
+            {"return_behavior": ReturnToPrevious},
+            "it must be ReturnToPrevious() or ReturnToSpecific('id').",
+        ),
+    ],
+)
+def test_a_wrong_value_in_a_pathway(attributes: dict[str, Any], said: str) -> None:
+    fault = fault_of(**attributes)
+
+    assert fault.startswith("Trip.StartPath: ")
+    assert said in fault
+
+
+@pytest.mark.parametrize("name", ["a:b", "a|b", "__start__"])
+def test_agent_names_keep_clear_of_langgraphs_own(name: str) -> None:
+    assert f"the agent name '{name}' holds ':' or '|'" in fault_of(agents=[name])
+
+
+async def late(context: Any) -> bool:
+    return True
+
+
+class LateJudge:
+    async def __call__(self, context: Any) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("judge", [late, LateJudge(), functools.partial(late)])
+def test_an_async_criterion_would_always_hold_and_is_refused(judge: Any) -> None:
+    assert "an async one would always count as true" in fault_of(complete_when=judge)
+    assert "an async one would always count as true" in fault_of_transition(ConditionTrigger(judge))
+
+
+def test_a_name_has_one_merge_strategy_in_a_journey() -> None:
+    (fault,) = faults(
+        pathway(accumulate={"seen": MergeStrategy.UNION}),
+        pathway("OtherPath", accumulate={"seen": "append"}),
+    )
+
+    assert fault == (
+        "Trip.OtherPath: 'seen' is merged by 'append', but by 'union' in Trip.StartPath. "
+        "A name has one strategy in a journey."
+    )
+
+
+def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
+    spec = journey(
+        pathway(accumulate=["seen"]),
+        pathway("OtherPath", accumulate={"seen": MergeStrategy.UNION}),
+        pathway("ThirdPath", accumulate={"seen": None}),
+    ).spec
+
+    assert dict(spec.strategies) == {"seen": MergeStrategy.UNION}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"__entry_pathway__": 3}, "Trip: __entry_pathway__ must be str, not 3."),
+        ({"__version__": 3}, "Trip: __version__ must be str, not 3."),
+        ({"__sensitive__": "yes"}, "Trip: __sensitive__ must be bool, not 'yes'."),
+        (
+            {"__entry_pathway__": "strt"},
+            "Trip: __entry_pathway__ is 'strt', which is no pathway here. Did you mean 'start'?",
+        ),
+        ({"__transitions__": "x"}, "Trip: __transitions__ must be a list of Transition(...)."),
+        (
+            {"__transitions__": Transition(AlwaysTrigger(), to_pathway="start")},
+            "Trip: __transitions__ must be a list of Transition(...).",
+        ),
+        ({"__transitions__": [3]}, "Trip.__transitions__[0] is 3; it must be a Transition(...)."),
+    ],
+)
+def test_a_wrong_value_in_a_journey(body: dict[str, Any], said: str) -> None:
+    (fault,) = faults(pathway(), **body)
+
+    assert said in fault
+
+
+# Transitions.
+
+
+class Mute(BaseTrigger):
+    """Forgets to define evaluate."""
+
+
+@pytest.mark.parametrize(
+    ("trigger", "said"),
+    [
+        ("help", "its trigger is 'help'; it must be a trigger such as IntentTrigger."),
+        (AlwaysTrigger, "it must be a trigger such as IntentTrigger."),
+        (Mute(), "Mute does not define evaluate(message, context)."),
+        (ConditionTrigger("x"), "condition is 'x'; it must be callable."),  # type: ignore[arg-type]
+        (ConditionTrigger(lambda: True), "callable with the context"),  # type: ignore[arg-type,misc]
+        (IntentTrigger("help"), "patterns is 'help'; write a list: patterns=['help']."),
+        (IntentTrigger(None), "patterns is None; write a list"),  # type: ignore[arg-type]
+        (IntentTrigger(["help", " "]), "pattern ' ' must be text that is not empty."),
+        (IntentTrigger([3]), "pattern 3 must be text that is not empty."),  # type: ignore[list-item]
+        (IntentTrigger(["x"], confidence_threshold=1.1), "is 1.1; it must be from 0 to 1."),
+        (IntentTrigger(["x"], confidence_threshold=math.nan), "is nan; it must be from 0 to 1."),
+    ],
+)
+def test_a_wrong_trigger(trigger: Any, said: str) -> None:
+    fault = fault_of_transition(trigger)
+
+    assert fault.startswith("Trip.__transitions__[0]: ")
+    assert said in fault
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"to_pathway": "strt"}, "to_pathway is 'strt', which is no pathway here. Did you mean"),
+        ({"to_pathway": None}, "to_pathway is None, which is no pathway here."),
+        ({"to_pathway": ""}, "to_pathway is '', which is no pathway here. Its pathways: start."),
+        ({"to_pathway": ["start"]}, "to_pathway is ['start'], which is no pathway here."),
+        ({"from_pathway": "strt"}, "from_pathway is 'strt', which is no pathway here."),
+        ({"from_pathway": ["start", "x"]}, "from_pathway is 'x', which is no pathway here."),
+        ({"from_pathway": []}, "from_pathway is []; it must be '*', an id, or ids."),
+        ({"from_pathway": 3}, "from_pathway is 3; it must be '*', an id, or ids."),
+        ({"priority": "high"}, "priority is 'high'; it must be a whole number."),
+        ({"priority": 1.5}, "priority is 1.5; it must be a whole number."),
+        ({"context_update": ["a"]}, "context_update is ['a']; it must be a dict."),
+        ({"context_update": {"a": 3}}, "context_update['a'] is 3; write text: 'set:3'."),
+        ({"context_update": {"a": "apend:b"}}, "'apend:' is unknown. Did you mean 'append'?"),
+        ({"context_update": {"a": "append:"}}, "a context name must follow."),
+        ({"context_update": {"a": "copy:"}}, "a context name must follow."),
+        ({"context_update": {"a": ""}}, "a context name must follow."),
+        ({"context_update": {"a": "clear:b"}}, "nothing may follow 'clear:'."),
+        ({"context_update": {"": "set:b"}}, "context_update[''] is 'set:b'"),
+    ],
+)
+def test_a_wrong_transition(fields: dict[str, Any], said: str) -> None:
+    fault = fault_of_transition(AlwaysTrigger(), **fields)
+
+    assert fault.startswith("Trip.__transitions__[0]: ")
+    assert said in fault
+
+
+def test_transitions_are_counted_as_they_are_written() -> None:
+    said = faults(pathway(), __transitions__=[3, Transition(AlwaysTrigger(), to_pathway="nope")])
+
+    assert said[0].startswith("Trip.__transitions__[0] is 3")
+    assert said[1].startswith("Trip.__transitions__[1]: to_pathway is 'nope'")
+
+
+@pytest.mark.parametrize("source", ["*", "start", ["start"], ("start", "other"), ["start", "*"]])
+def test_a_source_is_everywhere_an_id_or_several(source: Any) -> None:
+    rule = Transition(AlwaysTrigger(), from_pathway=source, to_pathway="other")
+    (transition,) = journey(
+        pathway(), pathway("OtherPath"), __transitions__=[rule]
+    ).spec.transitions
+
+    assert transition.applies_in("start")
+
+
+# Ids.
+
+
+@pytest.mark.parametrize(
+    ("name", "id_"),
+    [
+        ("IntakePath", "intake"),
+        ("BookingPathway", "booking"),
+        ("FAQPath", "faq"),
+        ("UserRegistrationPath", "user_registration"),
+        ("HTTPRetry2Path", "http_retry2"),
+        ("ABTestPath", "ab_test"),
+        ("Greeting", "greeting"),
+        ("PathFinderPath", "path_finder"),
+        ("ÜberblickPath", "überblick"),
+    ],
+)
+def test_the_id_of_a_pathway_is_its_name_without_suffix_in_snake_case(name: str, id_: str) -> None:
+    assert list(journey(pathway(name)).spec.pathways) == [id_]
+
+
+def test_two_classes_with_one_id() -> None:
+    (fault,) = faults(pathway("BookingPath"), pathway("BookingPathway"))
+
+    assert fault == (
+        "Trip: BookingPath and BookingPathway both have the id 'booking'. Rename one of them."
+    )
+
+
+def test_an_empty_id() -> None:
+    (fault,) = faults(pathway("Path"))
+
+    assert fault == "Trip.Path: its id is empty. Give the class a name before the suffix."
+
+
+@pytest.mark.parametrize("name", ["UnderstandPath", "SettlePathway"])
+def test_a_reserved_id(name: str) -> None:
+    (fault,) = faults(pathway(name))
+
+    assert "is a node of the graph itself. Rename it." in fault
+
+
+@pytest.mark.parametrize("name", ["MessagesPath", "ContextPath", "OutputsPath", "EndPath"])
+async def test_ids_that_only_look_reserved_work(talk: Any, memory_url: str, name: str) -> None:
+    chat = await talk(journey(pathway(name)), {"clerk": lambda _: "Hello"}, memory_url)
+
+    assert await chat.says("hi") == "Hello"
+
+
+# What leads where.
+
+
+def test_a_detour_cannot_be_the_entry() -> None:
+    fault = fault_of(return_behavior=ReturnToPrevious())
+
+    assert fault == (
+        "Trip: the entry 'start' is a detour, and there is nothing to return to yet. "
+        "Set __entry_pathway__ to another pathway."
+    )
+
+
+def test_a_detour_cannot_be_next() -> None:
+    (fault,) = faults(pathway(next="faq"), pathway("FAQPath", return_behavior=ReturnToPrevious()))
+
+    assert "__next__ is 'faq', a detour, which only a transition can enter." in fault
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        (
+            {"return_behavior": ReturnToPrevious(), "next": "start"},
+            "it has __next__ and __return_behavior__; a detour returns.",
+        ),
+        (
+            {"return_behavior": ReturnToSpecific("strt")},
+            "the return target is 'strt', which is no pathway here. Did you mean 'start'?",
+        ),
+        ({"return_behavior": ReturnToSpecific("faq")}, "the return target 'faq' is a detour."),
+        (
+            {"return_behavior": ReturnToPrevious(max_depth=0)},
+            "max_depth is 0; it must be a whole number from 1 on.",
+        ),
+        (
+            {"return_behavior": ReturnToSpecific("start", max_depth=1.5)},  # type: ignore[arg-type]
+            "max_depth is 1.5; it must be a whole number from 1 on.",
+        ),
+        (
+            {"return_behavior": ReturnToPrevious(preserve_context="no")},  # type: ignore[arg-type]
+            "preserve_context is 'no'; it must be True or False.",
+        ),
+        (
+            {"return_behavior": ReturnToPrevious(), "runs_on_arrival": True},
+            "a detour is entered by a transition, and runs at once; take its __runs_on_arrival__",
+        ),
+    ],
+)
+def test_a_wrong_detour(attributes: dict[str, Any], said: str) -> None:
+    (fault,) = faults(pathway(), pathway("FAQPath", **attributes))
+
+    assert fault.startswith("Trip.FAQPath: ")
+    assert said in fault
+
+
+@pytest.mark.parametrize("criterion", [None, ["name"]])
+def test_an_endless_loop_of_arrivals(criterion: Any) -> None:
+    (fault,) = faults(
+        pathway(next="first"),
+        pathway("FirstPath", next="second", runs_on_arrival=True, complete_when=criterion),
+        pathway("SecondPath", next="first", runs_on_arrival=True),
+    )
+
+    assert fault == (
+        "Trip.FirstPath: first -> second -> first run on arrival in an endless loop. "
+        "Let one of them wait: take its __runs_on_arrival__ away."
+    )
+
+
+@pytest.mark.parametrize("criterion", [lambda context: "done" in context, NEVER])
+def test_a_loop_that_a_criterion_can_end_is_allowed(criterion: Any) -> None:
+    spec = journey(
+        pathway("FirstPath", next="second", runs_on_arrival=True, complete_when=criterion),
+        pathway("SecondPath", next="first", runs_on_arrival=True),
+    ).spec
+
+    assert spec.pathways["first"].next == "second"
+
+
+def test_a_loop_with_a_pathway_that_waits_is_allowed() -> None:
+    spec = journey(
+        pathway("FirstPath", next="second", runs_on_arrival=True),
+        pathway("SecondPath", next="first"),
+    ).spec
+
+    assert spec.entry == "first"
+
+
+# What only smells.
+
+
+def test_a_sound_journey_has_no_warnings() -> None:
+    spec = journey(
+        pathway(signature=Ask, accumulate=["name"], complete_when=["name"], next="other"),
+        pathway("OtherPath"),
+    ).spec
+
+    assert spec.warnings == ()
+
+
+def test_a_pathway_that_nothing_leads_to() -> None:
+    (warning,) = journey(pathway(), pathway("OtherPath")).spec.warnings
+
+    assert warning == "Trip.OtherPath: no transition, __next__ or return leads to 'other'."
+
+
+def test_an_input_that_nothing_fills() -> None:
+    class Order(Signature):
+        said: str = InputField(desc="gets the message")
+        doctor: dict = InputField(desc="nobody gives it")
+        kept: list = InputField(desc="accumulated")
+        earlier: list = InputField(desc="by source", source="history")
+        optional: str = InputField(desc="has a default", default="")
+
+    (warning,) = journey(pathway(signature=Order, accumulate=["kept"])).spec.warnings
+
+    assert warning == (
+        "Trip.StartPath: nothing fills the required input 'doctor'. Accumulate it in another "
+        "pathway, give it a default, or pass it to start()."
+    )
+
+
+def test_waiting_for_a_name_that_nobody_accumulates() -> None:
+    (warning,) = journey(pathway(complete_when=["name"])).spec.warnings
+
+    assert warning == (
+        "Trip.StartPath: __complete_when__ waits for 'name', which no pathway accumulates; "
+        "only start() could give it."
+    )
+
+
+def test_a_name_that_a_transition_sets_is_not_waited_for_in_vain() -> None:
+    rule = Transition(IntentTrigger(["yes"]), to_pathway="start", context_update={"ok": "set:yes"})
+
+    assert journey(pathway(complete_when=["ok"]), __transitions__=[rule]).spec.warnings == ()
+
+
+def test_a_pathway_without_agents() -> None:
+    (warning,) = journey(pathway(agents=[])).spec.warnings
+
+    assert warning == "Trip.StartPath: no agents, so nothing is said in it."
+
+
+def test_several_models_where_one_call_serves_the_turn() -> None:
+    rules = [
+        Transition(IntentTrigger(["a"], llm_model="small"), to_pathway="start"),
+        Transition(IntentTrigger(["b"], llm_model="large"), to_pathway="start"),
+    ]
+
+    (warning,) = journey(pathway(), __transitions__=rules).spec.warnings
+
+    assert warning.startswith("Trip: its transitions name several models (large, small)")
