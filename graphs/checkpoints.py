@@ -8,13 +8,14 @@ a failed run's checkpoint, which still shows the turn before, is not written at 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from graphs.sealing import state_of
 from graphs.statements import Statement
 from journeys import StateError
 from nodes.state import Position, Turn
@@ -51,6 +52,17 @@ def _commit_of(config: Any) -> Commit | None:
     return commit
 
 
+def _is_aside(config: Any) -> bool:
+    """Say whether a managed turn is asked about what it must not look at.
+
+    That is a checkpoint of a pathway, of which there is none, and the latest of the session,
+    which need not be the head; LangGraph asks for it to see whether a run goes back in time.
+    """
+    place = config["configurable"]
+    latest = not place.get("checkpoint_id")
+    return _commit_of(config) is not None and bool(place.get("checkpoint_ns") or latest)
+
+
 def _found(config: Any, loaded: CheckpointTuple | None) -> CheckpointTuple | None:
     """Refuse to run a turn from a checkpoint that is gone: LangGraph would begin from nothing."""
     asked = config["configurable"].get("checkpoint_id")
@@ -75,11 +87,20 @@ class SqliteJourneySaver(AsyncSqliteSaver):
         self._turn = asyncio.Lock()
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint; a pathway of a managed turn never has one of its own."""
-        if _commit_of(config) and config["configurable"].get("checkpoint_ns"):
+        """Load a checkpoint; a managed turn is given its head alone."""
+        if _is_aside(config):
             return None
+        place = config["configurable"]
         async with self._turn:
-            return _found(config, await super().aget_tuple(config))
+            with state_of(place["thread_id"], place.get("checkpoint_id", "")):
+                return _found(config, await super().aget_tuple(config))
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints; none for a managed turn, which has its head."""
+        if config is None or _commit_of(config) is None:
+            async with self._turn:
+                async for found in super().alist(config, **options):
+                    yield found
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint, with the ledger of its turn if it settles one."""
@@ -92,9 +113,10 @@ class SqliteJourneySaver(AsyncSqliteSaver):
 
         async def write() -> Any:
             await self._execute(commit.rows(checkpoint))
-            return await super(SqliteJourneySaver, self).aput(
-                config, checkpoint, metadata, new_versions
-            )
+            with state_of(config["configurable"]["thread_id"], checkpoint["id"]):
+                return await super(SqliteJourneySaver, self).aput(
+                    config, checkpoint, metadata, new_versions
+                )
 
         stored = await self._whole(write)
         commit.checkpoint_id = checkpoint["id"]
@@ -180,8 +202,16 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         return self._inner.get_next_version(current, channel)
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint."""
+        """Load a checkpoint; a managed turn is given its head alone."""
+        if _is_aside(config):
+            return None
         return _found(config, await self._inner.aget_tuple(_without_commit(config)))
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints; none for a managed turn, which has its head."""
+        if config is None or _commit_of(config) is None:
+            async for found in self._inner.alist(config, **options):
+                yield found
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint that settles a turn, then the ledger."""

@@ -6,18 +6,25 @@ START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 from langgraph.channels.ephemeral_value import EphemeralValue
-from langgraph.errors import GraphBubbleUp, NodeTimeoutError
+from langgraph.errors import (
+    GraphDrained,
+    GraphInterrupt,
+    NodeCancelledError,
+    NodeTimeoutError,
+)
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
 from graphs.agents import services_of
+from graphs.failures import words_of
 from graphs.patterns import PATTERNS
 from graphs.patterns.base import PathwayGraph, pathway_graph
 from journeys import (
@@ -26,6 +33,7 @@ from journeys import (
     JourneySpec,
     PathwayExecutionError,
     PathwaySpec,
+    ReturnToSpecific,
 )
 from journeys.spec import MAX_HOPS
 from nodes.agent import run_agent
@@ -34,8 +42,19 @@ from nodes.settle import settle
 from nodes.state import Output, SessionInput, SessionState, Update
 from nodes.understand import understand
 
+LONGEST_PAUSE = 128.0
+"""Seconds between two tries, at most."""
 RECURSION_LIMIT = 2 * MAX_HOPS + 10
 """Most supersteps of a turn: one to understand, two for each pathway that runs, and some air."""
+
+# The process, the turn's caller, or LangGraph itself wants an end; no agent failed.
+_NOT_THE_AGENTS = (
+    KeyboardInterrupt,
+    SystemExit,
+    GeneratorExit,
+    asyncio.CancelledError,
+    GraphDrained,
+)
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -89,7 +108,9 @@ def arriving(spec: JourneySpec) -> list[str]:
 
 def awaiting(spec: JourneySpec) -> list[str]:
     """Return the pathways that a message can run: all but those that only ever run on arrival."""
-    targets = {t.target for t in spec.transitions} | {spec.entry}
+    returns = (p.returns for p in spec.pathways.values())
+    returned_to = {r.target_pathway for r in returns if isinstance(r, ReturnToSpecific)}
+    targets = {spec.entry, *(t.target for t in spec.transitions), *returned_to}
     arrivals = arriving(spec)
     return [
         id_
@@ -112,7 +133,9 @@ def pathway_subgraph(
     policy = RetryPolicy(
         initial_interval=config.retry_backoff_seconds,
         max_attempts=retries + 1,
-        retry_on=(PathwayExecutionError, NodeTimeoutError),
+        max_interval=LONGEST_PAUSE,
+        jitter=False,  # it would add up to a second to each pause that the config names
+        retry_on=(PathwayExecutionError, NodeCancelledError, NodeTimeoutError),
     )
 
     def add_agent(graph: PathwayGraph, name: str) -> None:
@@ -142,11 +165,10 @@ def _agent_node(pathway: PathwaySpec, name: str, default: Services | None) -> An
         # the ValueError or RuntimeError that it most likely is.
         try:
             return await run_agent(state, services, pathway, name)
-        except (GraphBubbleUp, PathwayExecutionError):
+        except (GraphInterrupt, PathwayExecutionError, *_NOT_THE_AGENTS):
             raise
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise PathwayExecutionError(pathway.id, name, said) from error
+        except BaseException as error:
+            raise PathwayExecutionError(pathway.id, name, words_of(error)) from error
 
     return bind(agent, default)
 
@@ -176,7 +198,8 @@ def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
     """Return the longest run of a whole pathway: its timeout, once for each try of an agent."""
     if config.error_recovery != "retry":
         return _timeout(pathway, config)
-    pauses: float = config.retry_backoff_seconds * (2**config.max_retries - 1)
+    first, tries = config.retry_backoff_seconds, range(config.max_retries)
+    pauses: float = sum(min(first * 2**number, LONGEST_PAUSE) for number in tries)
     return _timeout(pathway, config) * (config.max_retries + 1) + pauses
 
 

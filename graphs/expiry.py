@@ -31,7 +31,8 @@ async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoR
     Raises:
         SessionExpiredError: Always.
     """
-    await _expire(session, head, on_expire)
+    if head["status"] != "expired":
+        await _expire(session, head, on_expire)
     raise SessionExpiredError(
         f"Session '{session.session_id}' has expired. Start another one, or delete() it to use "
         "its id again."
@@ -43,9 +44,9 @@ async def sweep(session: Session, on_expire: Callback | None) -> None:
     # What cannot be cleaned up now is left to the next one: this session has begun.
     with contextlib.suppress(StateError):
         found = await session.store.read(
-            statements.EXPIRED, now=stamp(now()), journey=session.spec.id, most=SWEEP
+            statements.EXPIRED, now=stamp(now()), journey=session.spec.id
         )
-        for row in found:
+        for row in found[:SWEEP]:
             await _expire(session, row, on_expire)
 
 

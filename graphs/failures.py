@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from langgraph.errors import GraphRecursionError, NodeTimeoutError
+from langgraph.errors import GraphRecursionError, NodeCancelledError, NodeTimeoutError
 
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
     JourneyConfig,
     JourneyError,
+    JourneySpec,
     MaxPathwayDepthError,
     PathwayExecutionError,
     PathwayNotFoundError,
@@ -23,19 +25,46 @@ PATHWAY_FAILURES = (
     ContextSizeExceededError,
     MaxPathwayDepthError,
     PathwayNotFoundError,
+    NodeCancelledError,
     NodeTimeoutError,
     GraphRecursionError,
 )
 """What fails a turn; anything else is a fault of the runtime or of the store."""
 
 
-def failure_of(error: Exception) -> JourneyError:
-    """Return what failed a turn as one of our errors, with the node that it concerns."""
+def failure_of(error: Exception, spec: JourneySpec) -> JourneyError:
+    """Return what failed a turn as one of our errors, with the pathway or agent it concerns."""
     if isinstance(error, JourneyError):
         return error
-    if isinstance(error, NodeTimeoutError):
-        return PathwayExecutionError(str(error.node), "", f"ran out of time: {error}")
+    if isinstance(error, (NodeTimeoutError, NodeCancelledError)):
+        node = str(error.node)
+        late = isinstance(error, NodeTimeoutError)
+        reason = f"ran out of time: {error}" if late else "it was cancelled from within"
+        if node in spec.pathways:
+            return PathwayExecutionError(node, "", reason)
+        return PathwayExecutionError("', '".join(spec.agents.get(node, [])), node, reason)
     return PathwayExecutionError("", "", f"the turn did not end: {error}")
+
+
+def words_of(error: BaseException) -> str:
+    """Return the type of an error and what it says, if it says anything."""
+    try:
+        said = str(error)
+    except Exception:  # what an agent raises may be broken itself
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def refuse_unfinished(values: Mapping[str, Any]) -> None:
+    """Refuse a run that stopped before its turn was done: nothing of it is committed.
+
+    Raises:
+        PathwayExecutionError: An agent called `interrupt()`.
+    """
+    turn = values["turn"]
+    if not turn["done"]:
+        reason = "it called interrupt(). Ask in the reply instead, and wait for the next message"
+        raise PathwayExecutionError(turn["run"] or "", "", reason)
 
 
 def failure_event(pathway: str, failure: JourneyError) -> dict[str, Any]:

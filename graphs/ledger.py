@@ -61,14 +61,15 @@ class Scribe:
         turn: Turn,
         position: Position,
         checkpoint_id: str,
-        head: int,
+        head: Row,
         rolled_back_to: int | None = None,
     ) -> list[Statement]:
         """Return the statements that move the head by one; they fail if another moved it first."""
         at = now()
         row: Row = {
             "session": self.session_id,
-            "head": head,
+            "head": head["version"],
+            "begun": head["created_at"],
             "new_version": turn["number"],
             "new_status": position["status"],
             "new_pathway": position["pathway"],

@@ -99,6 +99,7 @@ class PathwayManager:
             JourneyDefinitionError: The journey has no pathways.
             AgentNotRegisteredError: Agents are missing; all are named.
             SessionExistsError: The session is there already; nothing is changed.
+            SessionExpiredError: It is there, and over; delete() it to use its id again.
             ContextSizeExceededError: The context is over its limit.
             ContextMergeError: A value in it is not JSON; the path to it is named.
         """
@@ -108,9 +109,13 @@ class PathwayManager:
         ops = initial_ops(self.spec, self.config, initial_context)
         session = await self._session()
         async with session.store.lock(self.session_id):
-            if await session.store.head(self.session_id):
-                raise already_there(self.session_id)
-            await begin(session, services, ops)
+            there = await session.store.head(self.session_id)
+            if not there:
+                await begin(session, services, ops)
+        if there and is_over(there) and there["journey_id"] == self.spec.id:
+            await refuse(session, there, self._on_expire)
+        if there:
+            raise already_there(self.session_id)
         await sweep(session, self._on_expire)
         return await self.restore()
 

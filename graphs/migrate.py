@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from sqlalchemy.pool import StaticPool
 
 HEAD = "0001"
 """The newest migration; a database that is there already is left alone."""
+
+# Alembic keeps the migration that runs in a global: two databases at once would mix them up.
+_alone = threading.Lock()
 
 
 def up_to_date(connection: sqlite3.Connection) -> bool:
@@ -39,22 +43,23 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
             return
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode=WAL")
-        # Taken first, so that a second process waits and then finds the work done.
-        connection.execute("BEGIN EXCLUSIVE")
-        if not up_to_date(connection):
+        with _alone:
             _upgrade(connection)
-        if connection.in_transaction:
-            connection.execute("COMMIT")
     finally:
         connection.close()
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
+    """Run the migrations in one transaction: a process that dies in it leaves nothing half made."""
     engine = sqlalchemy.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
     with engine.connect() as connected:
-        config.attributes["connection"] = connected
-        command.upgrade(config, "head")
+        # Only now: connecting ends whatever transaction there was. A second process waits here,
+        # and then finds the work done.
+        connected.exec_driver_sql("BEGIN EXCLUSIVE")
+        if not up_to_date(connection):
+            config.attributes["connection"] = connected
+            command.upgrade(config, "head")
         connected.commit()

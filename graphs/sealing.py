@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -44,10 +47,26 @@ class Seal:
         return strict_serializer()
 
 
+_bound: ContextVar[str] = ContextVar("place of the state", default="")
+
+
+@contextmanager
+def state_of(session_id: str, checkpoint_id: str) -> Iterator[None]:
+    """Bind what is sealed or opened as state to one checkpoint of one session.
+
+    A serializer is given the state alone, so its place comes to it around it.
+    """
+    token = _bound.set(f"{session_id}|{checkpoint_id}")
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
 class AesSeal(Seal, CipherProtocol):
     """Encrypts text and state with one key of 32 bytes.
 
-    Text is bound to its place, so that a row of one session is refused in another.
+    All of it is bound to its place, so that a row of one session is refused in another.
 
     Raises:
         StateError: What is stored is not encrypted, was changed, or has another key.
@@ -74,11 +93,15 @@ class AesSeal(Seal, CipherProtocol):
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         """Return the cipher's name and the encrypted bytes (LangGraph's protocol)."""
-        return _NAME, self._sealed(plaintext, b"state")
+        return _NAME, self._sealed(plaintext, self._state)
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         """Return the decrypted bytes (LangGraph's protocol)."""
-        return self._opened(ciphertext, b"state")
+        return self._opened(ciphertext, self._state)
+
+    @property
+    def _state(self) -> bytes:
+        return f"state|{_bound.get()}".encode()
 
     def _sealed(self, plaintext: bytes, bound_to: bytes) -> bytes:
         nonce = os.urandom(_NONCE)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
 from graphs import statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, Graph, build
@@ -89,7 +91,7 @@ class Session:
         """Return the configuration of the next turn."""
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            return self.scribe.advanced(turn, position, checkpoint, head["version"])
+            return self.scribe.advanced(turn, position, checkpoint, head)
 
         return self.run_config(head["checkpoint_id"], Commit(head["version"] + 1, statements_of))
 
@@ -117,9 +119,7 @@ class Session:
         }
         turn: Turn = {**new_turn(head["version"] + 1), "audit": [event]}
         await self.store.write(
-            *self.scribe.advanced(
-                turn, values["position"], target["checkpoint_id"], head["version"], version
-            )
+            *self.scribe.advanced(turn, values["position"], target["checkpoint_id"], head, version)
         )
         return values
 
@@ -152,12 +152,17 @@ async def open_session(
     """Open a session's store and compile its journey, each once.
 
     Raises:
-        ConfigurationError: The journey is sensitive and there is no key.
+        ConfigurationError: The journey is sensitive, and there is no key or the saver has none.
         StateError: The store cannot be opened.
     """
     if spec.sensitive and config.encryption_key is None:
         raise ConfigurationError(
             f"{spec.name} is marked __sensitive__: give an encryption_key of 32 bytes."
+        )
+    if spec.sensitive and saver and not isinstance(saver.serde, EncryptedSerializer):
+        raise ConfigurationError(
+            f"{spec.name} is marked __sensitive__, and the saver handed in does not encrypt. "
+            "Give it an EncryptedSerializer, or leave it out."
         )
     store = await open_store(config.persistence, config.encryption_key if spec.sensitive else None)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver

@@ -14,6 +14,7 @@ from sqlalchemy import (
     bindparam,
     column,
     delete,
+    exists,
     insert,
     literal_column,
     select,
@@ -47,7 +48,13 @@ _LIVE = sessions.c.status != _EXPIRED
 BEGIN_SESSION = _sql(insert(sessions))
 ADVANCE = _sql(
     update(sessions)
-    .where(_SESSION, sessions.c.version == bindparam("head"), _LIVE)
+    .where(
+        _SESSION,
+        sessions.c.version == bindparam("head"),
+        # Deleted and begun anew, a session of that id and version is another one.
+        sessions.c.created_at == bindparam("begun"),
+        _LIVE,
+    )
     .values(
         version=bindparam("new_version"),
         status=bindparam("new_status"),
@@ -58,8 +65,15 @@ ADVANCE = _sql(
     )
 )
 ADD_TURN = _sql(insert(turns))
+_AUDITED = [column.name for column in audit.c if column.name != "id"]
+# What is reported after a session was deleted must not stay behind.
 ADD_AUDIT = _sql(
-    insert(audit).values({c.name: bindparam(c.name) for c in audit.c if c.name != "id"})
+    insert(audit).from_select(
+        _AUDITED,
+        select(*(bindparam(name, type_=audit.c[name].type) for name in _AUDITED)).where(
+            exists().where(sessions.c.session_id == bindparam("session_id"))
+        ),
+    )
 )
 HEAD = _sql(
     select(sessions, turns.c.checkpoint_id)
@@ -85,7 +99,6 @@ EXPIRED = _sql(
     select(sessions.c.session_id, sessions.c.version)
     .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
     .order_by(sessions.c.expires_at)
-    .limit(bindparam("most"))
 )
 MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
 FORGET_TURNS = _sql(delete(turns).where(turns.c.session_id == bindparam("session")))

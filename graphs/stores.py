@@ -41,7 +41,7 @@ class Store:
         graphs: Compiled graphs, by journey and settings that are built in.
     """
 
-    key: _Key
+    key: _Key = field(repr=False)
     saver: SqliteJourneySaver
     seal: Seal
     graphs: dict[Any, Graph] = field(default_factory=dict)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from graphs.failures import PATHWAY_FAILURES, apology, failure_event, failure_of
+from graphs.failures import (
+    PATHWAY_FAILURES,
+    apology,
+    failure_event,
+    failure_of,
+    refuse_unfinished,
+)
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
@@ -15,10 +22,28 @@ from graphs.stores import translated
 from journeys import JourneyEvent, JourneyResponse, StateError
 from nodes.context import Op
 from nodes.services import Services
-from nodes.state import Turn
+from nodes.state import PARTING, Turn
 from nodes.understand import new_turn
 
 Tell = Callable[[JourneyEvent], None]
+
+
+@dataclass(slots=True)
+class Audience:
+    """Who listens to a turn, if anybody; knows whether something was said already."""
+
+    tell: Tell | None
+    heard: bool = False
+
+    def __call__(self, event: JourneyEvent) -> None:
+        """Pass an event on."""
+        if self.tell:
+            self.heard = self.heard or event.type == "token"
+            self.tell(event)
+
+    def say(self, text: str) -> None:
+        """Say what the runtime says in its own voice, parted from what was said before."""
+        self(JourneyEvent("token", {"text": PARTING + text if self.heard else text}))
 
 
 async def begin(session: Session, services: Services, ops: list[Op]) -> None:
@@ -45,9 +70,11 @@ async def take(
         JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
         StateError: The turn could not be committed.
     """
+    audience = Audience(tell)
     if fixed := unanswerable(text):
         values = await session.values(head["checkpoint_id"], head["version"])
         say = getattr(services.config.texts, fixed)
+        audience.say(say)
         return unmoved(values, head["version"], say, f"{fixed}_message")
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
@@ -55,10 +82,14 @@ async def take(
     messages = [{"role": "user", "content": text}]
     config = session.turn_after(head)
     try:
-        values = await _run(session, services, {"messages": messages, "turn": turn}, config, tell)
+        values = await _run(
+            session, services, {"messages": messages, "turn": turn}, config, audience
+        )
+        refuse_unfinished(values)
     except PATHWAY_FAILURES as error:
         failed = await _failed(session, head, services, turn, error)
         values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+        audience.say(services.config.texts.apology)
     return response_of(values)
 
 
@@ -66,23 +97,29 @@ async def _failed(
     session: Session, head: Row, services: Services, turn: Turn, error: Exception
 ) -> Turn:
     """Return the record that apologises; under fail_fast audit the failure and raise it."""
-    failure = failure_of(error)
+    failure = failure_of(error, services.spec)
     if services.fails_fast:
         await session.audited(turn["number"], failure_event(head["pathway_id"], failure))
+        if failure is error:
+            raise error  # raised from itself, it would lose what caused it
         raise failure from error
     return apology(turn, services.config, head["pathway_id"], failure)
 
 
 async def _run(
-    session: Session, services: Services, inputs: Any, config: Any, tell: Tell | None = None
+    session: Session,
+    services: Services,
+    inputs: Any,
+    config: Any,
+    audience: Audience | None = None,
 ) -> Mapping[str, Any]:
     """Run the graph and return its values; its saver commits them."""
     options: dict[str, Any] = {"context": services, "durability": "exit"}
     with translated():
-        if tell is None:
+        if audience is None or audience.tell is None:
             values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)
             return values
-        return await _streamed(session.graph.astream, inputs, config, options, tell)
+        return await _streamed(session.graph.astream, inputs, config, options, audience)
 
 
 async def _streamed(

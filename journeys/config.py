@@ -10,7 +10,8 @@ from journeys.errors import ConfigurationError, did_you_mean
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
-_OLD_STORES = {"memory": "memory://", "sqlite": "sqlite:///journeys.db"}
+_DEFAULT_STORE = "sqlite:///journeys.db"
+_OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
 _STORES = ("memory://", "sqlite:///")
 
 
@@ -65,7 +66,7 @@ class JourneyConfig:
     Source: ADR-025 section 5.1, REQ-PM-003.
     """
 
-    persistence: str = "sqlite:///journeys.db"
+    persistence: str = _DEFAULT_STORE
     context_persistence: str | None = None
     intent_detection_model: str = "gpt-4o-mini"
     intent_confidence_threshold: float = 0.7
@@ -83,11 +84,14 @@ class JourneyConfig:
 
     def __post_init__(self) -> None:
         if self.context_persistence is not None:
-            object.__setattr__(self, "persistence", _store_of_old_name(self.context_persistence))
+            object.__setattr__(self, "persistence", _store_of_old_name(self))
+            # Forgotten, or dataclasses.replace() would bring it back over a new `persistence`.
+            object.__setattr__(self, "context_persistence", None)
         object.__setattr__(self, "prunable", _names(self.prunable))
         _check_store(self.persistence)
         _check_recovery(self.error_recovery)
         _check_numbers(self)
+        _check_texts(self.texts)
         key = self.encryption_key
         if key is not None and (not isinstance(key, bytes) or len(key) != 32):
             raise ConfigurationError(
@@ -120,6 +124,15 @@ def _check_numbers(config: JourneyConfig) -> None:
             )
 
 
+def _check_texts(texts: Any) -> None:
+    if not isinstance(texts, Texts):
+        raise ConfigurationError(f"texts is {texts!r}; it must be Texts(closing=..., ...).")
+    for item in fields(texts):
+        said: Any = getattr(texts, item.name)
+        if not isinstance(said, str) or not said.strip():
+            raise ConfigurationError(f"texts.{item.name} is {said!r}; it must say something.")
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -141,14 +154,20 @@ def _check_store(url: Any) -> None:
         if url != "sqlite:///":
             return
         raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
-    hint = did_you_mean(str(url), [*_OLD_STORES, *_STORES])
+    hint = did_you_mean(str(url), _STORES)
     raise ConfigurationError(
         f"persistence is {url!r}, which is no store that this runtime has.{hint} "
         "Use 'memory://', 'memory://NAME' or 'sqlite:///FILE'."
     )
 
 
-def _store_of_old_name(value: str) -> str:
+def _store_of_old_name(config: JourneyConfig) -> Any:
+    value: Any = config.context_persistence
+    if config.persistence not in (_DEFAULT_STORE, value):
+        raise ConfigurationError(
+            f"persistence is {config.persistence!r} and context_persistence, its old name, is "
+            f"{value!r}. Give persistence alone."
+        )
     if value in _OLD_STORES:
         return _OLD_STORES[value]
     if value in ("dataflow", "redis"):
@@ -160,6 +179,7 @@ def _store_of_old_name(value: str) -> str:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not all(isinstance(name, str) for name in value):
         raise ConfigurationError(f"prunable must be a list of context names, not {value!r}.")
     return tuple(value)

@@ -22,25 +22,40 @@ _UNSPACED = (
     (0xFF66, 0xFF9F),
     (0x20000, 0x323AF),
 )
-# What phones and word processors put for the apostrophe that authors type.
-_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\uff07": "'"})
+# What phones and word processors put for the apostrophe that authors type; and the invisible
+# marks that choose between the black-and-white and the coloured form of one emoji.
+_SAME = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\uff07": "'", "\ufe0e": None, "\ufe0f": None}
+)
 
 
 def normal(text: str) -> str:
     r"""Return the form in which patterns and messages are compared.
 
-    Unicode NFC, case folded, runs of white space as one space, one kind of apostrophe.
+    Unicode NFC, case folded, runs of white space as one space, one kind of apostrophe, no
+    variation selectors.
 
     Example:
         >>> normal("  What\u2019s   the COPAY ")
         "what's the copay"
     """
-    folded = unicodedata.normalize("NFC", text.translate(_APOSTROPHES)).casefold()
+    folded = unicodedata.normalize("NFC", text.translate(_SAME)).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
+def _joined(char: str, following: str) -> bool:
+    """Say whether two characters that stand side by side belong to one word."""
+    if _is_mark(following):  # one with its letter in any script: a tone makes another word of it
+        return char.isalpha() or _is_mark(char) or _in_word(char)
+    return _in_word(char) and _in_word(following)
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"
+
+
 def _in_word(char: str) -> bool:
-    if not (char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M"):
+    if not (char.isalnum() or char == "_" or _is_mark(char)):
         return False
     point = ord(char)
     return not any(first <= point <= last for first, last in _UNSPACED)
@@ -48,8 +63,8 @@ def _in_word(char: str) -> bool:
 
 def at_edges(text: str, start: int, end: int) -> bool:
     """Say whether `text[start:end]` stands there as whole words. `text` is in normal form."""
-    cut_before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
-    cut_after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
+    cut_before = start > 0 and _joined(text[start - 1], text[start])
+    cut_after = end < len(text) and _joined(text[end - 1], text[end])
     return not (cut_before or cut_after)
 
 

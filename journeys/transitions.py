@@ -59,7 +59,10 @@ class IntentTrigger(BaseTrigger):
 
     def __post_init__(self) -> None:
         # A lone string is left as it is: the reader names it as a fault, with its place.
-        if isinstance(self.patterns, (list, tuple, set, frozenset)):
+        # A set is put in order, so that the label and the version are the same in every process.
+        if isinstance(self.patterns, (set, frozenset)):
+            object.__setattr__(self, "patterns", tuple(sorted(self.patterns, key=str)))
+        elif isinstance(self.patterns, list):
             object.__setattr__(self, "patterns", tuple(self.patterns))
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:

@@ -7,8 +7,8 @@ import contextlib
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nodes.services import Services
 
 Payload = dict[str, Any]
+MAX_STEPS = 10_000
+"""Most steps of an agent that is a graph, unless its own configuration says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +77,57 @@ def _outputs(result: Any) -> dict[str, Any]:
         TypeError: It is neither a dict, text, a message, nor a model with fields.
         ValueError: Something in it is not JSON; the text names the path to it.
     """
-    if result is None:
-        return {}
-    if isinstance(result, str):
-        result = {"response": result}
-    elif isinstance(result, Mapping) and "response" not in result and result.get("messages"):
-        result = {**result, "response": _said(result["messages"][-1]), "messages": None}
-    elif hasattr(result, "model_dump") and not hasattr(result, "content"):
-        result = result.model_dump()
-    elif hasattr(result, "content"):
-        result = {"response": text_of(result.content)}
-    if not isinstance(result, Mapping):
-        raise TypeError(
-            f"it returned {type(result).__name__}; return a dict, text or a message instead"
-        )
-    kept = {name: value for name, value in result.items() if value is not None}
+    kept = {name: value for name, value in _named(result).items() if value is not None}
+    if not isinstance(kept.get("response", ""), (str, int, float)):
+        kept["response"] = _text(kept["response"])
     clean: dict[str, Any] = plain(kept, "outputs")
     return clean
 
 
-def _said(message: Any) -> str:
-    content = message.get("content", "") if isinstance(message, Mapping) else message.content
-    return text_of(content)
+def _named(result: Any) -> Mapping[str, Any]:
+    if result is None:
+        return {}
+    if isinstance(result, str) or _is_message(result):
+        return {"response": _text(result)}
+    if hasattr(result, "model_dump"):
+        result = result.model_dump(mode="json")
+    if not isinstance(result, Mapping):
+        raise TypeError(
+            f"it returned {type(result).__name__}; return a dict, text or a message instead"
+        )
+    if result.get("messages") and "response" not in result:
+        return {**result, "response": _reply_in(result["messages"]), "messages": None}
+    return result
+
+
+def _is_message(value: Any) -> bool:
+    """Say whether a value is a message of LangChain, or the plain dict of one."""
+    if isinstance(value, Mapping):
+        return {"role", "content"} <= value.keys() <= {"role", "content", "id", "name"}
+    return hasattr(value, "content") and hasattr(value, "type")
+
+
+def _text(value: Any) -> str:
+    """Return what a reply says: text, a message, or the content of one, which may be blocks."""
+    if _is_message(value):
+        value = value["content"] if isinstance(value, Mapping) else value.content
+    if isinstance(value, (str, list)):
+        return text_of(value)
+    raise TypeError(f"its response is of type {type(value).__name__}; give text or a message")
+
+
+def _reply_in(messages: Sequence[Any]) -> str | None:
+    """Return what was said last in answer to the user; None if nothing was."""
+    for message in reversed(messages):
+        given = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
+        if "content" not in given:
+            raise TypeError(f"its messages hold {type(message).__name__}; give messages or text")
+        role = given.get("role") or given.get("type")
+        if role in ("user", "human"):
+            break
+        if role in ("assistant", "ai", "AIMessageChunk") and (said := text_of(given["content"])):
+            return said
+    return None
 
 
 def as_agent(name: str, given: Any, report: Callable[[Mapping[str, Any]], None]) -> Agent:
@@ -111,10 +142,12 @@ def as_agent(name: str, given: Any, report: Callable[[Mapping[str, Any]], None])
     Raises:
         ConfigurationError: It is none of these.
     """
+    if isinstance(given, type):
+        raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
     if hasattr(given, "ainvoke"):
         return Agent(name, _runnable(given))
     for method in ("arun", "run"):
-        if not isinstance(given, type) and callable(getattr(given, method, None)):
+        if callable(getattr(given, method, None)):
             return Agent(name, _function(name, getattr(given, method), report))
     if callable(given):
         return Agent(name, _function(name, given, report))
@@ -133,27 +166,34 @@ def _function(name: str, call: Callable[..., Any], report: Callable[..., None]) 
         if inspect.iscoroutinefunction(body):
             return await call(payload)
         result = await _in_thread(name, call, payload, report)
+        if hasattr(result, "__aiter__"):
+            return await _gathered(result, say)
         return await result if inspect.isawaitable(result) else result
 
     return answer
 
 
 async def _gathered(parts: AsyncIterator[Any], say: Callable[[str], None]) -> Any:
-    """Stream the text of an async generator; a dict that it yields adds outputs."""
+    """Stream the text of an async generator, or of its messages; a dict in it adds outputs."""
     outputs: dict[str, Any] = {}
     text: list[str] = []
     async for part in parts:
-        if isinstance(part, str):
-            text.append(part)
-            say(part)
+        if isinstance(part, str) or _is_message(part):
+            text.append(_text(part))
+            say(text[-1])
         else:
-            outputs.update(part)
+            outputs.update(_named(part))
     return {**outputs, "response": "".join(text)} if text else outputs
 
 
 def _runnable(given: Any) -> Any:
+    # Otherwise a graph would inherit the limit of our turn, which is far below its own.
+    own = getattr(given, "config", None)
+    limited = isinstance(own, Mapping) and own.get("recursion_limit")
+    config = {} if limited else {"recursion_limit": MAX_STEPS}
+
     async def answer(payload: Payload, say: Callable[[str], None]) -> Any:
-        return await given.ainvoke(_input_of(given, payload))
+        return await given.ainvoke(_input_of(given, payload), config)
 
     return answer
 
@@ -161,9 +201,17 @@ def _runnable(given: Any) -> Any:
 def _input_of(given: Any, payload: Payload) -> Any:
     """Return what a Runnable is given: messages where it wants them, else the payload."""
     messages = [*payload["history"], {"role": "user", "content": payload["message"]}]
-    if hasattr(given, "generate_prompt"):
+    if _is_model(given):
         return messages
     return {**payload, "messages": messages}
+
+
+def _is_model(given: Any) -> bool:
+    """Say whether a Runnable is a model, or begins with one, as `model | parser` does."""
+    if hasattr(given, "generate_prompt"):
+        return True
+    held = (getattr(given, name, None) for name in ("first", "bound", "runnable"))
+    return any(_is_model(inner) for inner in held if inner is not None)
 
 
 async def _in_thread(
@@ -193,11 +241,15 @@ def _settle(
 ) -> None:
     try:
         done.set_result(context.run(call, payload))
-    except Exception as error:
-        done.set_exception(error)
     except BaseException as error:
-        # An agent may end its thread, not the process.
-        done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
+        # An agent may end its thread, not the process; no future takes a StopIteration, so the
+        # turn would wait until its time is over; and one with a CancelledError counts as cancelled.
+        if isinstance(error, Exception) and not isinstance(error, (StopIteration, CancelledError)):
+            done.set_exception(error)
+        else:
+            failure = RuntimeError(f"{type(error).__name__}: {error}")
+            failure.__cause__ = error
+            done.set_exception(failure)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, report: Callable[..., None], name: str) -> None:

@@ -47,7 +47,7 @@ def _inputs(pathway: PathwaySpec, given: Mapping[str, Any]) -> tuple[dict[str, A
     flags: list[str] = []
     for field in fields:
         value = _value(field, given, listens=field is listener)
-        if value is None:
+        if value is None and field.required:
             value = field.empty()
             flags.append(f"empty_input:{field.name}")
         inputs[field.name] = value

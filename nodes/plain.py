@@ -33,7 +33,7 @@ def copied(value: Any) -> Any:
 
 
 def plain(value: Any, path: str, depth: int = 0) -> Any:
-    """Return a copy of a value as plain JSON data; tuples become lists.
+    """Return a copy of a value as plain JSON data; tuples become lists, pydantic models dicts.
 
     Half characters and NUL, which stores refuse, become U+FFFD.
 
@@ -54,6 +54,8 @@ def plain(value: Any, path: str, depth: int = 0) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return plain(value.model_dump(mode="json"), path, depth)
     raise ValueError(f"{path} is of type {type(value).__name__}, which is not JSON")
 
 

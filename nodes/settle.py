@@ -34,7 +34,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     context, pruning = checked(
         state["context"], ops, config.max_context_size_bytes, config.prunable
     )
-    heard = _heard(turn, outputs, pathway, values, [*ops, *pruning])
+    ops += [[*op, pathway.id] for op in pruning]
+    heard = _heard(turn, outputs, pathway, values, ops)
     if pruning:
         names = ", ".join(names_changed(pruning))
         event = note("pruned", state["position"], reason=f"oldest entries dropped: {names}")
@@ -43,7 +44,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     position, heard = _onward(services.spec, pathway, state["position"], context, heard)
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
-    update: Update = {"context": [*ops, *pruning], "position": position, "turn": heard}
+    update: Update = {"context": ops, "position": position, "turn": heard}
     return update if heard["run"] else {**update, **_ended(heard)}
 
 

@@ -97,9 +97,10 @@ def threshold(transition: TransitionSpec, default: float) -> float:
 
 
 def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
-    """Arm the conditions again that were seen false."""
+    """Arm the conditions again that were seen false; what a model thinks of them does not count."""
     known = {transition.id for transition in spec.transitions}
-    false = {c.question for c in commands if isinstance(c, Verdict) and not c.holds}
+    judged = [c for c in commands if isinstance(c, Verdict) and c.tier == "condition"]
+    false = {verdict.question for verdict in judged if not verdict.holds}
     fired = [name for name in position["fired"] if name in known and name not in false]
     return position if fired == position["fired"] else {**position, "fired": fired}
 
@@ -122,17 +123,30 @@ def _held(
         if verdict.error:
             audit.append(_raised(position, verdict))
         transition = allowed.get(verdict.question)
-        if not verdict.holds or (verdict.tier == "always" and position["returning"]):
+        if not _says_yes(verdict, position):
             continue
-        if transition is None:
+        if transition is None or (verdict.tier == "model" and not _asks_model(transition)):
             audit += _closed_question(position, verdict)
         elif threshold(transition, limits.confidence) <= verdict.confidence <= 1.0:
             held.append((transition, verdict))
         else:
-            reason = "not sure enough"
+            reason = _why_unsure(verdict.confidence)
             audit.append(_row("dropped", Standing(position), transition, verdict, reason))
     order = {id_: place for place, id_ in enumerate(allowed)}
     return sorted(held, key=lambda item: _rank(item[0], item[1], order[item[0].id]))
+
+
+def _says_yes(verdict: Verdict, position: Position) -> bool:
+    too_soon = verdict.tier == "always" and position["returning"]
+    return verdict.holds and not verdict.error and not too_soon
+
+
+def _why_unsure(confidence: float) -> str:
+    return "not sure enough" if _is_share(confidence) else f"{confidence} is no confidence"
+
+
+def _is_share(confidence: float) -> bool:
+    return 0.0 <= confidence <= 1.0
 
 
 _TIERS = {"model": 1, "always": 2}
@@ -149,7 +163,9 @@ def _as_verdict(command: Command, allowed: Mapping[str, TransitionSpec]) -> Verd
         return command
     if isinstance(command, Go):
         for transition in allowed.values():
-            if transition.target == command.target:
+            # A condition, or an author's own trigger, is not there to be talked over.
+            intent = isinstance(transition.trigger, IntentTrigger)
+            if intent and transition.target == command.target:
                 return Verdict(transition.id, True, "command", reason="asked for by name")
     return None
 
@@ -179,7 +195,7 @@ def _row(
         to=transition.target,
         trigger=transition.label,
         reason=reason,
-        confidence=verdict.confidence,
+        confidence=verdict.confidence if _is_share(verdict.confidence) else None,
     )
 
 
@@ -243,7 +259,9 @@ def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) 
 
 def wants_model(spec: JourneySpec, position: Position) -> bool:
     """Say whether a message without a free trigger would be put to a model here."""
-    return any(
-        isinstance(transition.trigger, IntentTrigger) and transition.trigger.use_llm_fallback
-        for transition in legal(spec, position)
-    )
+    return any(_asks_model(transition) for transition in legal(spec, position))
+
+
+def _asks_model(transition: TransitionSpec) -> bool:
+    trigger = transition.trigger
+    return isinstance(trigger, IntentTrigger) and trigger.use_llm_fallback

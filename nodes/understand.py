@@ -9,6 +9,7 @@ from typing import Any
 
 from journeys import (
     AlwaysTrigger,
+    BaseTrigger,
     ConditionTrigger,
     IntentTrigger,
     JourneySpec,
@@ -116,8 +117,8 @@ async def _verdicts(
     answered = services.matcher.match(message)
     open_now = legal(services.spec, position)
     conditions = [t for t in services.spec.transitions if t.is_condition]
-    intents = [t for t in open_now if t.id in answered]
-    others = [t for t in open_now if not isinstance(t.trigger, ConditionTrigger | IntentTrigger)]
+    others = [t for t in open_now if _judges_itself(t.trigger)]
+    intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
     # A judge gets a copy: what it does to the context must change nothing.
     context = copied(context) if conditions or others else {}
     verdicts = [await _evaluated(t, "condition", "", context) for t in conditions]
@@ -126,6 +127,12 @@ async def _verdicts(
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
         verdicts.append(await _evaluated(transition, tier, message, context))
     return verdicts
+
+
+def _judges_itself(trigger: BaseTrigger) -> bool:
+    """Whether it is an author's own, perhaps on the ground of an intent, or holds always."""
+    by_pattern = type(trigger).evaluate is IntentTrigger.evaluate
+    return not by_pattern and not isinstance(trigger, ConditionTrigger)
 
 
 async def _evaluated(

@@ -78,7 +78,9 @@ async def echo(payload: dict[str, Any]) -> dict[str, Any]:
 
 def opened(url: str, session_id: str = "s-1", agents: Any = None, **config: Any) -> Parcel:
     """Take a handle on a session of Parcel."""
-    options = {name: config.pop(name) for name in ("saver", "on_end", "on_expire") if name in config}
+    options = {
+        name: config.pop(name) for name in ("saver", "on_end", "on_expire") if name in config
+    }
     settings = JourneyConfig(persistence=url, **config)
     return Parcel(session_id, settings, agents=AGENTS if agents is None else agents, **options)
 

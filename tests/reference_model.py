@@ -226,9 +226,7 @@ def _unwound(place: Place, target: str, *, reopens: bool) -> Place:
     before = next((image for _, image in place.stack[at:] if image is not None), place.context)
     stack = place.stack[:at]
     ended = place.ended and not (reopens and not stack)
-    return replace(
-        place, pathway=target, stack=stack, returning=False, context=before, ended=ended
-    )
+    return replace(place, pathway=target, stack=stack, returning=False, context=before, ended=ended)
 
 
 def _run(plan: Plan, place: Place, entered: str, words: list[str], heard: Heard) -> Place:

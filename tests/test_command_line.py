@@ -167,7 +167,7 @@ def test_the_demo_holds_the_referral_in_five_turns(tmp_path: Path) -> None:
     assert "+ confirmation_number" in shown
     assert "┆ faq" in shown
     assert "journeygraph chat healthcare_referral" in shown
-    assert svg.read_text().startswith("<svg")
+    assert picture.read_text().startswith("<svg")
 
 
 @pytest.mark.timeout(30)

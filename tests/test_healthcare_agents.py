@@ -113,6 +113,7 @@ def test_intake_notes_all_that_one_message_tells() -> None:
         "name": "Ana Lopez",
         "specialty": "dermatology",
         "insurance_id": "MER-204060",
+        "self_pay": False,
         "referral": True,
         "asked_for": "",
     }
@@ -267,6 +268,13 @@ def test_concerns_are_answered_and_the_third_open_one_goes_to_a_person() -> None
     assert [turn["escalation_count"] for turn in (first, second, third)] == [1, 1, 1]
     assert "billing desk" in second["response"]
     assert "555-0142" in third["response"]
+
+
+def test_a_no_is_an_answer_and_counts_as_no_open_concern() -> None:
+    said = AGENTS["persuasion_agent"]({"message": "no, forget it", "context": {}})
+
+    assert "nothing is booked" in said["response"]
+    assert "escalation_count" not in said
 
 
 def test_agreeing_resolves_a_concern_and_shows_what_still_stands() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -43,9 +44,11 @@ from tests import reference_model as model
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 80,
+    max_examples=HUNTING or 60,
     stateful_step_count=40,
     derandomize=not HUNTING,
+    # Shrinking takes minutes; a hunt does it.
+    phases=[Phase.generate, Phase.shrink] if HUNTING else [Phase.generate],
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -119,6 +122,19 @@ def plans(draw: Any) -> model.Plan:
     return model.Plan({item.id: item for item in stretches}, draw(rules()), depth)
 
 
+def nested() -> model.Plan:
+    """A journey in which detours lie deep in one another, and everything can be said anywhere."""
+    forgetful = [model.Stretch(id=name, returns="previous", keeps=False) for name in DETOURS[:2]]
+    slow = [replace(item, complete=f"done_{item.id}") for item in forgetful]
+    kept = model.Stretch(id="d2", returns="previous", complete="done_d2")
+    specific = model.Stretch(id="d3", returns="p1", keeps=False)
+    plain = [model.Stretch(id=name, complete=f"done_{name}") for name in PLAIN]
+    stretches = {item.id: item for item in (*plain, *slow, kept, specific)}
+    targets = zip(WORDS, [*PLAIN, *DETOURS], strict=False)
+    rules = tuple(model.Rule(word, target) for word, target in targets)
+    return model.Plan(stretches, rules, depth=10)
+
+
 def journey_of(plan: model.Plan) -> type[Journey]:
     """Declare the plan as an author would."""
     body: dict[str, Any] = {"__transitions__": [_transition(item) for item in plan.rules]}
@@ -175,7 +191,10 @@ class Conversation(RuleBasedStateMachine):
     def run(self, awaited: Any) -> Any:
         return self.loop.run_until_complete(awaited)
 
-    @initialize(plan=plans(), recovery=st.sampled_from(["graceful", "graceful", "fail_fast"]))
+    @initialize(
+        plan=plans() | st.builds(nested),
+        recovery=st.sampled_from(["graceful", "graceful", "fail_fast"]),
+    )
     def start(self, plan: model.Plan, recovery: str) -> None:
         self.plan = plan
         self.recovery = recovery
@@ -225,9 +244,7 @@ class Conversation(RuleBasedStateMachine):
         self.expected_ends += after.ended and not before.ended
         self.check_reply(reply, after, heard)
 
-    def check_reply(
-        self, reply: JourneyResponse, place: model.Place, heard: model.Heard
-    ) -> None:
+    def check_reply(self, reply: JourneyResponse, place: model.Place, heard: model.Heard) -> None:
         assert reply.message == heard.said
         assert reply.transition_to == heard.transition_to
         assert reply.pathway_changed == heard.moved
@@ -305,4 +322,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 def test_any_conversation_stands_where_the_rules_say(
     store_url: str, loop: asyncio.AbstractEventLoop
 ) -> None:
-    run_state_machine_as_test(lambda: Conversation(store_url, loop), settings=SETTINGS)
+    def conversation() -> RuleBasedStateMachine:
+        return Conversation(store_url, loop)
+
+    run_state_machine_as_test(conversation, settings=SETTINGS)  # type: ignore[arg-type]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.material import Referral, question, session
+from tests.benchmarks.material import Referral, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, amount, duration, scratch, seconds
 
 LATE, TURNS, SESSIONS = 950, 50, 3
@@ -34,8 +34,8 @@ async def growth(steps: Steps) -> list[Figure]:
     return [
         time.figure(f"{what}: time", _AGAINST, 1.15, duration),
         stored.figure(f"{what}: bytes stored by a turn", _AGAINST, 1.15, amount),
-        sums.figure(f"{what}: bytes stored by all {TURNS}", _AGAINST, 1.15, amount),
-        _shown(files.figure("file after turn 1000", "after turn 50", 0, amount)),
+        sums.shown(f"the same, all {TURNS}; the window fills up to turn 20", _AGAINST, amount),
+        files.shown(f"file after turn {LATE + TURNS}", f"after turn {TURNS}", amount),
     ]
 
 
@@ -51,29 +51,23 @@ async def _side_by_side(
     return late, early
 
 
-def _shown(figure: Figure) -> Figure:
-    return Figure(
-        figure.what, figure.against, figure.ours, figure.theirs, figure.ratio, "shown", True
-    )
-
-
 @dataclass(slots=True)
 class Talker:
     """A session that is talked to: every fifth message asks for a detour, every tenth moves."""
 
     journey: Referral
     file: Path
-    dice: random.Random
+    said: Iterator[str]
     turns: int = 0
 
     @classmethod
     async def begin(cls, file: Path, seed: int) -> Talker:
-        return cls(await session(f"sqlite:///{file}"), file, random.Random(seed))
+        return cls(await session(f"sqlite:///{file}"), file, questions(seed))
 
     async def turn(self) -> None:
         self.turns += 1
         asked = {0: " copay", 5: " invoice" if self.turns % 20 == 5 else " slot"}
-        await self.journey.process_message(question(self.dice) + asked.get(self.turns % 10, ""))
+        await self.journey.process_message(next(self.said) + asked.get(self.turns % 10, ""))
 
     def stored(self) -> int:
         """Bytes that the last turn added: its checkpoint, its row of the ledger, its audit."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
+from itertools import cycle
 from typing import Any
 
 from journeys import (
+    NEVER,
     InputField,
     IntentTrigger,
     Journey,
@@ -16,12 +19,14 @@ from journeys import (
     Signature,
     Transition,
 )
+from nodes.plain import size
 
 WORDS = (
     *("appointment", "morning", "doctor", "referral", "evening", "insurance", "letter", "clinic"),
     *("number", "question", "answer", "please", "could", "would", "about", "later", "sooner"),
     *("which", "change", "nearest", "available", "knee", "shoulder", "back", "week"),
 )
+MEGABYTE = 1_000_000
 CONTEXT = {
     "insurance_id": "INS-123456",
     "patient": {"name": "Ada Park", "age": 44, "town": "Leiden"},
@@ -46,6 +51,40 @@ def answer(dice: random.Random) -> str:
     return sentence(dice, 150, 300)
 
 
+# Made beforehand, so that making them is not measured.
+_ANSWERS = [answer(random.Random(seed)) for seed in range(64)]
+
+
+def questions(seed: int) -> Iterator[str]:
+    """Questions without end."""
+    dice = random.Random(seed)
+    return cycle([question(dice) for _ in range(256)])
+
+
+def records() -> list[Any]:
+    """A megabyte of small records, less a little."""
+    return _filled(record)
+
+
+def texts() -> list[Any]:
+    """A megabyte of notes, less a little."""
+    return _filled(lambda number: sentence(random.Random(number), 60, 300))
+
+
+def record(number: int) -> dict[str, Any]:
+    note = {"id": f"e-{number}", "text": sentence(random.Random(number), 60, 300)}
+    return {**note, "score": number % 7, "tags": ["a", "b"], "by": {"name": "desk", "shift": 2}}
+
+
+def _filled(entry: Callable[[int], Any]) -> list[Any]:
+    listed: list[Any] = []
+    total = 0
+    while total < MEGABYTE:
+        listed.append(entry(len(listed)))
+        total += size(listed[-1]) + 1
+    return listed
+
+
 class Desk(Signature):
     """Answer what was asked, and note what it is about."""
 
@@ -61,13 +100,13 @@ class Referral(Journey):
         __signature__ = Desk
         __agents__ = ["intake_desk"]
         __accumulate__ = ["topic"]
-        __complete_when__ = ["visit"]
+        __complete_when__ = NEVER
 
     class BookingPath(Pathway):
         __signature__ = Desk
         __agents__ = ["booking_desk"]
         __accumulate__ = ["topic"]
-        __complete_when__ = ["visit"]
+        __complete_when__ = NEVER
 
     class FAQPath(Pathway):
         __signature__ = Desk
@@ -79,13 +118,13 @@ class Referral(Journey):
         __signature__ = Desk
         __agents__ = ["billing_desk"]
         __accumulate__ = ["topic"]
-        __complete_when__ = ["visit"]
+        __complete_when__ = NEVER
 
     class HumanPath(Pathway):
         __signature__ = Desk
         __agents__ = ["human_desk"]
         __accumulate__ = ["topic"]
-        __complete_when__ = ["visit"]
+        __complete_when__ = NEVER
 
     __transitions__ = [
         Transition(IntentTrigger(patterns=["copay", "parking"]), to_pathway="faq", priority=10),
@@ -98,8 +137,8 @@ class Referral(Journey):
 
 async def desk(payload: dict[str, Any]) -> dict[str, Any]:
     """The one agent of all pathways; it answers at once, so that only what is around it counts."""
-    dice = random.Random(len(payload["history"]) + len(payload["message"]))
-    return {"response": answer(dice), "topic": payload["message"][:20]}
+    said = payload["message"]
+    return {"response": _ANSWERS[len(said) % len(_ANSWERS)], "topic": said[:20]}
 
 
 AGENTS = dict.fromkeys(Referral.spec.agents, desk)

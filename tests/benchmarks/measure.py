@@ -21,6 +21,8 @@ Steps = Callable[[str, int], Iterable[int]]
 """`steps(label, count)` counts the rounds, and shows on the way how far they are."""
 
 WARM_UP = 10
+SHOWN = "shown"
+"""Stands for a target in rows that have none."""
 _RAM_DISK = Path("/dev/shm")
 
 
@@ -58,6 +60,11 @@ class Pairs:
         ours, theirs = show(median(self.ours)), show(median(self.theirs))
         return Figure(what, against, ours, theirs, ratio, f"<= {most:g}x", ratio <= most)
 
+    def shown(self, what: str, against: str, show: Callable[[float], str]) -> Figure:
+        """A row without a target."""
+        ours, theirs = show(median(self.ours)), show(median(self.theirs))
+        return Figure(what, against, ours, theirs, self.ratio, SHOWN, True)
+
 
 async def seconds(action: Action) -> float:
     begin = time.perf_counter()
@@ -65,15 +72,35 @@ async def seconds(action: Action) -> float:
     return time.perf_counter() - begin
 
 
-async def alternate(ours: Action, theirs: Action, rounds: Iterable[int], calls: int = 1) -> Pairs:
-    """Do both in alternation; `calls` is how many calls an action makes, for seconds of one."""
+async def _nothing() -> None:
+    pass
+
+
+async def alternate(
+    ours: Action,
+    theirs: Action,
+    rounds: Iterable[int],
+    calls: int = 1,
+    after: Action = _nothing,
+) -> Pairs:
+    """Do both in alternation.
+
+    Args:
+        ours: The one thing.
+        theirs: The other one.
+        rounds: As many pairs are measured.
+        calls: How many calls an action makes, for the seconds of one.
+        after: Ends each round, and is not measured.
+    """
     for _ in range(WARM_UP):
         await ours()
         await theirs()
+        await after()
     gc.collect()
     pairs = Pairs()
     for _ in rounds:
         pairs.add(await seconds(ours) / calls, await seconds(theirs) / calls)
+        await after()
     return pairs
 
 

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import json
-import random
-from typing import Any
 
 from nodes.context import Context, Op, checked
-from nodes.plain import canonical, size
-from tests.benchmarks.material import sentence
+from nodes.plain import canonical
+from tests.benchmarks.material import record, records, texts
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 
 ROUNDS = 100
-SIZE = 1_000_000
 LIMIT = 1024 * 1024
 
 
 async def merging(steps: Steps) -> list[Figure]:
     """Small updates of every kind into contexts of a megabyte."""
-    mixed, texts, records = _documents(), {"log": _texts()}, {"log": _records()}
+    mixed, notes, listed = _documents(), {"log": texts()}, {"log": records()}
     small: list[Op] = [
         ["replace", "topic", "knee"],
         ["merge", "patient", {"town": "Leiden"}],
         ["union", "rejected", ["dr-meyer"]],
     ]
-    entry = {"id": "e-new", "text": "one more", "score": 3}
+    entry = {**record(7), "id": "e-new"}
     beside = ["replace", "topic", "knee"]
     cases: list[tuple[str, Context, list[Op]]] = [
         ("three small values into", mixed, small),
-        ("append to a list of records of", records, [["append", "log", entry], beside]),
-        ("undeclared list of texts of", texts, [["auto", "log", ["one more"]], beside]),
-        ("undeclared list of records of", records, [["auto", "log", [entry]], beside]),
-        ("undeclared dict into", mixed, [["auto", "documents", {"d-7": {"read": True}}]]),
+        ("append to a list of records of", listed, [["append", "log", entry], beside]),
+        ("undeclared list of texts of", notes, [["auto", "log", ["one more"]], beside]),
+        ("undeclared list of records of", listed, [["auto", "log", [entry]], beside]),
+        ("undeclared dict into", mixed, [["auto", "documents", {"e-7": {"read": True}}]]),
     ]
     figures = [await _compared(steps, *case) for case in cases]
     return [*figures, await _standard_library(steps, mixed, small)]
@@ -67,32 +64,6 @@ def _writing(context: Context) -> Action:
     return write
 
 
-def _filled(entry: Any, start: Any) -> Any:
-    """Add entries until there is a megabyte of them."""
-    total, number = size(start), 0
-    while total < SIZE:
-        key, value = entry(number)
-        start.append(value) if isinstance(start, list) else start.update({key: value})
-        total, number = total + size(value) + len(key) + 4, number + 1
-    return start
-
-
-def _record(number: int) -> tuple[str, Any]:
-    dice = random.Random(number)
-    record = {"id": f"e-{number}", "text": sentence(dice, 60, 300), "score": number % 7}
-    return f"d-{number}", {**record, "tags": ["a", "b"], "by": {"name": "desk", "shift": 2}}
-
-
 def _documents() -> Context:
     kept = {"topic": "back", "patient": {"name": "Ada Park"}, "rejected": ["dr-okafor"]}
-    return {**kept, "documents": _filled(_record, {})}
-
-
-def _records() -> list[Any]:
-    listed: list[Any] = _filled(_record, [])
-    return listed
-
-
-def _texts() -> list[Any]:
-    listed: list[Any] = _filled(lambda n: ("", sentence(random.Random(n), 60, 300)), [])
-    return listed
+    return {**kept, "documents": {entry["id"]: entry for entry in records()}}

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from tests.benchmarks.growth import growth
 from tests.benchmarks.imports import imports
-from tests.benchmarks.measure import Figure, Steps
+from tests.benchmarks.measure import SHOWN, Figure, Steps
 from tests.benchmarks.memory import memory
 from tests.benchmarks.merging import merging
 from tests.benchmarks.patterns import patterns
@@ -72,7 +72,7 @@ def _table(figures: list[Figure]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("reached", justify="center")
     for row in figures:
-        reached = "" if row.target == "shown" else "[green]yes" if row.reached else "[red]no"
+        reached = "" if row.target == SHOWN else "[green]yes" if row.reached else "[red]no"
         ratio = f"{row.ratio:.2f}x"
         table.add_row(row.what, row.against, row.ours, row.theirs, ratio, row.target, reached)
     return table

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from tests.benchmarks.by_hand import by_hand
-from tests.benchmarks.material import AGENTS, CONTEXT, Referral, answer, desk, question, session
+from tests.benchmarks.material import (
+    AGENTS,
+    CONTEXT,
+    Referral,
+    answer,
+    desk,
+    question,
+    questions,
+    session,
+)
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS = 400
@@ -24,8 +33,8 @@ async def turns(steps: Steps) -> list[Figure]:
         return [
             await _without_saver(steps),
             await _on_sqlite(steps, folder),
-            await _transition(steps, folder, "transition", "invoice", "book a visit"),
-            await _transition(steps, folder, "detour", "copay", "parking"),
+            await _moving(steps, folder, "transition", "invoice", "book a visit"),
+            await _moving(steps, folder, "detour", "copay", "parking"),
         ]
 
 
@@ -65,20 +74,21 @@ async def _on_sqlite(steps: Steps, folder: Path) -> Figure:
 
 def talking(take: Callable[[str], Any]) -> Action:
     """Say something else in each turn."""
-    dice = random.Random(2)
-    return lambda: take(question(dice))
+    said = questions(2)
+    return lambda: take(next(said))
 
 
-async def _transition(steps: Steps, folder: Path, kind: str, one: str, other: str) -> Figure:
-    """Both in one session: a turn that moves, then one that stays."""
-    journey = await session(f"sqlite:///{folder / kind}.db")
-    dice, turn = random.Random(3), count()
+async def _moving(steps: Steps, folder: Path, kind: str, *patterns: str) -> Figure:
+    """Two sessions of one store: one moves, and stays in a turn that is not measured."""
+    url, said, asked = f"sqlite:///{folder / kind}.db", questions(3), cycle(patterns)
+    restless, settled = await session(url, "restless"), await session(url, "settled")
 
-    async def moves() -> None:
-        pattern = one if next(turn) % 2 else other
-        reply = await journey.process_message(f"{question(dice)} {pattern}")
+    async def move() -> None:
+        reply = await restless.process_message(f"{next(said)} {next(asked)}")
         assert reply.transition_occurred
 
-    pairs = await alternate(moves, talking(journey.process_message), steps(kind, ROUNDS // 2))
-    await journey.close()
+    stay, come_back = talking(settled.process_message), talking(restless.process_message)
+    pairs = await alternate(move, stay, steps(kind, ROUNDS // 2), after=come_back)
+    await restless.close()
+    await settled.close()
     return pairs.figure(f"turn with a {kind}, SQLite", "turn without", 1.5, duration)

@@ -18,7 +18,7 @@ from journeys.examples.healthcare_referral.material import (
 )
 from journeys.examples.healthcare_referral.offers import standing_offer
 from journeys.examples.healthcare_referral.search import answering
-from journeys.examples.healthcare_referral.smalltalk import agrees, thanks
+from journeys.examples.healthcare_referral.smalltalk import agrees, declines, thanks
 
 OPEN_CONCERNS_BEFORE_HANDOVER = 3
 """After so many open concerns in a row a person takes over (the number is ADR-025's)."""
@@ -112,6 +112,12 @@ def reassure(payload: Payload) -> dict[str, Any]:
         return _hand_over(facts, str(desk))
     if _is_settled(facts):
         return {"response": _go_on(facts), "resolution": "resolved"}
+    if _is_a_no(facts):
+        return {
+            "response": "That is all right: nothing is booked, and your referral stays valid."
+            f" Come back whenever you like, or call {FRONT_DESK}.",
+            "resolution": "needs_alternatives",
+        }
     if facts.escalation_count + 1 >= OPEN_CONCERNS_BEFORE_HANDOVER:
         return {
             "response": "I hear that this does not feel right yet, and I do not want to press you."
@@ -132,6 +138,11 @@ def _is_settled(facts: Known) -> bool:
     return (agrees(facts.text) or thanks(facts.text)) and not says(
         facts.text, ("but", "not", "still")
     )
+
+
+def _is_a_no(facts: Known) -> bool:
+    refusals = ("cancel", "stop", "forget it", "leave it", "not interested", "don't want to go")
+    return declines(facts.text) or says(facts.text, refusals)
 
 
 def _go_on(facts: Known) -> str:

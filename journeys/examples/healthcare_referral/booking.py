@@ -10,8 +10,9 @@ from typing import Any
 
 from journeys.examples.healthcare_referral.clinic import Clinic
 from journeys.examples.healthcare_referral.conversation import Known, Payload, known
+from journeys.examples.healthcare_referral.hearing import says
 from journeys.examples.healthcare_referral.material import COORDINATION, Doctor, Slot, specialties
-from journeys.examples.healthcare_referral.naming import unknown_doctor
+from journeys.examples.healthcare_referral.naming import payment_named, unknown_doctor
 from journeys.examples.healthcare_referral.offers import (
     introduced,
     listed,
@@ -21,7 +22,7 @@ from journeys.examples.healthcare_referral.offers import (
 )
 from journeys.examples.healthcare_referral.preferences import updated
 from journeys.examples.healthcare_referral.request import Request, understand
-from journeys.examples.healthcare_referral.smalltalk import declines
+from journeys.examples.healthcare_referral.smalltalk import declines, thanks
 
 
 def find_slots(payload: Payload, clinic: Clinic) -> dict[str, Any]:
@@ -50,14 +51,19 @@ def analyze_preferences(payload: Payload) -> dict[str, Any]:
     """Keep wishes, the specialty and who was turned down; ask if nothing could be understood."""
     facts = known(payload)
     request = understand(facts)
-    changed = request.specialty != facts.specialty and request.kind != "not_covered"
+    settled = {"specialty": request.specialty} if request.specialty != facts.specialty else {}
+    told = {**({} if request.kind == "not_covered" else settled), **_payment(facts)}
     wishes = facts.preferences if request.kind == "book" else updated(facts.preferences, facts.text)
     return {
         "response": _question(facts, request),
         "preferences": dict(wishes) if wishes != facts.preferences else None,
-        "patient_info": {"specialty": request.specialty} if changed else None,
+        "patient_info": told or None,
         "rejected_doctors": [facts.rejected(doctor) for doctor in request.rejected] or None,
     }
+
+
+def _payment(facts: Known) -> dict[str, Any]:
+    return payment_named(facts.text, str(facts.patient_info.get("patient_number") or ""))
 
 
 def _question(facts: Known, request: Request) -> str | None:
@@ -67,14 +73,15 @@ def _question(facts: Known, request: Request) -> str | None:
     if request.kind == "not_covered" and facts.plan is not None:
         return (
             f"Your plan {facts.plan.name} does not pay for {request.specialty}, so I cannot book it"
-            f" here. Care coordination on {COORDINATION} can tell you what a visit would cost."
+            " here. Say self-pay to pay for it yourself, or ask care coordination on"
+            f" {COORDINATION}."
             f"{f' Shall we go on with {facts.specialty}?' if facts.specialty else ''}"
         )
     return _unclear(facts) if request.kind == "unclear" else None
 
 
 def _unclear(facts: Known) -> str:
-    if declines(facts.text):
+    if declines(facts.text) and not thanks(facts.text):
         return "All right. What would suit you better: another doctor, day, time or district?"
     offer = standing_offer(facts)
     hint = (
@@ -82,7 +89,17 @@ def _unclear(facts: Known) -> str:
         if offer
         else f"Shall I show you the available doctors for {facts.specialty}?"
     )
-    return " ".join(part for part in ("I did not quite understand that.", offer, hint) if part)
+    return " ".join(part for part in (_taken_note(facts.text), offer, hint) if part)
+
+
+def _taken_note(text: str) -> str:
+    if thanks(text):
+        return "You are welcome."
+    if payment_named(text):
+        return "I have noted how you pay."
+    if says(text, ("today", "tomorrow", "this week", "next week")):
+        return "I book by days of the week, from Monday to Saturday."
+    return "I did not quite understand that."
 
 
 def _show_times(facts: Known, request: Request, doctor: Doctor, clinic: Clinic) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def known(payload: Payload) -> Known:
         offered=tuple(_offers(context.get("available_slots"))),
         booking=_mapping(context.get("booking_details")),
         plan=self_pay() if info.get("self_pay") else _plan(number),
-        patient=str(info.get("patient_number") or number or "guest"),
+        patient=str(info.get("patient_number") if info.get("self_pay") else number) or "guest",
         escalation_count=_count(context.get("escalation_count")),
     )
 

@@ -16,7 +16,7 @@ _DESK = re.compile(
     r"|(?:other|another|different|more|next) (?:doctors?|drs?|options?|times?|days?)"
     r"|(?:any|some)(?:body|one|thing) (?:else|earlier|later|sooner|free|open)"
     r"|alternatives?"
-    r"|(?:show|list|find|recommend|suggest) (?:me |us )?|book|the doctors)\b"
+    r"|show me|list|recommend|suggest|book|the doctors)\b"
 )
 _SEEKS = re.compile(
     r"\b(?:find|see|book|have|any|available|looking for|get an? appointment|make an?)\b"
@@ -33,7 +33,7 @@ def is_for_the_desk(facts: Known) -> bool:
     return (
         bool(wanted or unwanted or preferences_in(text) or clock(text))
         or seeks_specialist
-        or smalltalk.ordinal(text) is not None
+        or bool(smalltalk.counted(text))
         or bool(_DESK.search(text))
         or smalltalk.wants_other_doctor(text)
         or smalltalk.wants_none_of_them(text)

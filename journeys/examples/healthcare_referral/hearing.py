@@ -38,13 +38,21 @@ PARTS: Mapping[str, tuple[str, str]] = {
 
 _CLOCK = (
     r"(?<![\w:.-])(?P<hour>\d{1,2})(?:[:.h](?P<minute>[0-5]\d))?"
-    r"(?:\s*(?P<half>am|pm|o'?clock|in the (?:morning|afternoon|evening)))?(?![\w:-])"
+    r"(?:\s*(?P<half>am|pm|h|o'?clock|in the (?:morning|afternoon|evening)))?(?![\w:-])"
 )
 _AT = re.compile(r"(?P<at>\b(?:at|for)\s+)?" + _CLOCK)
 _BOUND = re.compile(
     r"\b(?P<side>after|from|later than|before|until|till|earlier than)\s+(?:"
     + _CLOCK
     + r"|(?P<noon>noon|midday))"
+)
+
+_HOURS = [
+    "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+]  # fmt: skip
+_SPOKEN_HOUR = re.compile(
+    rf"(?<=\bat )(?:{'|'.join(_HOURS)})\b|\b(?:{'|'.join(_HOURS)})(?= (?:[ap]m|o'?clock|in the)\b)"
 )
 
 _NO = re.compile(
@@ -94,6 +102,11 @@ def plain(text: object) -> str:
 
 
 @cache
+def _phrase(phrase: str) -> str:
+    return plain(phrase)
+
+
+@cache
 def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
     longest_first = sorted(phrases, key=len, reverse=True)
     return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
@@ -106,9 +119,7 @@ def says(text: str, phrases: Iterable[str]) -> bool:
 
 def mentions(text: str, words: Mapping[str, Iterable[str]]) -> list[Mention]:
     """Return what is named in a plain text, in order; `words` gives the phrases for each name."""
-    names = {plain(phrase): name for name, phrases in words.items() for phrase in phrases}
-    if not names:
-        return []
+    names = {_phrase(phrase): name for name, phrases in words.items() for phrase in phrases}
     found = _any_of(tuple(names)).finditer(text)
     return [
         Mention(names[hit[0]], hit.start(), hit.end(), refused(text, hit.start(), hit.end()))
@@ -131,7 +142,6 @@ def _spelled(text: str) -> str:
     return re.sub(r"\b\w{4,9}day\b", lambda hit: _nearest_day(hit[0]), text)
 
 
-@cache
 def _nearest_day(word: str) -> str:
     known = [day.casefold() for day in WEEK]
     nearest = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=82)
@@ -152,7 +162,7 @@ def clock(text: str) -> str | None:
         >>> clock("tuesday 2pm"), clock("2:30 pm"), clock("at 9"), clock("after 3pm")
         ('14:00', '14:30', '09:00', None)
     """
-    text = _BOUND.sub(" ", text)
+    text = _BOUND.sub(" ", _in_figures(text))
     if says(text, ("noon", "midday")):
         return "12:00"
     for hit in _AT.finditer(text):
@@ -164,12 +174,17 @@ def clock(text: str) -> str | None:
 def bounds(text: str) -> dict[str, str]:
     """Return "after" and "before" times, such as {"after": "15:00"} for "after 3pm"."""
     found: dict[str, str] = {}
-    for hit in _BOUND.finditer(text):
+    for hit in _BOUND.finditer(_in_figures(text)):
         side = "after" if hit["side"] in ("after", "from", "later than") else "before"
         time = "12:00" if hit["noon"] else _time(hit)
         if time:
             found[side] = time
     return found
+
+
+def _in_figures(text: str) -> str:
+    text = re.sub(r"\bbetween (\S+(?: [ap]m)?) and ", r"after \1 before ", text)
+    return _SPOKEN_HOUR.sub(lambda hit: str(_HOURS.index(hit[0]) + 1), text)
 
 
 def _time(hit: re.Match[str]) -> str | None:

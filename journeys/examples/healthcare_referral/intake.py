@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,8 @@ from journeys.examples.healthcare_referral.hearing import plain
 from journeys.examples.healthcare_referral.material import COORDINATION, Plan, number_form, plans
 from journeys.examples.healthcare_referral.naming import (
     has_referral,
-    insurance_id,
     own_name,
-    pays_alone,
+    payment_named,
     specialty_named,
 )
 from journeys.examples.healthcare_referral.preferences import in_words, updated
@@ -33,18 +31,14 @@ def read_documents(payload: Payload) -> dict[str, Any]:
     """Note the facts in the message and in uploaded documents; nothing if there are none."""
     facts = known(payload)
     documents = _documents(payload)
-    message = payload.get("message")
     text = f"{facts.text} {plain(documents)}".strip()
     heard: dict[str, Any] = {
-        "name": own_name(message),
+        "name": own_name(payload.get("message")),
         "specialty": specialty_named(text),
-        "insurance_id": insurance_id(text),
         "referral": _referral(text, documents, facts),
-        **_self_pay(text, facts),
+        **payment_named(text, str(facts.patient_info.get("patient_number") or "")),
     }
     info = {name: value for name, value in heard.items() if value not in ("", None)}
-    if info.get("insurance_id") and facts.patient_info.get("self_pay"):
-        info["self_pay"] = False
     wishes = updated(facts.preferences, facts.text)
     return {"patient_info": info or None, "preferences": wishes or None}
 
@@ -59,14 +53,6 @@ def _referral(text: str, documents: str, facts: Known) -> bool | None:
     if said is None and facts.patient_info.get("asked_for") == "referral":
         said = True if agrees(text) or documents else False if declines(text) else None
     return said
-
-
-def _self_pay(text: str, facts: Known) -> dict[str, Any]:
-    if not pays_alone(text):
-        return {}
-    # Without an insurance number the clinic still needs to tell two patients apart.
-    number = facts.patient_info.get("patient_number") or f"SELF-{secrets.token_hex(4).upper()}"
-    return {"self_pay": True, "patient_number": number}
 
 
 @dataclass(frozen=True, slots=True)

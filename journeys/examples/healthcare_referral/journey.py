@@ -14,6 +14,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from journeys.examples.healthcare_referral.answers import OPEN_CONCERNS_BEFORE_HANDOVER
 from journeys.examples.healthcare_referral.signatures import (
     BookingSignature,
     ConfirmationSignature,
@@ -32,7 +33,7 @@ QUESTIONS = [
     "how many", "how soon", "why", "where", "when do", "when does", "when will", "when is",
     "do i", "does it", "does my", "does a", "does the", "do you", "can i", "may i", "should i",
     "am i", "is there", "are there", "who can", "who do", "which insurance", "will my",
-    "is my data", "is it free",
+    "is my data", "covered by", "insurance cover", "insurance pay", "is it free",
 ]  # fmt: skip
 REJECTIONS = [
     "don't want dr", "don't want doctor", "don't want this", "don't want that", "don't want him",
@@ -44,12 +45,14 @@ REJECTIONS = [
 HESITATION = [
     "not sure", "unsure", "maybe later", "let me think", "think about it", "think it over",
     "hesitant", "second thoughts", "not ready", "worried", "scared", "nervous", "anxious",
-    "afraid of", "too expensive", "can't afford", "changed my mind", "don't know if", "not now",
+    "afraid of", "too expensive", "can't afford", "changed my mind", "cancel", "forget it",
+    "don't want to go", "don't want an appointment", "don't know if", "not now",
 ]  # fmt: skip
 A_PERSON = [
     "a person", "real person", "a human", "human being", "speak to someone", "speak with someone",
     "talk to someone", "talk to somebody", "coordinator", "operator", "representative",
-    "call me back", "this is an emergency", "can't breathe", "cannot breathe",
+    "call me back", "this is an emergency", "i have chest pain", "having chest pain",
+    "heart attack", "having a stroke", "can't breathe", "cannot breathe",
 ]  # fmt: skip
 CHANGES = [
     "reschedule", "another time", "different time", "another day", "different day",
@@ -69,8 +72,8 @@ def concern_settled(context: Mapping[str, Any]) -> bool:
 
 
 def concerns_stay_open(context: Mapping[str, Any]) -> bool:
-    """Say whether three concerns in a row stayed open."""
-    return (context.get("escalation_count") or 0) >= 3
+    """Say whether so many concerns stayed open that a person should take over."""
+    return (context.get("escalation_count") or 0) >= OPEN_CONCERNS_BEFORE_HANDOVER
 
 
 class HealthcareReferral(Journey):
@@ -146,7 +149,7 @@ class HealthcareReferral(Journey):
 
     __transitions__ = [
         Transition(
-            ConditionTrigger(concerns_stay_open, description="three concerns stay open"),
+            ConditionTrigger(concerns_stay_open, description="concerns stay open"),
             to_pathway="escalation",
             context_update={"escalation_count": "clear:"},
             priority=100,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
+from functools import cache
+from typing import Any
 
 from rapidfuzz import fuzz, process
 
@@ -18,30 +21,10 @@ from journeys.examples.healthcare_referral.material import (
 
 _TITLED = re.compile(r"\b(?P<title>dr|doctor) (?P<name>[a-z][\w'-]+)")
 _INSURANCE = re.compile(r"\b(?P<prefix>[a-z]{3})(?P<gap>[- ]?)(?P<digits>\d{1,9})\b")
-_NO_NAMES = frozenset(
-    [
-        "who",
-        "that",
-        "which",
-        "with",
-        "in",
-        "on",
-        "at",
-        "for",
-        "near",
-        "please",
-        "appointment",
-        "is",
-        "and",
-        "or",
-        "to",
-        "speaking",
-        "i",
-        "you",
-        "from",
-        "the",
-    ]
-)
+_NO_NAMES = frozenset({
+    "who", "that", "which", "with", "in", "on", "at", "for", "near", "please", "appointment", "is",
+    "and", "or", "to", "speaking", "i", "you", "from", "the",
+})  # fmt: skip
 # What follows "dr" is nearly sure to be a name; elsewhere only a close spelling counts.
 _LIKENESS_AFTER_TITLE = 75
 _LIKENESS = 88
@@ -84,14 +67,19 @@ def unknown_doctor(text: str) -> str:
     return ""
 
 
+@cache
+def _by_surname() -> dict[str, str]:
+    return {plain(doctor.surname): doctor.surname for doctor in doctors()}
+
+
 def _surnames(text: str) -> list[Mention]:
-    known = {plain(doctor.surname): doctor.surname for doctor in doctors()}
     titled = {hit.start("name") for hit in _TITLED.finditer(text)}
+    known = _by_surname()
     found: list[Mention] = []
     for word in re.finditer(r"[a-z][\w'-]+", text):
         likeness = _LIKENESS_AFTER_TITLE if word.start() in titled else _LIKENESS
-        heard = re.sub(r"'s$", "", word[0])
-        match = process.extractOne(heard, list(known), scorer=fuzz.ratio, score_cutoff=likeness)
+        heard = word[0].removesuffix("'s")
+        match = process.extractOne(heard, known.keys(), scorer=fuzz.ratio, score_cutoff=likeness)
         if match and heard not in _NO_NAMES:
             turned_down = refused(text, word.start(), word.end())
             found.append(Mention(known[match[0]], word.start(), word.end(), turned_down))
@@ -138,7 +126,9 @@ def place_named(text: str) -> str:
 
 def gender_named(text: str) -> str:
     """Return the gender of the doctor that is asked for; who says "I'm a woman" asks for none."""
-    return _wanted(mentions(re.sub(r"\bi(?:'m| am) a \w+", "", text), _GENDERS))
+    found = mentions(re.sub(r"\bi(?:'m| am) a \w+", "", text), _GENDERS)
+    unwanted = next((mention.name for mention in found if mention.refused), "")
+    return _wanted(found) or {"male": "female", "female": "male"}.get(unwanted, "")
 
 
 def _wanted(found: list[Mention]) -> str:
@@ -164,6 +154,23 @@ def pays_alone(text: str) -> bool:
     return says(text, _SELF_PAY)
 
 
+def payment_named(text: str, patient_number: str = "") -> dict[str, Any]:
+    """Return how the patient says they pay, as facts to remember; empty if nothing is said.
+
+    Who pays alone gets a number, or keeps the one given: the clinic must tell two patients apart.
+    """
+    number = insurance_id(text)
+    if number:
+        return {"insurance_id": number, "self_pay": False}
+    if pays_alone(text):
+        return {"self_pay": True, "patient_number": patient_number or _new_number()}
+    return {}
+
+
+def _new_number() -> str:
+    return f"SELF-{secrets.token_hex(4).upper()}"
+
+
 def has_referral(text: str) -> bool | None:
     """Return whether the patient says that there is a referral; None if nothing is said of one."""
     found = mentions(re.sub(r"\b(?:need|want|get) (?:a|the) referral", "", text), _REFERRAL)
@@ -179,7 +186,7 @@ def own_name(message: object) -> str:
     """
     if not isinstance(message, str):
         return ""
-    told = re.search(r"(?i)\b(?:my name is|my name's|i am called|call me)\s+(.{2,60})", message)
+    told = re.search(r"(?i)\b(?:my name is|my name's|i am called)\s+(.{2,60})", message)
     if told is None:
         told = re.search(r"\b(?:I'm|I am|This is|this is)\s+((?:[A-Z][\w'-]+ ?){2,3})", message)
     if told is None:

@@ -15,6 +15,7 @@ from journeys.examples.healthcare_referral.hearing import clock
 from journeys.examples.healthcare_referral.material import Doctor, Slot
 from journeys.examples.healthcare_referral.naming import (
     doctors_named,
+    payment_named,
     specialty_named,
     unknown_doctor,
 )
@@ -94,22 +95,22 @@ def _obstacle(facts: Known, specialty: str, wanted: list[Doctor]) -> Request | N
     if wanted and wanted[0].specialty != specialty:
         return Request("other_specialty", doctor=wanted[0])
     if facts.plan is not None and not facts.plan.pays_for(specialty):
-        return Request("not_covered")
+        return None if payment_named(facts.text) else Request("not_covered")
     return None
 
 
 def _choice(
     facts: Known, specialty: str, wanted: list[Doctor], rejected: tuple[Doctor, ...]
 ) -> Request | None:
-    named = wanted[0] if wanted else _counted_doctor(facts)
-    if named is None and (rejected or specialty != facts.specialty or not _is_choosing(facts)):
+    named = wanted or _counted_doctor(facts)
+    if not named and (rejected or specialty != facts.specialty or not _is_choosing(facts)):
         return None
-    shown = [named] if named else _shown(facts)
+    shown = named or _shown(facts)
     fitting = [(doctor, _pointed_at(facts, doctor)) for doctor in shown]
     doctor, slots = next((pair for pair in fitting if pair[1]), (shown[0], ()))
-    if not slots and len(shown) > 1:
+    if not slots and len(shown) > 1 and not named:
         return None
-    kind: Kind = "book" if len(slots) == 1 and _is_firm(facts, doctor) else "choose"
+    kind: Kind = "book" if len(slots) == 1 and _is_firm(facts, bool(named)) else "choose"
     return Request(kind, doctor=doctor, slots=slots)
 
 
@@ -118,15 +119,16 @@ def _shown(facts: Known) -> list[Doctor]:
     return list(dict.fromkeys([*first, *facts.offered_doctors()]))
 
 
-def _counted_doctor(facts: Known) -> Doctor | None:
-    number, shown = smalltalk.ordinal(facts.text), facts.offered_doctors()
-    if number is None or _counts_times(facts) or number >= len(shown):
-        return None
-    return shown[number]
+def _counted_doctor(facts: Known) -> list[Doctor]:
+    shown, counted = facts.offered_doctors(), smalltalk.counted(facts.text)
+    several = len(shown) > 1
+    number = counted.get("doctor", counted.get("one") if several else None)
+    return [shown[number]] if number is not None and number < len(shown) else []
 
 
-def _counts_times(facts: Known) -> bool:
-    return len(facts.offered_doctors()) < 2 or smalltalk.is_about_a_time(facts.text)
+def _counted_time(facts: Known) -> int | None:
+    counted, several = smalltalk.counted(facts.text), len(facts.offered_doctors()) > 1
+    return counted.get("time", None if several else counted.get("one"))
 
 
 def _is_choosing(facts: Known) -> bool:
@@ -136,11 +138,11 @@ def _is_choosing(facts: Known) -> bool:
     agrees = smalltalk.agrees(text) and not smalltalk.wants_list(text)
     acts = smalltalk.wants_booking(text) or smalltalk.wants_other_time(text)
     narrows = len(facts.offered_doctors()) == 1 and bool(times_in(text))
-    return agrees or acts or narrows or _points_at_a_time(text)
+    return agrees or acts or narrows or _points_at_a_time(facts)
 
 
-def _points_at_a_time(text: str) -> bool:
-    return clock(text) is not None or smalltalk.ordinal(text) is not None
+def _points_at_a_time(facts: Known) -> bool:
+    return clock(facts.text) is not None or _counted_time(facts) is not None
 
 
 def _pointed_at(facts: Known, doctor: Doctor) -> tuple[Slot, ...]:
@@ -155,30 +157,39 @@ def _pointed_at(facts: Known, doctor: Doctor) -> tuple[Slot, ...]:
         return doctor.slots
     if smalltalk.wants_soonest(facts.text):
         return shown[:1]
-    number = smalltalk.ordinal(facts.text)
-    counted = number is not None and _counts_times(facts) and number < len(shown)
-    return (shown[number],) if counted and number is not None else shown
+    number = _counted_time(facts)
+    return (shown[number],) if number is not None and number < len(shown) else shown
 
 
-def _is_firm(facts: Known, doctor: Doctor) -> bool:
+def _is_firm(facts: Known, named: bool) -> bool:
     """Say whether the one slot is asked for, not only asked about."""
     text = facts.text
     if smalltalk.wants_booking(text):
         return True
     if smalltalk.asks(text) or smalltalk.wants_other_time(text):
         return False
-    wishes = times_in(text)
-    agrees = smalltalk.agrees(text) and " but " not in text and ("days" in wishes or not wishes)
-    return _points_at_a_time(text) or (agrees and doctor == facts.standing)
+    return _points_at_a_time(facts) or (smalltalk.agrees(text) and _leaves_no_choice(facts, named))
+
+
+def _leaves_no_choice(facts: Known, named: bool) -> bool:
+    """Say whether a yes can only mean one slot: one doctor in question, a day or nothing named."""
+    alone = len(facts.offered_doctors()) == 1
+    wishes = times_in(facts.text)
+    clear = ("days" in wishes and (alone or named)) or (alone and not wishes)
+    return clear and " but " not in facts.text
 
 
 def _proposal(facts: Known, specialty: str, rejected: tuple[Doctor, ...]) -> Request:
     more = not rejected and bool(facts.offered) and smalltalk.wants_more(facts.text)
-    if rejected or more or specialty != facts.specialty or _is_heard(facts.text):
+    if rejected or more or specialty != facts.specialty or _is_heard(facts):
         return Request("propose", more=more)
     return Request("unclear")
 
 
-def _is_heard(text: str) -> bool:
-    tests = (smalltalk.wants_list, smalltalk.wants_booking, smalltalk.agrees, smalltalk.thanks)
-    return bool(preferences_in(text) or relaxed(text)) or any(test(text) for test in tests)
+def _is_heard(facts: Known) -> bool:
+    text = facts.text
+    if preferences_in(text) or relaxed(text) or smalltalk.wants_list(text):
+        return True
+    # A "thanks" after a question leads back to what was shown; it need not be shown again.
+    polite = smalltalk.thanks(text) and facts.standing is None
+    return polite or smalltalk.wants_booking(text) or smalltalk.agrees(text)

@@ -42,8 +42,12 @@ _OTHER_DOCTOR = _any(
     "someone else|somebody else",
     "not (?:him|her|them|this one|that one|this (?:doctor|dr))",
     "(?:do not|don't|didn't|dont) (?:want|like|want to see) (?:him|her|them|this|that)",
+    "(?:he|she|this one|that one)(?:'s| is) (?:too|not)",
 )
-_NONE_OF_THEM = _any("none of (?:these|them|those)", "neither(?: of (?:them|these))?")
+_NONE_OF_THEM = _any(
+    "none of (?:these|them|those)|neither(?: of (?:them|these))?",
+    "(?:do not|don't|dont) (?:want|like) (?:any|either)",
+)
 _MORE = _any("more|other|others|else|remaining")
 _OTHER_TIME = _any(
     "(?:another|different|other|earlier|later|new) (?:times?|days?|slots?|dates?|appointments?)",
@@ -53,23 +57,23 @@ _OTHER_TIME = _any(
 _QUESTION = re.compile(
     r"\?|^(?:is|are|do|does|can|could|may|what|which|who|when|where|how|why|any|would|will)\b"
 )
-_SOONEST = _any("earliest|soonest|asap|as soon as possible|first available|quickest")
-_ORDINALS = {
-    "first": 0,
-    "1st": 0,
-    "second": 1,
-    "2nd": 1,
-    "third": 2,
-    "3rd": 2,
-    "fourth": 3,
-    "last": -1,
-}
+_SOONEST = _any(
+    "earliest|soonest|sooner|asap|as (?:soon|early) as possible|first available|quickest"
+)
+_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "last": -1}
 _ORDINAL = re.compile(
-    r"\b(?:the )?(?P<word>first|second|third|fourth|last|1st|2nd|3rd)"
-    r" (?:one|dr|doctor|option|slot|time|suggestion)\b"
-    r"|\bthe (?P<bare>first|second|third|fourth|last|1st|2nd|3rd)(?= please|[.,!]|$)"
+    r"\b(?P<word>first|second|third|last|1st|2nd|3rd)"
+    r" (?P<noun>one|doctor|dr|option|suggestion|slot|time|appointment)\b"
+    r"|\bthe (?P<bare>first|second|third|last|1st|2nd|3rd)(?= please|[.,!]|$)"
     r"|(?:\bnumber |\boption |\bno |#)(?P<number>[1-9])\b|^(?P<alone>[1-9])[.)!]?$"
 )
+_COUNTED = {
+    "doctor": "doctor",
+    "dr": "doctor",
+    "slot": "time",
+    "time": "time",
+    "appointment": "time",
+}
 
 
 def agrees(text: str) -> bool:
@@ -127,20 +131,20 @@ def asks(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
-def ordinal(text: str) -> int | None:
-    """Return which of several is meant, from 0; -1 is the last.
+def counted(text: str) -> dict[str, int]:
+    """Return which of several are meant, from 0; -1 is the last.
+
+    The keys say what is counted: "doctor", "time", or "one" where the text leaves it open.
 
     Example:
-        >>> ordinal("the second one please"), ordinal("option 3"), ordinal("first I need a coffee")
-        (1, 2, None)
+        >>> counted("the second one please"), counted("option 3"), counted("first I need a coffee")
+        ({'one': 1}, {'one': 2}, {})
+        >>> counted("the third doctor, first slot")
+        {'doctor': 2, 'time': 0}
     """
-    hit = _ORDINAL.search(text)
-    if hit is None:
-        return None
-    number = hit["number"] or hit["alone"]
-    return int(number) - 1 if number else _ORDINALS[hit["word"] or hit["bare"]]
-
-
-def is_about_a_time(text: str) -> bool:
-    """Say whether a counted thing is a time rather than a doctor."""
-    return re.search(r"\b(?:slot|time|appointment)\b", text) is not None
+    found: dict[str, int] = {}
+    for hit in _ORDINAL.finditer(text):
+        number = hit["number"] or hit["alone"]
+        place = int(number) - 1 if number else _ORDINALS[hit["word"] or hit["bare"]]
+        found.setdefault(_COUNTED.get(hit["noun"] or "", "one"), place)
+    return found

@@ -1,0 +1,141 @@
+"""What a process does until it is killed: one conversation, whose every state can be foretold."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import graphs.manager  # noqa: F401  (so that a fork has it)
+from graphs import stores
+from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
+from journeys import Transition as Move
+from tests.clerks import said
+
+
+class Diary(Journey):
+    """Tell the day."""
+
+    class TellPath(Pathway):
+        __agents__ = ["listener", "writer"]
+        __accumulate__ = {"heard": MergeStrategy.APPEND, "count": MergeStrategy.SUM}
+        __complete_when__ = NEVER
+
+    class AsidePath(Pathway):
+        __agents__ = ["writer"]
+        __accumulate__ = {"heard": MergeStrategy.APPEND, "count": MergeStrategy.SUM}
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Move(said("by the way"), to_pathway="aside")]
+
+
+def line(number: int) -> str:
+    """What is said in a turn: every third message leads aside, and the next one back."""
+    return f"by the way {number}" if number % 3 == 1 else f"then {number}"
+
+
+def foretold(version: int) -> dict[str, Any]:
+    """Where the session stands after so many messages."""
+    aside = version % 3 == 1
+    moves = [(n, kind) for n in range(1, version + 1) for kind in _MOVES.get(n % 3, ())]
+    heard = [line(n) for n in range(1, version + 1)]
+    return {
+        "pathway": "aside" if aside else "tell",
+        "stack": ["tell"] if aside else [],
+        "context": {"heard": heard, "count": len(heard)} if heard else {},
+        "messages": heard,
+        "replies": [f"noted {text}" for text in heard],
+        "audit": moves,
+    }
+
+
+_MOVES = {1: ("transition", "detour_entered"), 2: ("detour_left",)}
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def diary(url: str, session_id: str, *, dies_in_agent: bool = False) -> Diary:
+    async def listener(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(random.uniform(0, 0.003))
+        return {"response": "listening"}
+
+    async def writer(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(random.uniform(0, 0.003))
+        if dies_in_agent:
+            die()
+        text = payload["message"]
+        return {"response": f"noted {text}", "heard": text, "count": 1}
+
+    agents = {"listener": listener, "writer": writer}
+    return Diary(session_id, JourneyConfig(persistence=url), agents=agents)
+
+
+def live(url: str, session_id: str, acknowledged: str, deed: str, statement: int | None) -> None:
+    """Do a deed, or talk for ever; with a statement's number, die before it is executed."""
+    asyncio.run(_live(url, session_id, acknowledged, deed, statement))
+
+
+async def _live(
+    url: str, session_id: str, acknowledged: str, deed: str, statement: int | None
+) -> None:
+    if deed == "open" and statement is not None:
+        _doom_every_connection(statement)
+        statement = None
+    journey = diary(url, session_id, dies_in_agent=deed == "agent")
+    if statement is not None:
+        await _doomed(journey, statement)
+    if deed in ("start", "open"):
+        await journey.start()
+    elif deed == "rollback":
+        await journey.rollback(1)
+    elif deed == "delete":
+        await journey.delete()
+    else:
+        await _talk(journey, acknowledged)
+    await journey.versions()
+    die()
+
+
+async def _talk(journey: Diary, acknowledged: str) -> None:
+    number = (await journey.manager.restore()).version
+    out = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    while True:
+        number += 1
+        reply = await journey.process_message(line(number))
+        os.write(out, f"{reply.metadata['version']}\n".encode())
+
+
+def _dies_at(statement: int) -> Callable[[str], None]:
+    left = [statement]
+
+    def traced(sql: str) -> None:
+        left[0] -= 1
+        if left[0] <= 0:
+            die()
+
+    return traced
+
+
+async def _doomed(journey: Diary, statement: int) -> None:
+    store = (await journey.manager._session()).store
+    await store.saver.conn.set_trace_callback(_dies_at(statement))
+
+
+def _doom_every_connection(statement: int) -> None:
+    connector, traced = stores._connector, _dies_at(statement)
+
+    def doomed(uri: str) -> Callable[[], sqlite3.Connection]:
+        def connect() -> sqlite3.Connection:
+            connection = connector(uri)()
+            connection.set_trace_callback(traced)
+            return connection
+
+        return connect
+
+    stores._connector = doomed

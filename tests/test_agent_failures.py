@@ -1,0 +1,160 @@
+"""However an agent fails, the turn has a stated outcome, and the session stays usable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
+
+from journeys import NEVER, Journey, Pathway, PathwayExecutionError, Texts
+
+Payload = dict[str, Any]
+APOLOGY = Texts().apology
+
+
+class Solo(Journey):
+    """One pathway, one agent."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["mood"]
+        __complete_when__ = NEVER
+
+
+@pytest.fixture
+def solo(talk: Any, memory_url: str) -> Callable[..., Any]:
+    """Open a conversation with one agent: `await solo(agent)`."""
+
+    async def begin(agent: Any, **options: Any) -> Any:
+        return await talk(Solo, {"clerk": agent}, memory_url, **options)
+
+    return begin
+
+
+def reason(chat: Any) -> str:
+    """Why the last turn failed."""
+    error = chat.last.metadata["error"]
+    assert error is not None
+    assert chat.last.message == APOLOGY
+    said: str = error["message"]
+    return said
+
+
+def function(payload: Payload) -> Payload:
+    return {"response": f"heard {payload['message']}", "mood": "good"}
+
+
+def chained(step: Any) -> StateGraph[Any]:
+    """A graph of one step."""
+    graph = StateGraph(MessagesState)
+    graph.add_node("step", step)
+    graph.add_edge(START, "step")
+    graph.add_edge("step", END)
+    return graph
+
+
+class Panic(BaseException):
+    """As native extensions raise it."""
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("not even a text")
+
+
+ODD: dict[str, tuple[BaseException, str]] = {
+    "no text": (KeyError(), "KeyError"),
+    "empty text": (KeyError(""), "KeyError: ''"),
+    "a group": (ExceptionGroup("both", [ValueError("x")]), "ExceptionGroup: both"),
+    "a timeout of its own": (TimeoutError(), "TimeoutError"),
+    "too deep": (RecursionError("deep"), "RecursionError: deep"),
+    "out of memory": (MemoryError(), "MemoryError"),
+    "the end of an iterator": (StopIteration("x"), "StopIteration"),
+    "the end of an async iterator": (StopAsyncIteration(), "StopAsyncIteration"),
+    "no Exception at all": (Panic("native"), "Panic: native"),
+    "cancelled from within": (asyncio.CancelledError(), "ancel"),
+    "no words": (Unspeakable(), "Unspeakable"),
+    "an error of ours": (PathwayExecutionError("x", "y", "inner"), "inner"),
+}
+
+
+def raising(error: BaseException, *, later: bool) -> Any:
+    def now(payload: Payload) -> str:
+        raise error
+
+    async def then(payload: Payload) -> str:
+        raise error
+
+    return then if later else now
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("what", ODD)
+async def test_whatever_an_agent_raises_fails_the_turn_and_nothing_else(
+    what: str, later: bool, solo: Any
+) -> None:
+    error, said = ODD[what]
+    chat = await solo(raising(error, later=later), context={"mood": "before"})
+    await chat.says("hello")
+
+    assert said in reason(chat)
+    assert "Pathway '" in reason(chat)
+    assert chat.last.metadata["flags"] == ["failed"]
+    assert chat.context == {"mood": "before"}
+
+    chat.journey.register_agent("clerk", function)
+    assert await chat.says("hello") == "heard hello"
+
+
+@pytest.mark.parametrize("what", ["no Exception at all", "cancelled from within", "no text"])
+async def test_under_fail_fast_it_is_raised_as_one_of_our_errors(what: str, solo: Any) -> None:
+    chat = await solo(raising(ODD[what][0], later=True), error_recovery="fail_fast")
+
+    with pytest.raises(PathwayExecutionError, match="'clerk'"):
+        await chat.says("hello")
+    assert len(await chat.journey.versions()) == 1
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        chained(lambda state: {"messages": [AIMessage(interrupt("sure?"))]}).compile(),
+        chained(lambda state: {"messages": [AIMessage(interrupt("sure?"))]}).compile(
+            checkpointer=InMemorySaver()
+        ),
+        lambda payload: interrupt("sure?"),
+    ],
+)
+async def test_an_interrupt_is_a_failure_that_says_what_to_do(agent: Any, solo: Any) -> None:
+    """DESIGN.md section 3: waiting for the user is state, never `interrupt()`."""
+    chat = await solo(agent)
+    await chat.says("hello")
+
+    assert "it called interrupt(). Ask in the reply instead" in reason(chat)
+    assert [version.kind for version in await chat.journey.versions()] == ["start", "failure"]
+
+    events = [event async for event in chat.journey.stream_message("again")]
+    assert events[-1].data["response"].message == APOLOGY
+
+    chat.journey.register_agent("clerk", function)
+    assert await chat.says("hello") == "heard hello"
+
+
+async def test_an_agent_graph_cannot_steer_ours(solo: Any) -> None:
+    def jump(state: Any) -> Command[Any]:
+        return Command(goto="settle", graph=Command.PARENT, update={"context": {"mood": "bad"}})
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("jump", jump)
+    graph.add_edge(START, "jump")
+    chat = await solo(graph.compile())
+    await chat.says("hello")
+
+    assert "ParentCommand" in reason(chat)
+    assert chat.context == {}

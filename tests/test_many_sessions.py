@@ -1,0 +1,126 @@
+"""Many sessions on one graph, and many processes on one file: nothing foreign, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeys import JourneyConfig
+from tests import crash_child, process_child
+from tests.crash_child import Diary
+from tests.post_office import database
+
+SESSIONS = 100
+
+
+def token(number: int) -> str:
+    return f"token{number:03d}x"
+
+
+async def speak(journey: Diary, name: str) -> None:
+    """A whole conversation, with detours, a failure and a rollback, all in one's own words."""
+    await journey.start({"mine": name})
+    for text in (f"{name} one", f"by the way {name}", f"boom {name}", f"then {name}"):
+        await journey.process_message(text)
+    async for _ in journey.stream_message(f"{name} streamed"):
+        pass
+    await journey.rollback(3)
+    await journey.process_message(f"{name} last")
+
+
+async def listener(payload: dict[str, Any]) -> dict[str, Any]:
+    await asyncio.sleep(random.uniform(0, 0.01))
+    return {"response": ""}
+
+
+async def writer(payload: dict[str, Any]) -> dict[str, Any]:
+    """Give back all that it was given, so that whatever is foreign would show."""
+    await asyncio.sleep(random.uniform(0, 0.01))
+    if "boom" in payload["message"]:
+        raise RuntimeError(payload["message"])
+    seen = json.dumps([payload["context"].get("mine"), payload["history"][-2:]])
+    return {"response": f"{payload['message']} {seen}", "heard": payload["message"], "count": 1}
+
+
+@pytest.mark.timeout(60)
+async def test_a_hundred_sessions_at_once_hold_nothing_foreign(store_url: str) -> None:
+    config = JourneyConfig(persistence=store_url)
+    agents = {"listener": listener, "writer": writer}
+    diaries = [Diary(f"s-{n}", config, agents=agents) for n in range(SESSIONS)]
+
+    await asyncio.gather(*(speak(diary, token(n)) for n, diary in enumerate(diaries)))
+
+    graphs = {id((await diary.manager._session()).graph) for diary in diaries}
+    assert len(graphs) == 1
+    for number, diary in enumerate(diaries):
+        told: list[Any] = [
+            await diary.get_session_state(),
+            await diary.versions(),
+            await diary.audit(),
+            await diary.transcript(),
+            await diary.context_history("heard"),
+        ]
+        text = repr(told)
+        assert text.count("token") == text.count(token(number)) > 40
+        assert [row.version for row in told[1]] == list(range(8))
+        assert told[0].accumulated_context["heard"] == [
+            f"{token(number)} one",
+            f"by the way {token(number)}",
+            f"{token(number)} last",
+        ]
+        assert told[0].current_pathway_id == "tell"
+    assert sorted(await diaries[0].list()) == sorted(diary.session_id for diary in diaries)
+    for diary in diaries:
+        await diary.close()
+
+
+@pytest.mark.timeout(60)
+def test_processes_that_open_one_new_file_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Three processes make the file, begin one session, and talk in it and in one of their own."""
+    url = f"sqlite:///{tmp_path / 'diary.db'}"
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.process_child"])
+    logs = [tmp_path / f"log-{number}" for number in range(3)]
+    gate = context.Event()
+    processes = [
+        context.Process(target=process_child.live, args=(url, str(log), gate)) for log in logs
+    ]
+    for process in processes:
+        process.start()
+    gate.set()
+    for process in processes:
+        process.join(40)
+        assert process.exitcode == 0
+
+    told = [json.loads(log.read_text()) for log in logs]
+    assert sum(item["began"] for item in told) == 1
+    assert all(item["retryable"] for item in told)
+    counted = [text for item in told for text in item["counted"]]
+    with database(url) as connection:
+        rows = connection.execute(
+            "SELECT message FROM turns WHERE session_id = 'shared' AND version > 0 ORDER BY version"
+        )
+        kept = [row[0] for row in rows]
+        assert sorted(kept) == sorted(counted)
+        for item in told:
+            mine = [text for text in kept if text.startswith(item["name"])]
+            assert mine == item["counted"]
+            own = connection.execute(
+                "SELECT count(*) FROM turns WHERE session_id = ?", (item["name"],)
+            )
+            assert own.fetchone() == (11,)
+        heads = connection.execute("SELECT version FROM sessions WHERE session_id = 'shared'")
+        assert heads.fetchone() == (len(kept),)
+    context_now = asyncio.run(shared_context(url))
+    assert context_now["heard"] == kept
+
+
+async def shared_context(url: str) -> dict[str, Any]:
+    async with crash_child.diary(url, "shared") as diary:
+        return await diary.snapshot()

@@ -1,0 +1,540 @@
+"""What happens when an agent fails, hangs or comes too late (DESIGN.md sections 3 and 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from journeys import (
+    NEVER,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    PathwayExecutionError,
+    PathwayNotFoundError,
+    ReturnToPrevious,
+    Texts,
+    Transition,
+)
+from tests.clerks import clerk, gives, said, staff
+
+APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
+
+
+class Workshop(Journey):
+    """Repair a bicycle."""
+
+    class LookPath(Pathway):
+        __agents__ = ["mechanic", "writer"]
+        __accumulate__ = ["part", "hours"]
+        __complete_when__ = ["hours"]
+        __next__ = "offer"
+
+    class OfferPath(Pathway):
+        __agents__ = ["seller"]
+        __accumulate__ = ["price"]
+        __complete_when__ = ["price"]
+        __runs_on_arrival__ = True
+
+    class PricesPath(Pathway):
+        __agents__ = ["list"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(said("price list"), to_pathway="prices", context_update={"asked": "set:yes"})
+    ]
+
+
+class Pair(Journey):
+    """Two who work at the same time."""
+
+    class BothPath(Pathway):
+        __agents__ = ["one", "two"]
+        __pipeline__ = "parallel"
+        __accumulate__ = ["a", "b"]
+        __complete_when__ = NEVER
+
+
+class Failing:
+    """An agent that fails some times, and then gives an answer."""
+
+    def __init__(self, times: int, error: BaseException, **outputs: Any) -> None:
+        self.times = times
+        self.error = error
+        self.outputs = outputs
+        self.calls = 0
+
+    async def arun(self, payload: dict[str, Any]) -> dict[str, Any]:
+        self.calls += 1
+        if self.calls <= self.times:
+            raise self.error
+        return {"response": "done", **self.outputs}
+
+
+async def repairing(talk: Any, url: str, agents: dict[str, Any], **config: Any) -> Any:
+    quick = {"retry_backoff_seconds": 0.001, **config}
+    return await talk(Workshop, staff(Workshop, **agents), url, **quick)
+
+
+def position_of(session: Any) -> tuple[Any, ...]:
+    return (
+        session.current_pathway_id,
+        session.pathway_stack,
+        session.returning,
+        session.accumulated_context,
+    )
+
+
+# --- graceful -----------------------------------------------------------------------------------
+
+
+async def test_a_failing_agent_is_apologised_for_and_nothing_moved(talk, store_url):
+    """error_recovery graceful; Failure: message, reply and audit are kept, nothing else."""
+    broken = Failing(1, ValueError("the secret stand"))
+    chat = await repairing(talk, store_url, {"list": broken}, context={"part": "chain"})
+    before = await chat.journey.get_session_state()
+
+    assert await chat.says("your price list?") == APOLOGY
+
+    after = await chat.journey.get_session_state()
+    assert position_of(after) == position_of(before)
+    assert (chat.last.transition_to, chat.last.pathway_changed, chat.ran) == (None, False, [])
+    assert chat.last.metadata["flags"] == ["failed"]
+    error = chat.last.metadata["error"]
+    assert error["type"] == "PathwayExecutionError"
+    for part in ("'prices'", "'list'", "ValueError", "the secret stand"):
+        assert part in error["message"]
+
+    rows = await chat.journey.versions()
+    assert [(row.version, row.kind) for row in rows] == [(0, "start"), (1, "failure")]
+    assert (rows[1].message, rows[1].reply) == ("your price list?", APOLOGY)
+    audit = await chat.journey.audit()
+    assert [(row.kind, row.turn, row.from_pathway) for row in audit] == [("failure", 1, "look")]
+    chat = await chat.restored()
+    assert await chat.says("your price list?") == "done"
+    assert chat.last.pathway_id == "prices"
+
+
+async def test_a_failed_turn_is_part_of_the_talk_that_follows(talk, store_url):
+    """Failure: graceful commits message and reply."""
+    seen = []
+
+    def writer(payload: dict[str, Any]) -> str:
+        seen.append([entry["content"] for entry in payload["history"]])
+        if len(seen) == 1:
+            raise KeyError("pen")
+        return "written"
+
+    chat = await repairing(talk, store_url, {"writer": writer})
+    await chat.says("one")
+    await chat.says("two")
+
+    assert seen == [[], ["one", APOLOGY]]
+
+
+async def test_what_the_agents_before_the_failing_one_gave_is_not_kept(talk, store_url):
+    """Failure: context unchanged; a turn is whole or not at all."""
+    broken = Failing(1, RuntimeError("no ink"))
+    chat = await repairing(talk, store_url, {"mechanic": gives(part="chain"), "writer": broken})
+
+    assert await chat.says("look at it") == APOLOGY
+    assert chat.context == await chat.journey.snapshot() == {}
+    assert await chat.says("again") == "done"
+    assert chat.context == {"part": "chain"}
+
+
+async def test_a_failure_on_arrival_takes_back_the_whole_turn(talk, store_url):
+    """Failure, second hop: neither the move nor the outputs of the first hop are kept."""
+    broken = Failing(1, RuntimeError("no till"), price=40)
+    chat = await repairing(talk, store_url, {"writer": gives(hours=2), "seller": broken})
+
+    assert await chat.says("look at it") == APOLOGY
+    assert (chat.last.pathway_id, chat.context) == ("look", {})
+    assert await chat.says("again") == "noted\n\ndone"
+    assert (chat.last.is_journey_complete, chat.context) == (True, {"hours": 2, "price": 40})
+
+
+async def test_one_failing_agent_fails_all_that_run_in_parallel(talk, store_url):
+    """Failure, parallel; nobody's outputs are kept, the error names who failed."""
+    chat = await talk(Pair, {"one": gives(a=1), "two": Failing(1, OSError("disk"))}, store_url)
+
+    assert await chat.says("go") == APOLOGY
+    assert "'two'" in chat.last.metadata["error"]["message"]
+    assert chat.context == {}
+    assert await chat.says("go") == "noted\n\ndone"
+
+
+async def test_a_failure_while_returning_leaves_the_detour_returning(talk, store_url):
+    """Failure: position unchanged, with When does a detour return."""
+    chat = await repairing(talk, store_url, {"mechanic": Failing(1, OSError("hand"))})
+    await chat.says("the price list?")
+
+    assert await chat.says("go on") == APOLOGY
+    assert (chat.last.pathway_id, chat.stack) == ("prices", ["look"])
+    assert chat.last.metadata["returning"]
+    assert await chat.says("go on") == "writer: go on"
+    assert chat.stack == []
+
+
+async def test_failures_in_a_row_can_go_on_for_ever(talk, store_url):
+    chat = await repairing(talk, store_url, {"mechanic": Failing(15, OSError("hand"))})
+
+    assert [await chat.says("hm") for _ in range(16)] == [*[APOLOGY] * 15, "writer: hm"]
+
+
+async def test_the_apology_is_the_config_s(talk, store_url):
+    chat = await repairing(
+        talk, store_url, {"mechanic": Failing(1, OSError())}, texts=Texts(apology="Oh dear.")
+    )
+
+    assert await chat.says("hello") == "Oh dear."
+
+
+async def test_graceful_does_not_try_again(talk, store_url):
+    """error_recovery: retries belong to `retry`."""
+    broken = Failing(1, OSError("hand"))
+    chat = await repairing(talk, store_url, {"mechanic": broken})
+    await chat.says("hello")
+
+    assert broken.calls == 1
+
+
+def raising(error: BaseException) -> Callable[[dict[str, Any]], Any]:
+    def agent(payload: dict[str, Any]) -> Any:
+        raise error
+
+    return agent
+
+
+def raising_later(error: BaseException) -> Callable[[dict[str, Any]], Any]:
+    async def agent(payload: dict[str, Any]) -> Any:
+        await asyncio.sleep(0)
+        raise error
+
+    return agent
+
+
+ERRORS = [
+    ValueError("v"),
+    RuntimeError("r"),
+    KeyError("k"),
+    TypeError("t"),
+    AssertionError(),
+    StopIteration("nothing left"),
+    StopAsyncIteration(),
+    TimeoutError("slow"),
+    ConnectionError("gone"),
+    RecursionError(),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"),
+    ExceptionGroup("several", [ValueError("v")]),
+    concurrent.futures.CancelledError(),
+    asyncio.CancelledError(),
+    PathwayNotFoundError("x", ["y"]),
+]
+
+
+@pytest.mark.parametrize("how", [raising, raising_later])
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+async def test_whatever_an_agent_raises_fails_the_turn_at_once_and_only_that(
+    talk, memory_url, how, error
+):
+    """error_recovery: errors are wrapped inside the node, whatever they are."""
+    chat = await repairing(talk, memory_url, {"mechanic": how(error)})
+
+    assert await asyncio.wait_for(chat.says("hello"), 2) == APOLOGY
+    assert "'mechanic'" in chat.last.metadata["error"]["message"]
+    chat.journey.register_agent("mechanic", clerk("mechanic"))
+    assert await chat.says("hello") == "writer: hello"
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=repr)
+async def test_a_sync_agent_cannot_end_the_process(talk, memory_url, error):
+    chat = await repairing(talk, memory_url, {"mechanic": raising(error)})
+
+    assert await asyncio.wait_for(chat.says("hello"), 2) == APOLOGY
+
+
+# --- retry --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [ValueError("v"), RuntimeError("r"), OSError("o"), KeyError()])
+async def test_retry_calls_a_failing_agent_again(talk, store_url, error):
+    """error_recovery retry: whatever it raised, also what LangGraph would not retry."""
+    flaky = Failing(2, error, part="chain")
+    chat = await repairing(talk, store_url, {"mechanic": flaky}, error_recovery="retry")
+
+    assert await chat.says("hello") == "writer: hello"
+    assert (flaky.calls, chat.context) == (3, {"part": "chain"})
+    assert chat.last.metadata["error"] is None
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+async def test_retry_ends_after_max_retries_and_then_is_graceful(talk, store_url, retries):
+    """error_recovery retry: max_retries, then graceful; one owner of retries."""
+    broken = Failing(99, OSError("hand"))
+    chat = await repairing(
+        talk, store_url, {"mechanic": broken}, error_recovery="retry", max_retries=retries
+    )
+
+    assert await chat.says("hello") == APOLOGY
+    assert broken.calls == retries + 1
+    assert [row.kind for row in await chat.journey.versions()] == ["start", "failure"]
+
+
+async def test_retry_calls_only_the_agent_that_failed_again(talk, store_url):
+    """error_recovery retry: on the agent node."""
+    mechanic, writer = Failing(0, OSError()), Failing(2, OSError())
+    chat = await repairing(
+        talk, store_url, {"mechanic": mechanic, "writer": writer}, error_recovery="retry"
+    )
+    await chat.says("hello")
+    assert (mechanic.calls, writer.calls) == (1, 3)
+
+    one, two = Failing(0, OSError(), a=1), Failing(2, OSError(), b=2)
+    pair = await talk(
+        Pair,
+        {"one": one, "two": two},
+        store_url,
+        session_id="pair",
+        error_recovery="retry",
+        retry_backoff_seconds=0.001,
+    )
+    assert await pair.says("hello") == "done\n\ndone"
+    assert (one.calls, two.calls, pair.context) == (1, 3, {"a": 1, "b": 2})
+
+
+# --- fail_fast ----------------------------------------------------------------------------------
+
+
+async def test_fail_fast_raises_and_keeps_nothing_but_an_audit_row(talk, store_url):
+    """error_recovery fail_fast; Failure: commits nothing but an audit row."""
+    cause = ValueError("bent")
+    broken = Failing(1, cause, part="chain")
+    chat = await repairing(talk, store_url, {"mechanic": broken}, error_recovery="fail_fast")
+    before = await chat.journey.get_session_state()
+
+    with pytest.raises(PathwayExecutionError, match=r"'look'.*'mechanic'.*bent") as caught:
+        await chat.says("hello")
+
+    assert (caught.value.pathway_id, caught.value.agent) == ("look", "mechanic")
+    assert isinstance(caught.value, RuntimeError)
+    assert caught.value.__cause__ is cause
+    assert await chat.journey.get_session_state() == before
+    assert len(await chat.journey.versions()) == 1
+    assert await chat.journey.transcript() == []
+    assert [(row.kind, row.turn) for row in await chat.journey.audit()] == [("failure", 1)]
+    assert await chat.says("hello") == "writer: hello"
+    assert chat.last.metadata["version"] == 1
+    assert broken.calls == 2
+
+
+# --- Timeouts -----------------------------------------------------------------------------------
+
+
+class Sleeping:
+    """An async agent that sleeps, and says whether it was woken before its time."""
+
+    def __init__(self, *seconds: float) -> None:
+        self.seconds = list(seconds)
+        self.cancelled = 0
+
+    async def arun(self, payload: dict[str, Any]) -> str:
+        try:
+            await asyncio.sleep(self.seconds.pop(0) if self.seconds else 0)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return "awake"
+
+
+async def test_an_agent_that_takes_too_long_is_cancelled(talk, store_url):
+    """Timeouts cancel; the others never read the limit."""
+    agent = Sleeping(30)
+    chat = await repairing(talk, store_url, {"mechanic": agent}, pathway_timeout_seconds=0.3)
+    begun = time.monotonic()
+
+    assert await chat.says("hello") == APOLOGY
+    assert time.monotonic() - begun < 2
+    assert agent.cancelled == 1
+    assert chat.last.metadata["error"]["type"] == "PathwayExecutionError"
+    assert "ran out of time" in chat.last.metadata["error"]["message"]
+    assert await chat.says("hello") == "writer: hello"
+
+
+async def test_a_pathway_s_own_timeout_replaces_the_config_s(talk, store_url):
+    """`__timeout__`, shorter and longer than the config's."""
+
+    class Timed(Journey):
+        class QuickPath(Pathway):
+            __agents__ = ["quick"]
+            __timeout__ = 0.05
+            __complete_when__ = NEVER
+
+        class SlowPath(Pathway):
+            __agents__ = ["slow"]
+            __timeout__ = 3
+            __complete_when__ = NEVER
+
+        __transitions__ = [Transition(said("slowly"), to_pathway="slow")]
+
+    agents = {"quick": Sleeping(30), "slow": Sleeping(0.3)}
+    short = await talk(Timed, agents, store_url, session_id="a")
+    long = await talk(Timed, agents, store_url, session_id="b", pathway_timeout_seconds=0.05)
+
+    assert await short.says("hello") == APOLOGY
+    assert await long.says("slowly") == "awake"
+
+
+async def test_the_limit_holds_for_a_pathway_as_a_whole(talk, store_url):
+    """Config: longest run of a pathway, and of one try of an agent."""
+    agents = {"mechanic": Sleeping(0.2), "writer": Sleeping(30)}
+    chat = await repairing(talk, store_url, agents, pathway_timeout_seconds=0.3)
+    begun = time.monotonic()
+
+    assert await chat.says("hello") == APOLOGY
+    assert time.monotonic() - begun < 2
+
+
+async def test_retry_tries_again_what_ran_out_of_time(talk, store_url):
+    """error_recovery retry, with timeouts: each try has the whole time."""
+    agent = Sleeping(30, 0)
+    chat = await repairing(
+        talk,
+        store_url,
+        {"mechanic": agent},
+        pathway_timeout_seconds=0.3,
+        error_recovery="retry",
+    )
+
+    assert await chat.says("hello") == "writer: hello"
+    assert agent.cancelled == 1
+
+
+async def test_fail_fast_raises_what_ran_out_of_time(talk, store_url):
+    """error_recovery fail_fast, with timeouts."""
+    chat = await repairing(
+        talk,
+        store_url,
+        {"mechanic": Sleeping(30)},
+        pathway_timeout_seconds=0.05,
+        error_recovery="fail_fast",
+    )
+
+    with pytest.raises(PathwayExecutionError, match="ran out of time"):
+        await chat.says("hello")
+    assert len(await chat.journey.versions()) == 1
+
+
+async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited(talk, store_url):
+    """Timeouts: a thread's late result is discarded and audited; the turn does not wait for it."""
+    go_on = threading.Event()
+
+    def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        go_on.wait(4)
+        return {"part": "too late", "response": "too late"}
+
+    chat = await repairing(talk, store_url, {"mechanic": slow}, pathway_timeout_seconds=0.3)
+    begun = time.monotonic()
+    assert await chat.says("hello") == APOLOGY
+    assert time.monotonic() - begun < 2
+
+    chat.journey.register_agent("mechanic", clerk("mechanic"))
+    assert await chat.says("and now?") == "writer: and now?"
+    go_on.set()
+    for _ in range(100):
+        if "late_result" in await chat.audited():
+            break
+        await asyncio.sleep(0.01)
+
+    late = [row for row in await chat.journey.audit() if row.kind == "late_result"]
+    assert [row.trigger for row in late] == ["mechanic"]
+    assert await chat.journey.snapshot() == {}
+    talked = [entry.content for entry in await chat.journey.transcript()]
+    assert talked == ["hello", APOLOGY, "and now?", "writer: and now?"]
+
+
+# --- The caller goes away -----------------------------------------------------------------------
+
+
+async def test_a_caller_who_goes_away_leaves_the_session_as_it_was(talk, store_url):
+    """Section 3: a turn is atomic, also when it is cancelled."""
+    begun = asyncio.Event()
+    cancelled = asyncio.Event()
+
+    async def slow(payload: dict[str, Any]) -> str:
+        begun.set()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return "never"
+
+    chat = await repairing(talk, store_url, {"mechanic": slow})
+    before = await chat.journey.get_session_state()
+    turn = asyncio.ensure_future(chat.says("hello"))
+    await begun.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+    assert cancelled.is_set()
+    assert await chat.journey.get_session_state() == before
+    chat.journey.register_agent("mechanic", clerk("mechanic"))
+    assert await chat.says("hello") == "writer: hello"
+    assert len(await chat.journey.versions()) == 2
+
+
+# --- A position that the journey does not have any more -----------------------------------------
+
+
+def moving(*, newer: bool) -> type[Journey]:
+    """A journey before and after its pathway `boxes` was dropped."""
+
+    class Moving(Journey):
+        class PlanPath(Pathway):
+            __agents__ = ["plan"]
+            __complete_when__ = NEVER
+
+        if not newer:
+
+            class BoxesPath(Pathway):
+                __agents__ = ["boxes"]
+                __complete_when__ = NEVER
+
+        class HelpPath(Pathway):
+            __agents__ = ["help"]
+            __return_behavior__ = ReturnToPrevious()
+
+        __transitions__ = [Transition(said("help"), to_pathway="help")]
+        if not newer:
+            __transitions__ += [Transition(said("pack"), to_pathway="boxes")]
+
+    return Moving
+
+
+@pytest.mark.parametrize("before", [("pack it",), ("pack it", "help")])
+async def test_a_session_in_a_pathway_that_is_gone_is_told_so(talk, store_url, before):
+    """Section 5: PathwayNotFoundError(pathway_id, available), present or paused."""
+    old, new = moving(newer=False), moving(newer=True)
+    chat = await talk(old, staff(old), store_url)
+    for words in before:
+        await chat.says(words)
+
+    polite = JourneyConfig(persistence=store_url)
+    async with await new.restore("s-1", polite, agents=staff(new)) as journey:
+        reply = await journey.process_message("hello?")
+    assert (reply.message, reply.metadata["error"]["type"]) == (APOLOGY, "PathwayNotFoundError")
+
+    strict = JourneyConfig(persistence=store_url, error_recovery="fail_fast")
+    async with await new.restore("s-1", strict, agents=staff(new)) as journey:
+        with pytest.raises(PathwayNotFoundError) as caught:
+            await journey.process_message("hello?")
+    assert (caught.value.pathway_id, caught.value.available) == ("boxes", ["help", "plan"])
+    assert isinstance(caught.value, ValueError)
