@@ -6,6 +6,7 @@ is asked first, because a reducer must never be the first to raise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -72,11 +73,11 @@ def checked(
 
 def restoring(context: Mapping[str, Any], before: Mapping[str, Any]) -> list[Op]:
     """Return the operations that turn a context back into an earlier one."""
-    cleared: list[Op] = [["clear", name, None] for name in context if name not in before]
+    cleared: list[Op] = [["clear", name, None] for name in context if before.get(name) is None]
     changed: list[Op] = [
         ["replace", name, value]
         for name, value in before.items()
-        if name not in context or _differ(context[name], value)
+        if value is not None and (name not in context or _differ(context[name], value))
     ]
     return cleared + changed
 
@@ -191,7 +192,7 @@ def _extreme(how: MergeStrategy, choose: Callable[..., Any]) -> Callable[[str, A
 def _sum(name: str, old: Any, new: Any) -> Any:
     if _is_number(new) and (old is None or _is_number(old)):
         total = new if old is None else old + new
-        if abs(total) < 2**63:
+        if math.isfinite(total) if isinstance(total, float) else -(2**63) <= total < 2**63:
             return total
         raise ContextMergeError(name, MergeStrategy.SUM, "the sum is more than 64 bits hold.")
     raise _mismatch(name, MergeStrategy.SUM, old, new)

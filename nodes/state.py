@@ -110,8 +110,12 @@ class Output(TypedDict):
 
 
 def _normal(message: Any) -> Message:
-    """Return a message as a plain dict; LangChain's message objects are accepted."""
-    if not isinstance(message, Mapping):
+    """Return a message as a plain dict, from whatever LangGraph takes for one."""
+    if isinstance(message, str):
+        given: Mapping[str, Any] = {"role": "user", "content": message}
+    elif isinstance(message, tuple):
+        given = dict(zip(("role", "content"), message, strict=True))
+    elif not isinstance(message, Mapping):
         given = {"role": message.type, "content": message.content, "id": message.id}
     else:
         given = {**message, "role": message.get("role") or message.get("type", "user")}

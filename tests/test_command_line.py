@@ -552,7 +552,7 @@ def test_an_interrupt_leaves_politely_and_the_session_stays(folder: Path) -> Non
 
     assert talk.returncode == 0
     assert told == b""
-    assert "Go on with: journeygraph chat parcel_refund --session mine" in rest.decode()
+    assert "journeygraph chat parcel_refund --session mine" in rest.decode()
     assert "goes on in refund" in run("chat", "parcel_refund", "-s", "mine").stdout
 
 

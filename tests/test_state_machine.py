@@ -57,8 +57,8 @@ TEXTS = Texts(closing="closing", apology="sorry", too_deep="too deep")
 PLAIN = ["p0", "p1", "p2", "p3"]
 DETOURS = ["d0", "d1", "d2", "d3"]
 WORDS = [f"go{number}" for number in range(9)]
-SAID = [*WORDS, *WORDS, "hello", "done", "done", "tag", "x1", "x3", "y5", "boom"]
-SAID += [f"boom_{name}" for name in (*PLAIN, *DETOURS)]
+ANSWERS = ["hello", "hello", "done", "done", "tag", "x1", "x3", "y5", "boom"]
+SAID = [*WORDS, *ANSWERS, *(f"boom_{name}" for name in (*PLAIN, *DETOURS))]
 KEPT = {"trail": MergeStrategy.APPEND, "count": MergeStrategy.SUM, "x": None}
 KEPT |= {"tags": None, "notes": None, **{f"done_{name}": None for name in (*PLAIN, *DETOURS)}}
 UPDATES = [
@@ -90,7 +90,7 @@ def detour(draw: Any, name: str) -> model.Stretch:
         id=name,
         returns=draw(st.sampled_from(["previous", "previous", "previous", *PLAIN[:3]])),
         keeps=draw(st.booleans()),
-        max_depth=draw(st.sampled_from([None, None, 1, 2])),
+        max_depth=draw(st.sampled_from([None, None, 1, 2, 3])),
         complete=draw(st.sampled_from([None, "never", f"done_{name}", f"done_{name}"])),
     )
 
@@ -105,7 +105,7 @@ def rules(draw: Any) -> tuple[model.Rule, ...]:
             model.Rule(
                 word=word,
                 target=draw(st.sampled_from([*PLAIN, *DETOURS, *DETOURS])),
-                sources=tuple(draw(st.just(["*"]) | sources)),
+                sources=tuple(draw(st.just(["*"]) | st.just(["*"]) | sources)),
                 kind=draw(st.sampled_from([*["says"] * 8, "condition", "always"])),
                 update=tuple(draw(updates)),
                 priority=draw(st.sampled_from([0, 0, 5])),
@@ -118,7 +118,7 @@ def rules(draw: Any) -> tuple[model.Rule, ...]:
 def plans(draw: Any) -> model.Plan:
     stretches = [draw(plain_stretch(name)) for name in PLAIN]
     stretches += [draw(detour(name)) for name in DETOURS]
-    depth = draw(st.sampled_from([1, 2, 3, 10]))
+    depth = draw(st.sampled_from([1, 2, 3, 10, 10]))
     return model.Plan({item.id: item for item in stretches}, draw(rules()), depth)
 
 
@@ -227,8 +227,19 @@ class Conversation(RuleBasedStateMachine):
     def ended(self, response: JourneyResponse) -> None:
         self.ends += 1
 
-    @rule(words=st.lists(st.sampled_from(SAID), min_size=1, max_size=3), handle=st.integers(0, 1))
+    @rule(word=st.sampled_from(WORDS), handle=st.integers(0, 1))
+    def move(self, word: str, handle: int) -> None:
+        self.hear([word], handle)
+
+    @rule(word=st.sampled_from(ANSWERS), handle=st.integers(0, 1))
+    def tell(self, word: str, handle: int) -> None:
+        self.hear([word], handle)
+
+    @rule(words=st.lists(st.sampled_from(SAID), min_size=2, max_size=3), handle=st.integers(0, 1))
     def say(self, words: list[str], handle: int) -> None:
+        self.hear(words, handle)
+
+    def hear(self, words: list[str], handle: int) -> None:
         message = " ".join(words)
         before = self.places[-1]
         after, heard = model.turn(self.plan, before, message)
@@ -257,11 +268,12 @@ class Conversation(RuleBasedStateMachine):
         assert reply.accumulated_context == place.context
         assert heard.failed or self.saw == heard.saw
 
-    @rule()
-    def restart(self) -> None:
-        self.run(self.closed())
-        self.handles = [self.opened(), self.opened()]
-        self.check_state(self.run(self.handles[0].manager.restore()))
+    @rule(restarted=st.booleans())
+    def look(self, restarted: bool) -> None:
+        if restarted:
+            self.run(self.closed())
+            self.handles = [self.opened(), self.opened()]
+        self.check_state(self.run(self.handles[0].get_session_state()))
 
     async def closed(self) -> None:
         for handle in self.handles:
@@ -274,10 +286,6 @@ class Conversation(RuleBasedStateMachine):
         self.places.append(self.places[version])
         self.kinds.append(("rollback", None))
         self.check_state(session)
-
-    @rule()
-    def look(self) -> None:
-        self.check_state(self.run(self.handles[0].get_session_state()))
 
     def check_state(self, session: Any) -> None:
         place = self.places[-1]

@@ -16,7 +16,7 @@ import typer
 from journeys import InvalidMessageError
 from server.cli.edge import say
 from server.cli.finding import Found, find
-from server.cli.rendering import announce, out
+from server.cli.rendering import announce, command, out
 from server.cli.slash import run_slash
 from server.cli.talk import Talk
 from server.settings import Settings
@@ -44,7 +44,7 @@ def chat(
     announce()
     found = find(journey)
     config = Settings().config(store)
-    again = f"journeygraph chat {shlex.quote(journey)}"
+    again = f"{command()} chat {shlex.quote(journey)}"
     again += f" --store {shlex.quote(store)}" if store else ""
     with asyncio.Runner() as runner:
         talk = runner.run(Talk.open(found, session or f"chat-{secrets.token_hex(4)}", config))

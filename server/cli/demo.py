@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +19,17 @@ from server.cli.draw import Format, drawn
 from server.cli.edge import CommandError
 from server.cli.finding import Found, find
 from server.cli.loading import file_of
-from server.cli.rendering import announce, changes, coloured, firing, movement, out, plain, short
+from server.cli.rendering import (
+    announce,
+    changes,
+    coloured,
+    command,
+    firing,
+    movement,
+    out,
+    plain,
+    short,
+)
 
 _EXAMPLE = "healthcare_referral"
 _WORD_PAUSE = 0.02
@@ -56,9 +65,9 @@ async def _hold(found: Found, pause: float) -> None:
         turns = len(found.demo_messages)
         for turn, message in enumerate(found.demo_messages, 1):
             out.print(Rule(f"Turn {turn} of {turns}", align="left", style="dim"))
-            _say("You", message, "bold cyan", pause)
+            await _say("You", message, "bold cyan", pause)
             reply = await journey.process_message(message)
-            _say("Assistant", reply.message, "bold green", pause)
+            await _say("Assistant", reply.message, "bold green", pause)
             _show_turn(pathway, context, reply)
             pathway, context = reply.pathway_id, reply.accumulated_context
         await journey.delete()
@@ -72,13 +81,13 @@ def _show_beginning(found: Found, pathway: str) -> None:
     out.print(f"The session begins in {pathway}{given}.\n", style="dim", markup=False)
 
 
-def _say(who: str, what: str, style: str, pause: float) -> None:
+async def _say(who: str, what: str, style: str, pause: float) -> None:
     """Write who says what; word by word if there is someone to watch."""
     out.print(Text(who, style=style))
     for line in Text(plain(what)).wrap(out, out.width):
         for word in re.findall(r"\s*\S+", line.plain):
             out.print(word, end="", markup=False, soft_wrap=True)
-            time.sleep(pause)
+            await asyncio.sleep(pause)
         out.print()
     out.print()
 
@@ -114,10 +123,10 @@ def _show_way_on(found: Found) -> None:
     out.print(Rule("How to go on", align="left", style="dim"))
     grid = Table.grid(padding=(0, 2))
     for what, how in (
-        ("talk to it", f"journeygraph chat {found.name}"),
-        ("draw it", f"journeygraph draw {found.name} --output journey.svg"),
+        ("talk to it", f"{command()} chat {found.name}"),
+        ("draw it", f"{command()} draw {found.name} --output journey.svg"),
         ("change it", file_of(found.journey)),
-        ("check it", f"journeygraph check {file_of(found.journey)}"),
+        ("check it", f"{command()} check {file_of(found.journey)}"),
     ):
         grid.add_row(Text(what, style="dim"), Text(how))
     out.print(grid)

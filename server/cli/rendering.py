@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -23,6 +26,17 @@ _SHORT = 60
 def announce() -> None:
     """Say what the journeys run on."""
     out.print(NO_MODEL, style="dim", soft_wrap=True)
+
+
+def command() -> str:
+    """Return how the command is called from here: by its name, or by its place in .venv."""
+    if shutil.which("journeygraph"):
+        return "journeygraph"
+    installed = Path(sys.prefix) / "bin" / "journeygraph"
+    try:
+        return str(installed.relative_to(Path.cwd()))
+    except ValueError:
+        return str(installed)
 
 
 def plain(text: str, *, markup: bool = False) -> str:

@@ -1,0 +1,389 @@
+"""How values join the context: seven strategies, the undeclared rule, and what never happens."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from journeys import (
+    NEVER,
+    ContextMergeError,
+    ContextSizeExceededError,
+    IntentTrigger,
+    Journey,
+    MergeStrategy,
+    Pathway,
+    Transition,
+)
+from nodes.context import apply_ops, checked, how_to_merge, names_changed, restoring
+from nodes.plain import size
+
+# A busy machine is slow, not wrong.
+pytestmark = pytest.mark.timeout(60)
+calm = settings(deadline=None)
+
+S = MergeStrategy
+
+# strategy, the values that come one after the other, what is kept then
+KEPT: list[tuple[MergeStrategy | None, list[Any], Any]] = [
+    (S.REPLACE, [1, "two"], "two"),
+    (S.REPLACE, [[1], {"a": 1}, 0], 0),
+    (S.REPLACE, ["x", None], "x"),
+    (S.REPLACE, ["x", ""], ""),
+    (S.APPEND, ["a"], ["a"]),
+    (S.APPEND, [["a"], "b", ["c", "a"]], ["a", "b", "c", "a"]),
+    (S.APPEND, ["a", None, ["b", None]], ["a", "b", None]),
+    (S.APPEND, [{"id": 1}, {"id": 1}], [{"id": 1}, {"id": 1}]),
+    (S.APPEND, [["a"], []], ["a"]),
+    (S.MERGE_DICT, [{"a": 1}, {"b": 2}, {"a": 3}], {"a": 3, "b": 2}),
+    (S.MERGE_DICT, [{"a": {"x": 1, "y": [1]}}, {"a": {"y": [2]}}], {"a": {"x": 1, "y": [2]}}),
+    (S.MERGE_DICT, [{"a": 1}, {"a": None, "b": 1}], {"a": 1, "b": 1}),
+    (S.MERGE_DICT, [{"a": {"x": 1}}, {"a": "flat"}], {"a": "flat"}),
+    (S.MAX, [3, 5, 4], 5),
+    (S.MAX, [1, 1.5], 1.5),
+    (S.MAX, ["apple", "pear", "fig"], "pear"),
+    (S.MIN, [3, -5, 4], -5),
+    (S.MIN, [0.5, None, 1], 0.5),
+    (S.SUM, [1, 2, 3.5], 6.5),
+    (S.SUM, [1, -1], 0),
+    (S.SUM, [1e300, 1e300], 2e300),
+    (S.SUM, [-(2**63)], -(2**63)),
+    (S.UNION, ["a", "a"], ["a"]),
+    (S.UNION, [["b", "a"], ["a", "c"], "b"], ["b", "a", "c"]),
+    (S.UNION, [[{"id": 1, "n": 2}], {"n": 2, "id": 1}, {"id": 2}], [{"id": 1, "n": 2}, {"id": 2}]),
+    (S.UNION, [[1], [True, 0, False, "1"]], [1, True, 0, False, "1"]),
+    (S.UNION, [["a", "a"]], ["a"]),
+    (None, [1, "two", 3.0], 3.0),
+    (None, ["x", None], "x"),
+    (None, [["a"], ["b", "a"]], ["a", "b"]),
+    (None, [[{"id": 1}], [{"id": 1}, {"id": 2}]], [{"id": 1}, {"id": 2}]),
+    (None, [{"a": {"x": [1], "y": 1}}, {"a": {"x": [2, 1], "y": 2}}], {"a": {"x": [1, 2], "y": 2}}),
+    (None, [{"a": 1}, {"a": None}], {"a": 1}),
+    (None, [True, False], False),
+]
+
+# strategy, held value, the value that does not fit, what the error says of the types
+MISFITS: list[tuple[MergeStrategy | None, Any, Any, str]] = [
+    (S.MERGE_DICT, {"a": 1}, ["a"], "it holds dict, and list came"),
+    (S.MERGE_DICT, "flat", {"a": 1}, "it holds str, and dict came"),
+    (S.MERGE_DICT, None, 3, "it holds nothing, and int came"),
+    (S.MAX, 1, "2", "it holds int, and str came"),
+    (S.MAX, [1], 2, "it holds list, and int came"),
+    (S.MAX, None, True, "it holds nothing, and bool came"),
+    (S.MIN, "a", 1, "it holds str, and int came"),
+    (S.SUM, 1, "2", "it holds int, and str came"),
+    (S.SUM, "1", 2, "it holds str, and int came"),
+    (S.SUM, 1, True, "it holds int, and bool came"),
+    (S.SUM, None, "1", "it holds nothing, and str came"),
+    (S.SUM, 2**62, 2**62, "more than 64 bits"),
+    (S.SUM, 1e308, 1e308, "more than 64 bits"),
+    (None, [1], 2, "it holds list, and int came"),
+    (None, {"a": 1}, [1], "it holds dict, and list came"),
+    (None, 1, {"a": 1}, "it holds int, and dict came"),
+]
+
+
+def merged(strategy: MergeStrategy | None, values: list[Any]) -> Any:
+    how = how_to_merge(strategy)
+    return apply_ops({}, [[how, "x", value] for value in values]).get("x")
+
+
+def keeper(strategy: MergeStrategy | None) -> type[Journey]:
+    class Keep(Journey):
+        class KeepPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = {"x": strategy}
+            __complete_when__ = NEVER
+
+    return Keep
+
+
+@pytest.mark.parametrize(("strategy", "values", "kept"), KEPT)
+def test_a_strategy_keeps(strategy: MergeStrategy | None, values: list[Any], kept: Any) -> None:
+    result = merged(strategy, values)
+
+    assert result == kept
+    assert type(result) is type(kept)
+
+
+@pytest.mark.parametrize(("strategy", "values", "kept"), KEPT)
+async def test_a_strategy_keeps_through_the_graph(
+    strategy: MergeStrategy | None, values: list[Any], kept: Any, talk: Any, memory_url: str
+) -> None:
+    coming = iter(values)
+    chat = await talk(keeper(strategy), {"clerk": lambda _: {"x": next(coming)}}, memory_url)
+    for _ in values:
+        await chat.says("go on")
+
+    assert chat.context == {"x": kept}
+    assert chat.last.metadata["error"] is None
+
+
+@pytest.mark.parametrize(("strategy", "held", "new", "said"), MISFITS)
+def test_what_does_not_fit_is_refused_with_field_strategy_and_types(
+    strategy: MergeStrategy | None, held: Any, new: Any, said: str
+) -> None:
+    """DESIGN.md section 4, row Merge type mismatch: never a silent replace."""
+    context = {} if held is None else {"x": held}
+
+    with pytest.raises(ContextMergeError) as raised:
+        apply_ops(context, [[how_to_merge(strategy), "x", new]])
+
+    assert raised.value.field == "x"
+    assert raised.value.strategy == ("undeclared" if strategy is None else strategy)
+    assert said in str(raised.value)
+    assert isinstance(raised.value, ValueError)
+
+
+@pytest.mark.parametrize(("strategy", "held", "new", "said"), MISFITS)
+async def test_what_does_not_fit_fails_the_turn(
+    strategy: MergeStrategy | None, held: Any, new: Any, said: str, talk: Any, memory_url: str
+) -> None:
+    context = {} if held is None else {"x": held}
+    agents = {"clerk": lambda _: {"x": new, "response": "not heard"}}
+    chat = await talk(keeper(strategy), agents, memory_url, context=context)
+    await chat.says("go on")
+
+    assert chat.last.metadata["error"]["type"] == "ContextMergeError"
+    assert said in chat.last.metadata["error"]["message"]
+    assert chat.context == context
+
+
+def test_a_mismatch_inside_a_dict_is_named_by_its_path() -> None:
+    with pytest.raises(ContextMergeError, match=r"'x\.a\.b'"):
+        apply_ops({"x": {"a": {"b": [1]}}}, [["auto", "x", {"a": {"b": 1}}]])
+
+
+def test_clear_removes_and_of_what_is_not_there_nothing() -> None:
+    assert apply_ops({"a": 1, "b": 2}, [["clear", "a", None], ["clear", "c", None]]) == {"b": 2}
+
+
+def test_operations_follow_one_another() -> None:
+    ops: list[list[Any]] = [
+        ["replace", "a", 1],
+        ["sum", "a", 2],
+        ["clear", "a", None],
+        ["append", "a", 3],
+    ]
+
+    assert apply_ops({}, ops) == {"a": [3]}
+    assert names_changed([*ops, ["replace", "b", 1]]) == ["a", "b"]
+
+
+def test_a_plain_dict_sets_its_names() -> None:
+    assert apply_ops({"a": [1], "b": 2}, {"a": 3}) == {"a": 3, "b": 2}
+
+
+async def test_a_plain_dict_sets_the_context_of_a_compiled_graph() -> None:
+    """DESIGN.md section 3: a plain dict sets; so Studio's form works."""
+    graph = keeper(S.UNION).compile(agents={"clerk": lambda p: {"x": p["message"]}})
+
+    values = await graph.ainvoke({"messages": [("user", "b")], "context": {"x": ["a"]}})
+
+    assert values["context"] == {"x": ["a", "b"]}
+
+
+async def test_one_name_has_one_strategy_wherever_it_is_accumulated(
+    talk: Any, memory_url: str
+) -> None:
+    class Two(Journey):
+        class FirstPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = {"seen": S.SUM}
+            __complete_when__ = NEVER
+
+        class SecondPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = ["seen"]
+            __complete_when__ = NEVER
+
+        __transitions__ = [Transition(IntentTrigger(["next"]), to_pathway="second")]
+
+    chat = await talk(Two, {"clerk": lambda _: {"seen": 1}}, memory_url)
+    for words in ("one", "next", "three"):
+        await chat.says(words)
+
+    assert chat.context == {"seen": 3}
+
+
+async def test_parallel_agents_merge_in_declared_order(talk: Any, memory_url: str) -> None:
+    class Both(Journey):
+        class BothPath(Pathway):
+            __agents__ = ["late", "early"]
+            __pipeline__ = "parallel"
+            __accumulate__ = {"seen": S.APPEND, "last": None, "most": S.MAX}
+
+    def worker(name: str, most: int) -> Any:
+        return lambda _: {"seen": name, "last": name, "most": most}
+
+    chat = await talk(Both, {"early": worker("early", 1), "late": worker("late", 2)}, memory_url)
+    await chat.says("go")
+
+    assert chat.context == {"seen": ["late", "early"], "last": "early", "most": 2}
+
+
+# The size is checked before anything changes.
+
+
+def test_over_the_limit_nothing_changes_and_the_largest_are_named() -> None:
+    context = {"small": 1, "large": "x" * 50, "larger": ["y" * 60], "least": None}
+    before = copy.deepcopy(context)
+
+    with pytest.raises(ContextSizeExceededError) as raised:
+        checked(context, [["replace", "new", "z" * 40]], limit=180)
+
+    assert context == before
+    assert list(raised.value.largest) == ["larger", "large", "new"]
+    assert raised.value.max_size == 180
+    assert raised.value.current_size == size({**context, "new": "z" * 40})
+
+
+def test_the_limit_counts_bytes_of_utf8_and_is_allowed_itself() -> None:
+    exact = size({"x": "ä🙂"})
+
+    assert exact == len('{"x":"ä🙂"}'.encode())
+    assert checked({}, [["replace", "x", "ä🙂"]], exact)[0] == {"x": "ä🙂"}
+    with pytest.raises(ContextSizeExceededError):
+        checked({}, [["replace", "x", "ä🙂"]], exact - 1)
+
+
+def test_prunable_lists_lose_their_oldest_entries_near_the_limit() -> None:
+    context: dict[str, Any] = {"log": [f"entry {n}" for n in range(20)], "kept": list(range(5))}
+    limit = size(context)
+
+    result, pruning = checked(context, [["append", "log", "newest"]], limit, ["nothing", "log"])
+
+    assert result["log"][-1] == "newest"
+    assert result["log"] == [*context["log"], "newest"][-len(result["log"]) :]
+    assert result["kept"] == context["kept"]
+    assert size(result) <= limit * 0.9
+    assert names_changed(pruning) == ["log"]
+    assert apply_ops(apply_ops(context, [["append", "log", "newest"]]), pruning) == result
+
+
+# What holds for all values.
+
+NAMES = st.sampled_from(["a", "b", "c"])
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "x", "y", 0.5]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+CONTEXTS = st.dictionaries(NAMES, PLAIN.filter(lambda value: value is not None), max_size=3)
+HOWS = ["replace", "clear", "append", "union", "merge", "max", "min", "sum", "auto"]
+OPS = st.lists(st.tuples(st.sampled_from(HOWS), NAMES, PLAIN).map(list), max_size=5)
+
+
+def outcome(context: Any, ops: Any) -> Any:
+    """What applying gives: the context, or what the refusal says."""
+    try:
+        return apply_ops(context, ops)
+    except ContextMergeError as error:
+        return str(error)
+
+
+@calm
+@given(context=CONTEXTS, ops=OPS)
+def test_applying_operations_changes_nothing_that_it_was_given(context: Any, ops: Any) -> None:
+    before = copy.deepcopy((context, ops))
+
+    outcome(context, ops)
+
+    assert (context, ops) == before
+
+
+@calm
+@given(context=CONTEXTS, ops=OPS)
+def test_a_reducer_that_runs_twice_gives_the_same(context: Any, ops: Any) -> None:
+    first = outcome(context, ops)
+
+    assert outcome(context, ops) == first
+
+
+@calm
+@given(context=CONTEXTS, ops=OPS, later=OPS)
+def test_a_result_does_not_change_when_it_is_built_upon(context: Any, ops: Any, later: Any) -> None:
+    first = outcome(context, ops)
+    seen = copy.deepcopy(first)
+    if isinstance(first, dict):
+        outcome(first, later)
+
+    assert first == seen
+
+
+@calm
+@given(context=CONTEXTS, ops=OPS, split=st.integers(0, 5))
+def test_operations_in_two_steps_are_operations_in_one(context: Any, ops: Any, split: int) -> None:
+    halfway = outcome(context, ops[:split])
+    whole = outcome(context, ops)
+
+    assert whole == (outcome(halfway, ops[split:]) if isinstance(halfway, dict) else halfway)
+
+
+@calm
+@given(context=CONTEXTS, ops=OPS)
+def test_a_refused_operation_is_refused_by_the_check_before(context: Any, ops: Any) -> None:
+    applied = outcome(context, ops)
+
+    if isinstance(applied, str):
+        with pytest.raises(ContextMergeError) as raised:
+            checked(context, ops, limit=10**6)
+        assert str(raised.value) == applied
+    else:
+        assert checked(context, ops, limit=10**6) == (applied, [])
+
+
+@calm
+@given(values=st.lists(PLAIN, max_size=4), again=st.integers(1, 3))
+def test_union_is_idempotent_and_keeps_the_first_order(values: list[Any], again: int) -> None:
+    once = merged(S.UNION, values)
+
+    assert merged(S.UNION, values + values * again) == once
+    if isinstance(once, list):
+        assert merged(S.UNION, [once, *values]) == once
+
+
+@calm
+@given(
+    values=st.lists(st.integers(-50, 50), min_size=1), shuffled=st.randoms(use_true_random=False)
+)
+def test_max_min_and_sum_do_not_depend_on_the_order(values: list[int], shuffled: Any) -> None:
+    other = list(values)
+    shuffled.shuffle(other)
+
+    assert merged(S.MAX, values) == merged(S.MAX, other) == max(values)
+    assert merged(S.MIN, values) == merged(S.MIN, other) == min(values)
+    assert merged(S.SUM, values) == merged(S.SUM, other) == sum(values)
+
+
+@calm
+@given(values=st.lists(PLAIN))
+def test_append_loses_nothing(values: list[Any]) -> None:
+    parts = [value if isinstance(value, list) else [value] for value in values if value is not None]
+
+    assert (merged(S.APPEND, values) or []) == [item for part in parts for item in part]
+
+
+@calm
+@given(before=CONTEXTS, ops=OPS)
+def test_restoring_brings_an_earlier_context_back(before: Any, ops: Any) -> None:
+    now = outcome(before, ops)
+    if isinstance(now, dict):
+        assert apply_ops(now, restoring(now, before)) == before
+
+
+@calm
+@given(one=CONTEXTS, other=CONTEXTS)
+def test_restoring_turns_any_context_into_any_other(one: Any, other: Any) -> None:
+    ops = restoring(one, other)
+
+    assert apply_ops(one, ops) == other
+    assert restoring(other, other) == []
+
+
+def test_a_value_that_was_none_is_restored_as_absent() -> None:
+    assert apply_ops({"a": 1, "b": 2}, restoring({"a": 1, "b": 2}, {"a": None, "b": 2})) == {"b": 2}
