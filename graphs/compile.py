@@ -86,7 +86,10 @@ def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = N
         graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     graph.add_conditional_edges("understand", route, [*awaiting(spec), "settle"])
-    graph.add_conditional_edges("settle", onward, [*arriving(spec), END])
+    if arrivals := arriving(spec):
+        graph.add_conditional_edges("settle", onward, [*arrivals, END])
+    else:
+        graph.add_edge("settle", END)
     return graph
 
 
@@ -194,8 +197,13 @@ def _timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
     return pathway.timeout or config.pathway_timeout_seconds
 
 
-def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
-    """Return the longest run of a whole pathway: its timeout, once for each try of an agent."""
+def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
+    """Return the longest run of a whole pathway: its timeout, once for each try of an agent.
+
+    None where the timeouts of the agents say it already: one agent, or all at once.
+    """
+    if len(pathway.agents) < 2 or pathway.pipeline == "parallel":
+        return None
     if config.error_recovery != "retry":
         return _timeout(pathway, config)
     first, tries = config.retry_backoff_seconds, range(config.max_retries)

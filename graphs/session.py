@@ -23,6 +23,7 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
+from nodes.context import Op
 from nodes.state import Position, Turn
 from nodes.understand import new_turn
 
@@ -83,9 +84,16 @@ class Session:
         joined = {**place, COMMIT: commit} if commit else place
         return {"configurable": joined, "recursion_limit": RECURSION_LIMIT}
 
-    def beginning(self) -> Any:
-        """Return the configuration of the run that begins the session."""
-        return self.run_config(NO_CHECKPOINT, Commit(0, self.scribe.begun))
+    def beginning(self, ops: list[Op]) -> Any:
+        """Return the configuration of the run that begins the session.
+
+        The first context may be large: the ledger has its operations, and the state its values.
+        """
+
+        def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
+            return self.scribe.begun({**turn, "ops": ops}, position, checkpoint)
+
+        return self.run_config(NO_CHECKPOINT, Commit(0, statements_of))
 
     def turn_after(self, head: Row) -> Any:
         """Return the configuration of the next turn."""

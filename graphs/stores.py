@@ -168,6 +168,8 @@ async def _opened(place: _Key) -> Store:
         # Otherwise a script that forgets to close would hang at its end.
         connection._thread.daemon = True
         await connection
+        # The default keeps 2 MB for each connection, and more while a large context is written.
+        await connection.execute("PRAGMA cache_size=-500")
         connection.row_factory = sqlite3.Row
         saver = SqliteJourneySaver(connection, serde=seal.serializer())
         await saver.setup()

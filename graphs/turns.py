@@ -52,9 +52,9 @@ async def begin(session: Session, services: Services, ops: list[Op]) -> None:
     Raises:
         SessionExistsError: Another process began the session first.
     """
-    turn = {**new_turn(0, kind="start"), "ops": ops}
+    turn = new_turn(0, kind="start")
     try:
-        await _run(session, services, {"context": ops, "turn": turn}, session.beginning())
+        await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
     except StateError as error:
         if isinstance(error.__cause__, sqlite3.IntegrityError):
             raise already_there(session.session_id) from error

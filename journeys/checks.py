@@ -9,6 +9,7 @@ from typing import Any
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.errors import did_you_mean
+from journeys.io_fields import FieldSpec
 from journeys.spec import PIPELINES, RESERVED_IDS, JourneySpec, PathwaySpec, TransitionSpec
 from journeys.transitions import IntentTrigger
 
@@ -71,7 +72,7 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
     if pathway.signature is None:
         return
     inputs = pathway.signature.inputs
-    listener = next((field.name for field in inputs if field.required and field.is_text), None)
+    listener = _listener(inputs)
     filled = _kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
     for field in inputs:
         if field.required and not field.source and field.name not in {*filled, listener}:
@@ -79,6 +80,12 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
                 f"{pathway.where}: nothing fills the required input '{field.name}'. Accumulate it "
                 "in another pathway, give it a default, or pass it to start()."
             )
+
+
+def _listener(inputs: Sequence[FieldSpec]) -> str | None:
+    """Return the input that gets the message."""
+    listening = (f.name for f in inputs if f.required and f.is_text and not f.source)
+    return next(listening, None)
 
 
 def _kept_names(spec: JourneySpec) -> set[str]:

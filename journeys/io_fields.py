@@ -59,25 +59,27 @@ class FieldSpec:
 
     @property
     def is_text(self) -> bool:
-        """Whether the type is `str`."""
-        return self.annotation is str
+        """Whether the type is `str`, annotated or not."""
+        return _bare(self.annotation) is str
 
     def validated(self, value: Any) -> Any:
         """Return the value as plain data of the declared type.
 
         Raises:
-            ValueError: The value is not of that type; pydantic's message says why.
+            ValueError: The value is not of that type, or the type is none that data can have;
+                pydantic's message says why.
         """
-        adapter = _adapter(self.annotation)
+        try:
+            adapter = _adapter(self.annotation)
+        except (TypeError, NameError) as error:
+            raise ValueError(str(error)) from error
         return adapter.dump_python(adapter.validate_python(value), mode="json")
 
     def empty(self) -> Any:
         """Return the type's empty value: "", {}, [], 0, False; None where the type has none."""
-        origin = typing.get_origin(self.annotation) or self.annotation
-        try:
-            return origin()
-        except TypeError:
-            return None
+        bare = _bare(self.annotation)
+        kind = typing.get_origin(bare) or bare
+        return kind() if kind in (str, dict, list, int, float, bool, tuple, set) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,12 @@ class SignatureSpec:
     guidelines: tuple[str, ...]
     inputs: tuple[FieldSpec, ...]
     outputs: tuple[FieldSpec, ...]
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without what `Annotated` says of it."""
+    annotated = typing.get_origin(annotation) is typing.Annotated
+    return typing.get_args(annotation)[0] if annotated else annotation
 
 
 @lru_cache(maxsize=1024)

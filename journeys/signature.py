@@ -110,6 +110,7 @@ class Signature:
             JourneyDefinitionError: With every fault of what was given.
 
         Example:
+            >>> from journeys import InputField, OutputField
             >>> Echo = Signature.define(
             ...     "Echo",
             ...     inputs={"said": (str, InputField(desc="what was said"))},

@@ -17,6 +17,8 @@ Op = list[Any]
 """`[how, name, value]`, a list because it is stored as JSON."""
 Context = dict[str, Any]
 
+_FEW = 8
+"""Up to so many new entries it is cheaper to look for each than to make all comparable."""
 NEAR_LIMIT = 0.9
 """Share of the size limit from which on prunable lists lose their oldest entries."""
 
@@ -129,13 +131,26 @@ def _union(name: str, old: Any, new: Any) -> Any:
 
 
 def _distinct(old: list[Any], new: list[Any]) -> list[Any]:
-    seen: set[Any] = set()
-    result = []
-    for item in (*old, *new):
+    """Return a list with, at its end, what it does not hold yet."""
+    result = list(old)
+    if len(new) <= _FEW:
+        for item in new:
+            if not _holds(result, item):
+                result.append(item)
+        return result
+    seen = {_identity(item) for item in result}
+    for item in new:
         if (key := _identity(item)) not in seen:
             seen.add(key)
             result.append(item)
     return result
+
+
+def _holds(items: list[Any], item: Any) -> bool:
+    # What is equal in JSON is equal in Python, and that is found fast; the other way it may not be.
+    return item in items and any(
+        _identity(item) == _identity(held) for held in items if held == item
+    )
 
 
 def _identity(item: Any) -> Any:

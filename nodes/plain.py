@@ -28,8 +28,12 @@ def size(value: Any) -> int:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of plain data."""
-    return orjson.loads(orjson.dumps(value))
+    """Return a deep copy of plain data; text is shared, so a large context costs little memory."""
+    if type(value) is dict:
+        return {key: copied(item) for key, item in value.items()}
+    if type(value) is list:
+        return [copied(item) for item in value]
+    return value
 
 
 def plain(value: Any, path: str, depth: int = 0) -> Any:

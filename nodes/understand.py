@@ -121,7 +121,7 @@ async def _verdicts(
     intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
     # A judge gets a copy: what it does to the context must change nothing.
     context = copied(context) if conditions or others else {}
-    verdicts = [await _evaluated(t, "condition", "", context) for t in conditions]
+    verdicts = [await _evaluated(t, "condition", message, context) for t in conditions]
     verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
     for transition in others:
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"

@@ -214,8 +214,10 @@ async def test_a_graph_over_messages_is_given_the_talk_so_far(solo: Any) -> None
     assert await chat.says("two") == "human: one | ai: human: one | human: two"
 
 
-async def test_a_graph_that_says_nothing_does_not_repeat_the_user(solo: Any) -> None:
-    chat = await solo(chained(lambda state: {}).compile())
+async def test_a_graph_that_says_nothing_repeats_nobody(solo: Any) -> None:
+    chat = await solo(function)
+    await chat.says("one")
+    chat.journey.register_agent("clerk", chained(lambda state: {}).compile())
 
     assert await chat.says("hello") == ""
     assert chat.last.metadata["flags"] == ["no_reply:talk"]

@@ -350,6 +350,7 @@ def test_a_wrong_trigger(trigger: Any, said: str) -> None:
         ({"from_pathway": 3}, "from_pathway is 3; it must be '*', an id, or ids."),
         ({"priority": "high"}, "priority is 'high'; it must be a whole number."),
         ({"priority": 1.5}, "priority is 1.5; it must be a whole number."),
+        ({"priority": True}, "priority is True; it must be a whole number."),
         ({"context_update": ["a"]}, "context_update is ['a']; it must be a dict."),
         ({"context_update": {"a": 3}}, "context_update['a'] is 3; write text: 'set:3'."),
         ({"context_update": {"a": "apend:b"}}, "'apend:' is unknown. Did you mean 'append'?"),
@@ -374,14 +375,22 @@ def test_transitions_are_counted_as_they_are_written() -> None:
     assert said[1].startswith("Trip.__transitions__[1]: to_pathway is 'nope'")
 
 
-@pytest.mark.parametrize("source", ["*", "start", ["start"], ("start", "other"), ["start", "*"]])
-def test_a_source_is_everywhere_an_id_or_several(source: Any) -> None:
+@pytest.mark.parametrize(
+    ("source", "applies"),
+    [
+        ("*", "start other third"),
+        ("start", "start"),
+        (["start"], "start"),
+        (("start", "third"), "start third"),
+        (["start", "*"], "start other third"),
+    ],
+)
+def test_a_source_is_everywhere_an_id_or_several(source: Any, applies: str) -> None:
     rule = Transition(AlwaysTrigger(), from_pathway=source, to_pathway="other")
-    (transition,) = journey(
-        pathway(), pathway("OtherPath"), __transitions__=[rule]
-    ).spec.transitions
+    places = (pathway(), pathway("OtherPath"), pathway("ThirdPath"))
+    spec = journey(*places, __transitions__=[rule]).spec
 
-    assert transition.applies_in("start")
+    assert [id_ for id_ in spec.pathways if spec.transitions[0].applies_in(id_)] == applies.split()
 
 
 # Ids.
@@ -399,6 +408,7 @@ def test_a_source_is_everywhere_an_id_or_several(source: Any) -> None:
         ("Greeting", "greeting"),
         ("PathFinderPath", "path_finder"),
         ("ÜberblickPath", "überblick"),
+        ("_Ask_AgainPath", "ask_again"),
     ],
 )
 def test_the_id_of_a_pathway_is_its_name_without_suffix_in_snake_case(name: str, id_: str) -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.drawing.mermaid import mermaid
 from graphs.drawing.layout import Layout, Link, Place, ranks, spaced
+from graphs.drawing.mermaid import mermaid
 from graphs.drawing.svg import svg
 from graphs.drawing.terminal import text
 from journeys import (

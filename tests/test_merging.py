@@ -261,6 +261,8 @@ def test_prunable_lists_lose_their_oldest_entries_near_the_limit() -> None:
     assert result["log"] == [*context["log"], "newest"][-len(result["log"]) :]
     assert result["kept"] == context["kept"]
     assert size(result) <= limit * 0.9
+    assert checked(context, [["max", "n", 1]], int(limit * 1.08), ["log"])[1] != []
+    assert checked(context, [["max", "n", 1]], int(limit * 1.20), ["log"])[1] == []
     assert names_changed(pruning) == ["log"]
     assert apply_ops(apply_ops(context, [["append", "log", "newest"]]), pruning) == result
 

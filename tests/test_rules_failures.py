@@ -309,6 +309,39 @@ async def test_retry_calls_only_the_agent_that_failed_again(talk, store_url):
     assert (one.calls, two.calls, pair.context) == (1, 3, {"a": 1, "b": 2})
 
 
+async def test_retry_waits_as_long_as_the_config_says(talk, store_url):
+    """error_recovery retry: a pause that doubles each time, and nothing is added to it."""
+    times = []
+
+    async def agent(payload: dict[str, Any]) -> str:
+        times.append(time.monotonic())
+        raise OSError("hand")
+
+    chat = await repairing(
+        talk,
+        store_url,
+        {"mechanic": agent},
+        error_recovery="retry",
+        max_retries=2,
+        retry_backoff_seconds=0.1,
+    )
+    await chat.says("hello")
+
+    first, second = times[1] - times[0], times[2] - times[1]
+    assert 0.1 <= first < 0.3
+    assert 0.2 <= second < 0.6
+
+
+async def test_retry_can_be_told_to_try_a_hundred_times(talk, store_url):
+    """error_recovery retry: the largest max_retries that the config takes."""
+    flaky = Failing(3, OSError("hand"))
+    chat = await repairing(
+        talk, store_url, {"mechanic": flaky}, error_recovery="retry", max_retries=100
+    )
+
+    assert await chat.says("hello") == "writer: hello"
+
+
 # --- fail_fast ----------------------------------------------------------------------------------
 
 

@@ -44,7 +44,7 @@ from tests import reference_model as model
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 60,
+    max_examples=HUNTING or 40,
     stateful_step_count=40,
     derandomize=not HUNTING,
     # Shrinking takes minutes; a hunt does it.
@@ -128,11 +128,14 @@ def nested() -> model.Plan:
     slow = [replace(item, complete=f"done_{item.id}") for item in forgetful]
     kept = model.Stretch(id="d2", returns="previous", complete="done_d2")
     specific = model.Stretch(id="d3", returns="p1", keeps=False)
-    plain = [model.Stretch(id=name, complete=f"done_{name}") for name in PLAIN]
+    # The entry is complete after any answer, so that detours lie over the journey's end as well.
+    plain = [model.Stretch(id=name, complete=f"done_{name}") for name in PLAIN[1:]]
+    plain.insert(0, model.Stretch(id=PLAIN[0]))
     stretches = {item.id: item for item in (*plain, *slow, kept, specific)}
-    targets = zip(WORDS, [*PLAIN, *DETOURS], strict=False)
-    rules = tuple(model.Rule(word, target) for word, target in targets)
-    return model.Plan(stretches, rules, depth=10)
+    targets = zip(WORDS, ["p0", "p1", *DETOURS, "d3"], strict=False)
+    rules = [model.Rule(word, target) for word, target in targets]
+    rules += [model.Rule(word, "d2", sources=("p1",)) for word in WORDS[-2:]]
+    return model.Plan(stretches, tuple(rules), depth=10)
 
 
 def journey_of(plan: model.Plan) -> type[Journey]:
@@ -178,8 +181,9 @@ class Conversation(RuleBasedStateMachine):
 
     numbers = iter(range(10**9))
 
-    def __init__(self, url: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, url: str, loop: asyncio.AbstractEventLoop, plans: Any) -> None:
         super().__init__()
+        self.plans = plans
         self.url = url
         self.loop = loop
         self.handles: list[Journey] = []
@@ -192,7 +196,7 @@ class Conversation(RuleBasedStateMachine):
         return self.loop.run_until_complete(awaited)
 
     @initialize(
-        plan=plans() | st.builds(nested),
+        plan=st.runner().flatmap(lambda machine: machine.plans),
         recovery=st.sampled_from(["graceful", "graceful", "fail_fast"]),
     )
     def start(self, plan: model.Plan, recovery: str) -> None:
@@ -326,11 +330,12 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     made.close()
 
 
-@pytest.mark.timeout(60 + HUNTING)
+@pytest.mark.timeout(90 + HUNTING)
+@pytest.mark.parametrize("plans", [plans(), st.builds(nested)], ids=["any_journey", "nested"])
 def test_any_conversation_stands_where_the_rules_say(
-    store_url: str, loop: asyncio.AbstractEventLoop
+    store_url: str, loop: asyncio.AbstractEventLoop, plans: Any
 ) -> None:
     def conversation() -> RuleBasedStateMachine:
-        return Conversation(store_url, loop)
+        return Conversation(store_url, loop, plans)
 
     run_state_machine_as_test(conversation, settings=SETTINGS)  # type: ignore[arg-type]

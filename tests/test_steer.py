@@ -253,6 +253,26 @@ def test_going_somewhere_by_name_takes_an_intent_that_leads_there():
     }
 
 
+def test_what_may_fire_is_asked_in_the_order_in_which_it_counts():
+    """Transition order: priority descending, declaration order within."""
+    names = [transition.label for transition in legal(SPEC, standing().position)]
+
+    assert names == ["Shouted", "hours", "parts", "repair", "pay", "mistake", "is urgent"]
+
+
+def test_going_by_name_takes_the_first_intent_that_counts():
+    class TwoWays(Garage):
+        __transitions__ = [
+            Transition(wants("low"), to_pathway="repair", priority=1),
+            Transition(wants("high"), to_pathway="repair", priority=2),
+        ]
+
+    taken = steer(TwoWays.spec, standing(), [Go("repair")], LIMITS).transition
+
+    assert taken is not None
+    assert taken["intent"] == "high"
+
+
 @pytest.mark.parametrize(("where", "target"), [("paid", "repair"), ("desk", "vault"), ("desk", "")])
 def test_going_where_no_intent_leads_is_dropped_and_audited(where, target):
     """Section 3; also where a condition leads, which is not there to be talked over."""

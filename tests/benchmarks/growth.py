@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.material import Referral, questions, session
-from tests.benchmarks.measure import Figure, Pairs, Steps, amount, duration, scratch, seconds
+from tests.benchmarks.measure import Figure, Pairs, Steps, amount, duration, scratch, timed
 
 LATE, TURNS, SESSIONS = 950, 50, 3
 _AGAINST = f"its turns 1-{TURNS}"
@@ -44,7 +44,7 @@ async def _side_by_side(
 ) -> tuple[int, int]:
     late = early = 0
     for _ in steps(f"turns {LATE + 1}-{LATE + TURNS} beside turns 1-{TURNS}", TURNS):
-        time.add(await seconds(old.turn), await seconds(young.turn))
+        time.add_times(await timed(old.turn), await timed(young.turn))
         sizes = old.stored(), young.stored()
         stored.add(*sizes)
         late, early = late + sizes[0], early + sizes[1]

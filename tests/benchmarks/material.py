@@ -144,8 +144,10 @@ async def desk(payload: dict[str, Any]) -> dict[str, Any]:
 AGENTS = dict.fromkeys(Referral.spec.agents, desk)
 
 
-async def session(url: str, session_id: str = "bench") -> Referral:
+async def session(
+    url: str, session_id: str = "bench", context: dict[str, Any] = CONTEXT
+) -> Referral:
     """A session of the journey, started."""
     journey = Referral(session_id, JourneyConfig(persistence=url), agents=AGENTS)
-    await journey.start(CONTEXT)
+    await journey.start(context)
     return journey

@@ -35,6 +35,7 @@ class Figure:
     ours: str
     theirs: str
     ratio: float
+    cpu: float | None
     target: str
     reached: bool
 
@@ -45,31 +46,53 @@ class Pairs:
 
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
+    cpu_ratios: list[float] = field(default_factory=list)
 
     def add(self, ours: float, theirs: float) -> None:
         self.ours.append(ours)
         self.theirs.append(theirs)
+
+    def add_times(self, ours: Times, theirs: Times, calls: int = 1) -> None:
+        self.add(ours.wall / calls, theirs.wall / calls)
+        if theirs.cpu > 0:
+            self.cpu_ratios.append(ours.cpu / theirs.cpu)
 
     @property
     def ratio(self) -> float:
         """The median of the rounds' ratios."""
         return median(one / other for one, other in zip(self.ours, self.theirs, strict=True))
 
+    @property
+    def cpu(self) -> float | None:
+        """The same for the processor's time, which a busy machine disturbs less."""
+        return median(self.cpu_ratios) if self.cpu_ratios else None
+
     def figure(self, what: str, against: str, most: float, show: Callable[[float], str]) -> Figure:
-        ratio = self.ratio
-        ours, theirs = show(median(self.ours)), show(median(self.theirs))
-        return Figure(what, against, ours, theirs, ratio, f"<= {most:g}x", ratio <= most)
+        return self._figure(what, against, show, f"<= {most:g}x", self.ratio <= most)
 
     def shown(self, what: str, against: str, show: Callable[[float], str]) -> Figure:
         """A row without a target."""
+        return self._figure(what, against, show, SHOWN, True)
+
+    def _figure(
+        self, what: str, against: str, show: Callable[[float], str], target: str, reached: bool
+    ) -> Figure:
         ours, theirs = show(median(self.ours)), show(median(self.theirs))
-        return Figure(what, against, ours, theirs, self.ratio, SHOWN, True)
+        return Figure(what, against, ours, theirs, self.ratio, self.cpu, target, reached)
 
 
-async def seconds(action: Action) -> float:
-    begin = time.perf_counter()
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds of one action: on the wall, and of the processor in all threads."""
+
+    wall: float
+    cpu: float
+
+
+async def timed(action: Action) -> Times:
+    wall, cpu = time.perf_counter(), time.process_time()
     await action()
-    return time.perf_counter() - begin
+    return Times(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 async def _nothing() -> None:
@@ -99,7 +122,7 @@ async def alternate(
     gc.collect()
     pairs = Pairs()
     for _ in rounds:
-        pairs.add(await seconds(ours) / calls, await seconds(theirs) / calls)
+        pairs.add_times(await timed(ours), await timed(theirs), calls)
         await after()
     return pairs
 

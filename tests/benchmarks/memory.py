@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from journeys import JourneyConfig
-from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, records, texts
+from tests.benchmarks.material import CONTEXT, Referral, questions, records, session, texts
 from tests.benchmarks.measure import SHOWN, Figure, Steps, amount, scratch
 
 PROCESSES, TURNS = 3, 50
@@ -38,7 +37,8 @@ async def memory(steps: Steps) -> list[Figure]:
 
 def _figure(what: str, grown: float, target: str) -> Figure:
     against, ratio = "50 MB of the documents", grown / DOCUMENTED
-    return Figure(what, against, amount(grown), amount(DOCUMENTED), ratio, target, grown < LIMIT)
+    held, documented = amount(grown), amount(DOCUMENTED)
+    return Figure(what, against, held, documented, ratio, None, target, grown < LIMIT)
 
 
 def _fresh(kind: str) -> tuple[float, float]:
@@ -51,22 +51,19 @@ def _fresh(kind: str) -> tuple[float, float]:
 
 async def _grown(kind: str) -> list[float]:
     with scratch() as folder:
-        config = JourneyConfig(persistence=f"sqlite:///{folder / 'journeys.db'}")
-        small = await _talked(config, "small", CONTEXT)
+        url = f"sqlite:///{folder / 'journeys.db'}"
+        live = [await _talked(url, "small", CONTEXT)]
         held = [_held()]
-        large = []
         for name in ("first", "second"):
-            large.append(await _talked(config, name, {**CONTEXT, "kept": _CONTEXTS[kind]()}))
+            live.append(await _talked(url, name, {**CONTEXT, "kept": _CONTEXTS[kind]()}))
             held.append(_held())
-        for journey in (small, *large):
+        for journey in live:
             await journey.close()
     return [after - before for before, after in pairwise(held)]
 
 
-async def _talked(config: JourneyConfig, name: str, context: dict[str, Any]) -> Referral:
-    journey = Referral(name, config, agents=AGENTS)
-    await journey.start(context)
-    del context
+async def _talked(url: str, name: str, context: dict[str, Any]) -> Referral:
+    journey = await session(url, name, context)
     for said in islice(questions(7), TURNS):
         await journey.process_message(said)
     return journey

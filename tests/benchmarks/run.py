@@ -65,22 +65,26 @@ async def _measured(name: str, console: Console) -> list[Figure]:
 
 
 def _table(figures: list[Figure]) -> Table:
-    table = Table(title="Medians; the ratio is the median of the ratios of all rounds")
+    table = Table(
+        title="Medians; a ratio is the median of the ratios of all rounds, in time and in CPU time"
+    )
     for heading in ("what", "against"):
         table.add_column(heading)
-    for heading in ("ours", "theirs", "ratio", "target"):
+    for heading in ("ours", "theirs", "ratio", "CPU", "target"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("reached", justify="center")
     for row in figures:
         reached = "" if row.target == SHOWN else "[green]yes" if row.reached else "[red]no"
-        ratio = f"{row.ratio:.2f}x"
-        table.add_row(row.what, row.against, row.ours, row.theirs, ratio, row.target, reached)
+        cpu = "" if row.cpu is None else f"{row.cpu:.2f}x"
+        measured = (row.ours, row.theirs, f"{row.ratio:.2f}x", cpu)
+        table.add_row(row.what, row.against, *measured, row.target, reached)
     return table
 
 
 def _machine() -> str:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("langgraph", "pydantic"))
-    return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    return f"{load}, Python {platform.python_version()}, {libraries}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,18 @@ from tests.benchmarks.material import (
     desk,
     question,
     questions,
+    records,
     session,
 )
-from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
+from tests.benchmarks.measure import (
+    Action,
+    Figure,
+    Pairs,
+    Steps,
+    alternate,
+    duration,
+    scratch,
+)
 
 ROUNDS = 400
 _BY_HAND = "the same flow by hand in LangGraph"
@@ -33,6 +42,7 @@ async def turns(steps: Steps) -> list[Figure]:
         return [
             await _without_saver(steps),
             await _on_sqlite(steps, folder),
+            await _large(steps, folder),
             await _moving(steps, folder, "transition", "invoice", "book a visit"),
             await _moving(steps, folder, "detour", "copay", "parking"),
         ]
@@ -51,25 +61,32 @@ async def _without_saver(steps: Steps) -> Figure:
 
 
 async def _on_sqlite(steps: Steps, folder: Path) -> Figure:
-    journey = await session(f"sqlite:///{folder / 'ours.db'}")
-    async with AsyncSqliteSaver.from_conn_string(str(folder / "by_hand.db")) as saver:
-        graph = by_hand(desk, saver)
-        place: Any = {"configurable": {"thread_id": "bench"}}
+    pairs = await _both(folder / "small", CONTEXT, steps("SQLite", ROUNDS))
+    return pairs.figure("turn, one function agent, SQLite", _BY_HAND, 1.25, duration)
 
-        async def take(message: str) -> str:
-            said = {"messages": [{"role": "user", "content": message}]}
-            values = await graph.ainvoke(said, place, durability="exit")
+
+async def _large(steps: Steps, folder: Path) -> Figure:
+    rounds = steps("SQLite, large context", ROUNDS // 8)
+    pairs = await _both(folder / "large", {**CONTEXT, "kept": records()}, rounds)
+    return pairs.shown("the same with a context of 1 MB", _BY_HAND, duration)
+
+
+async def _both(place: Path, context: dict[str, Any], rounds: Iterable[int]) -> Pairs:
+    journey = await session(f"sqlite:///{place}.ours.db", context=context)
+    async with AsyncSqliteSaver.from_conn_string(f"{place}.by_hand.db") as saver:
+        graph = by_hand(desk, saver)
+        thread: Any = {"configurable": {"thread_id": "bench"}}
+
+        async def take(message: str, **more: Any) -> str:
+            said = {"messages": [{"role": "user", "content": message}], **more}
+            values = await graph.ainvoke(said, thread, durability="exit")
             reply: str = values["messages"][-1]["content"]
             return reply
 
-        await graph.ainvoke(
-            {"messages": [{"role": "user", "content": "hello"}], "context": CONTEXT}, place
-        )
-        pairs = await alternate(
-            talking(journey.process_message), talking(take), steps("SQLite", ROUNDS)
-        )
+        await take("hello", context=context)
+        pairs = await alternate(talking(journey.process_message), talking(take), rounds)
     await journey.close()
-    return pairs.figure("turn, one function agent, SQLite", _BY_HAND, 1.25, duration)
+    return pairs
 
 
 def talking(take: Callable[[str], Any]) -> Action:

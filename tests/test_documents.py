@@ -1,0 +1,280 @@
+"""What the documents show is run: docstring examples, the README's journey, and its commands."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import types
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import journeys
+from graphs.manager import PathwayManager
+from journeys import JourneyConfig, JourneyDefinitionError
+from journeys.examples import parcel_refund
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PAGES = ("README.md", "CONTRIBUTING.md", "AGENTS.md")
+
+
+def modules() -> Iterator[str]:
+    """Every module of the four packages but scripts and migrations."""
+    for package in ("journeys", "nodes", "graphs", "server"):
+        yield package
+        inside = importlib.import_module(package).__path__
+        for found in pkgutil.walk_packages(inside, f"{package}."):
+            if "__main__" not in found.name and ".migrations" not in found.name:
+                yield found.name
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language; "" for those that name none."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    return [text for name, text in found if name == language]
+
+
+# Docstrings.
+
+
+def examples() -> list[doctest.DocTest]:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = (test for name in modules() for test in finder.find(importlib.import_module(name)))
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda test: test.name)
+def test_a_docstring_example_does_what_it_says(example: doctest.DocTest) -> None:
+    said: list[str] = []
+
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+
+    assert said == []
+
+
+def test_the_language_shows_examples_of_itself() -> None:
+    names = {test.name for test in examples()}
+
+    assert {
+        "journeys.signature",
+        "journeys.signature.Signature.define",
+        "journeys.journey.Journey",
+        "journeys.transitions.BaseTrigger",
+        "journeys.patterns.said",
+    } <= names
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_what_is_called_an_example_can_be_run(name: str) -> None:
+    tree = ast.parse(inspect.getsource(importlib.import_module(name)))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = [
+        ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented)
+    ]
+
+    assert [
+        doc for doc in docs if re.search(r"^ *Examples?:$", doc, re.M) and ">>>" not in doc
+    ] == []
+
+
+def undocumented(owner: str, thing: Any) -> Iterator[str]:
+    """The public names of a thing, itself included, that no docstring of their own explains."""
+    doc = vars(thing).get("__doc__") if isinstance(thing, type) else inspect.getdoc(thing)
+    if not doc or doc.startswith(f"{owner}("):  # what dataclasses write themselves
+        yield owner
+    for name, member in vars(thing).items() if isinstance(thing, type) else ():
+        function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if not name.startswith("_") and inspect.isfunction(function) and not function.__doc__:
+            yield f"{owner}.{name}"
+
+
+@pytest.mark.parametrize("name", [*journeys.__all__])
+def test_every_public_name_is_documented(name: str) -> None:
+    assert list(undocumented(name, getattr(journeys, name))) == []
+
+
+def test_the_manager_is_documented() -> None:
+    assert list(undocumented("PathwayManager", PathwayManager)) == []
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_every_module_says_what_it_is_for(name: str) -> None:
+    assert (importlib.import_module(name).__doc__ or "").strip()
+
+
+# The journey of the README.
+
+
+def only_imports(block: str) -> bool:
+    return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(block).body)
+
+
+def readme_code() -> str:
+    """The README's Python, as it says: the journey and its agents under the imports."""
+    return "\n\n".join(sorted(blocks("README.md", "python"), key=lambda b: not only_imports(b)))
+
+
+def readme_journey(code: str) -> types.ModuleType:
+    """A module of the README's journey, without what talks to it."""
+    module = types.ModuleType("parcel")
+    exec(compile(code.partition("async def main")[0], "README.md", "exec"), module.__dict__)
+    return module
+
+
+def test_the_readme_shows_a_journey() -> None:
+    assert len(blocks("README.md", "python")) >= 3
+    assert len(blocks("README.md", "text")) == 1
+    assert blocks("README.md", "mermaid")
+    assert blocks("README.md", "sh")
+
+
+def test_the_journey_of_the_readme_is_short() -> None:
+    (journey,) = [block for block in blocks("README.md", "python") if "(Journey)" in block]
+
+    assert len(journey.splitlines()) <= 24
+
+
+def test_the_journey_of_the_readme_is_the_one_among_the_examples() -> None:
+    module = readme_journey(readme_code())
+
+    assert module.ParcelRefund.spec.version == parcel_refund.ParcelRefund.spec.version
+    assert module.ParcelRefund.spec.warnings == ()
+    for name, clerk in module.AGENTS.items():
+        for words in ("P-17", "yes", "hello"):
+            payload = {"message": words, "context": {"order": "P-17"}}
+            assert clerk(payload) == parcel_refund.AGENTS[name](payload)
+
+
+async def test_the_conversation_of_the_readme_is_held() -> None:
+    module = readme_journey(readme_code())
+    (text,) = blocks("README.md", "text")
+    lines = [re.split(r" {2,}", line) for line in text.splitlines()]
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    async with module.ParcelRefund("s-1", config, agents=module.AGENTS) as journey:
+        await journey.start()
+        for (you, words, *_), (speaker, said, *note) in zip(lines[::2], lines[1::2], strict=True):
+            reply = await journey.process_message(words)
+            assert you == "you"
+            assert reply.message == said
+            assert reply.pathway_id == speaker
+            assert reply.is_journey_complete == ("(the journey is complete)" in note)
+            assert bool(reply.metadata["pathway_stack"]) == ("(refund is paused)" in note)
+        assert reply.is_journey_complete
+
+
+def test_the_picture_of_the_readme_shows_its_pathways() -> None:
+    (picture,) = blocks("README.md", "mermaid")
+
+    assert set(readme_journey(readme_code()).ParcelRefund.spec.pathways) <= set(
+        re.findall(r"\w+", picture)
+    )
+
+
+@pytest.mark.timeout(30)
+def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
+    script = tmp_path / "parcel.py"
+    script.write_text(readme_code())
+
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stderr == ""
+    first, second = done.stdout.splitlines()
+    assert f"# {first}" in readme_code()
+    assert ast.literal_eval(second)[-1].startswith("Done: P-1042")
+    assert (tmp_path / "parcels.db").exists()
+
+
+def test_the_mistake_of_the_readme_is_found_as_it_says() -> None:
+    page = re.sub(r"\s+", " ", README.read_text().replace("`", ""))
+    broken = readme_code().replace('__next__ = "refund"', '__next__ = "refnd"')
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+        readme_journey(broken)
+
+    (fault,) = raised.value.faults
+    assert fault.partition(" Its pathways")[0] in page
+
+
+def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
+    module = readme_journey(readme_code())
+    graph = module.ParcelRefund.compile(agents=module.AGENTS)
+
+    values = asyncio.run(graph.ainvoke({"messages": [("user", "It is P-1042")]}))
+
+    assert values["messages"][-1]["content"] == "Found P-1042. Refund it to your card?"
+
+
+# Commands.
+
+
+def commands(page: str, program: str) -> list[list[str]]:
+    """The words of each command of a page that calls a program."""
+    lines = [
+        line for name in ("sh", "") for block in blocks(page, name) for line in block.splitlines()
+    ]
+    found = []
+    for line in lines:
+        command = re.split(r"\s#|\s{3,}", line.strip())[0].split()
+        if command and Path(command[0]).name == program:
+            found.append(command[1:])
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_make_commands_of_the_pages_exist(page: str) -> None:
+    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    used = [word for command in commands(page, "make") for word in command[:1]]
+    alternatives = [word for c in commands(page, "make") if "|" in c for word in c if word != "|"]
+
+    assert used
+    assert set(used) | set(alternatives) <= known
+
+
+def test_the_readme_begins_with_two_commands() -> None:
+    assert [command[0] for command in commands("README.md", "make")[:2]] == ["demo", "test"]
+
+
+def journeygraph_commands() -> list[list[str]]:
+    return [command for page in PAGES for command in commands(page, "journeygraph")]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("command", journeygraph_commands(), ids=" ".join)
+def test_journeygraph_commands_of_the_pages_exist(command: list[str]) -> None:
+    words = [] if command[0].startswith("-") else command[:1]
+    asked = subprocess.run(
+        [sys.executable, "-m", "server.cli", *words, "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert asked.returncode == 0, asked.stderr
+    options = [word for word in command if word.startswith("--") and word != "--help"]
+    assert [option for option in options if option not in asked.stdout] == []
+
+
+def test_the_readme_shows_the_command_line() -> None:
+    shown = {command[0] for command in commands("README.md", "journeygraph")}
+
+    assert shown >= {"demo", "chat", "check", "draw"}
