@@ -151,6 +151,11 @@ class SqliteJourneySaver(AsyncSqliteSaver):
 
         await self._whole(write)
 
+    async def close(self) -> None:
+        """Close the connection, once the transaction that runs has ended."""
+        async with self._turn:
+            await self.conn.close()
+
     async def _whole(self, write: Callable[[], Awaitable[Any]]) -> Any:
         """Write all or nothing, whatever happens to the caller in the meantime."""
 

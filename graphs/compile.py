@@ -7,7 +7,7 @@ START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from langgraph.errors import (
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy
+from langgraph.types import RetryPolicy, Send
 
 from graphs.agents import services_of
 from graphs.failures import words_of
@@ -85,7 +85,8 @@ def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = N
         graph.add_node(pathway.id, subgraph, timeout=_whole_timeout(pathway, config))
         graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
-    graph.add_conditional_edges("understand", route, [*awaiting(spec), "settle"])
+    awaited = awaiting(spec)
+    graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
     if arrivals := arriving(spec):
         graph.add_conditional_edges("settle", onward, [*arrivals, END])
     else:
@@ -93,9 +94,17 @@ def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = N
     return graph
 
 
-async def route(state: SessionState) -> str:
-    """Return the pathway to run, or settle at once."""
-    return state["turn"]["run"] or "settle"
+def route_to(awaited: Sequence[str]) -> Callable[[SessionState], Awaitable[str | Send]]:
+    """Return the edge that leads to the pathway to run, or to settle at once."""
+
+    async def route(state: SessionState) -> str | Send:
+        run = state["turn"]["run"]
+        if run is None or run in awaited:
+            return run or "settle"
+        # A session begun under an older version can wait where this version never does.
+        return Send(run, state)
+
+    return route
 
 
 async def onward(state: SessionState) -> str:

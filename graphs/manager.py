@@ -167,8 +167,8 @@ class PathwayManager:
             self.register_agent(name, agent)
         if agents is not None:
             check_all(self.spec, self._agents)
-        async with self._turn() as (session, head):
-            return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
+        session, head = await self._known()
+        return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
 
     async def restore_session(self, session_id: str | None = None) -> JourneySession | None:
         """Take up a session by its id (default: this manager's); None if it is not there."""
@@ -190,7 +190,7 @@ class PathwayManager:
 
     async def versions(self) -> builtins.list[VersionInfo]:
         """Return every version of the session, oldest first."""
-        session = await self._known()
+        session, _ = await self._known()
         return [session.scribe.version(row) for row in await session.ledger()]
 
     async def transcript(self) -> builtins.list[TranscriptEntry]:
@@ -199,13 +199,13 @@ class PathwayManager:
 
     async def context_history(self, name: str) -> builtins.list[FieldVersion]:
         """Return every value that a context name has had, oldest first; None where it was gone."""
-        session = await self._known()
+        session, _ = await self._known()
         return session.scribe.history_of(name, await session.ledger())
 
     async def audit(self) -> builtins.list[AuditEntry]:
         """Return the audit of the session, oldest first."""
         await self._reported()
-        session = await self._known()
+        session, _ = await self._known()
         rows = await session.store.read(statements.AUDIT, session=self.session_id)
         return [session.scribe.audit_entry(row) for row in rows]
 
@@ -236,7 +236,8 @@ class PathwayManager:
         await self._reported()
         opening, self._opening = self._opening, None
         if opening:
-            await asyncio.wait([opening])
+            if not opening.done():
+                await asyncio.wait([opening])
             if not opening.exception():
                 await opening.result().store.close()
 
@@ -261,13 +262,13 @@ class PathwayManager:
             self._opening = None
             raise
 
-    async def _known(self) -> Session:
-        """Open the session, which must be in the store and not over."""
+    async def _known(self) -> tuple[Session, Row]:
+        """Open the session, which must be in the store and not over; a turn may be running."""
         session = await self._session()
         head = await session.head()
         if is_over(head):
             await refuse(session, head, self._on_expire)
-        return session
+        return session, head
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:

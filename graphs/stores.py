@@ -105,7 +105,7 @@ class Store:
         self.users -= 1
         if self.users <= 0:
             _open.get(asyncio.get_running_loop(), {}).pop(self.key, None)
-            await self.saver.conn.close()
+            await self.saver.close()
 
 
 @contextmanager

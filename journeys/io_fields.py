@@ -71,7 +71,7 @@ class FieldSpec:
         """
         try:
             adapter = _adapter(self.annotation)
-        except (TypeError, NameError) as error:
+        except (TypeError, NameError, RuntimeError) as error:
             raise ValueError(str(error)) from error
         return adapter.dump_python(adapter.validate_python(value), mode="json")
 

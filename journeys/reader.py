@@ -27,7 +27,7 @@ from journeys.spec import (
 from journeys.transition_reader import read_transitions
 
 JOURNEY_ATTRIBUTES = ("__entry_pathway__", "__transitions__", "__version__", "__sensitive__")
-_ALLOWED = {"__abstractmethods__", "__subclasshook__"}
+_ALLOWED = {"__abstractmethods__", "__aenter__", "__aexit__", "__class_getitem__"}
 
 
 def snake(name: str) -> str:

@@ -19,6 +19,8 @@ WINDOW = 40
 PARTING = "\n\n"
 """What stands between the replies of one turn."""
 
+_OURS = {"role", "content"}
+_SPEAKERS = ("user", "assistant")
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
@@ -111,6 +113,9 @@ class Output(TypedDict):
 
 def _normal(message: Any) -> Message:
     """Return a message as a plain dict, from whatever LangGraph takes for one."""
+    if type(message) is dict and message.keys() == _OURS:
+        if message["role"] in _SPEAKERS and type(message["content"]) is str:
+            return message  # type: ignore[return-value]  # as nearly all are
     if isinstance(message, str):
         given: Mapping[str, Any] = {"role": "user", "content": message}
     elif isinstance(message, tuple):

@@ -155,7 +155,7 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
     config = services.config
     _, pruning = checked(state["context"], ops, config.max_context_size_bytes, config.prunable)
     ops += [[*op, turn["begun_in"]] for op in pruning]
-    audit = list(steering.audit)
+    audit = [*turn["audit"], *steering.audit]
     if pruning:
         names = ", ".join(names_changed(pruning))
         audit.append(note("pruned", state["position"], reason=f"oldest entries dropped: {names}"))

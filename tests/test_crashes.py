@@ -13,7 +13,7 @@ import pytest
 
 from journeys import SessionNotStartedError
 from tests import crash_child
-from tests.post_office import rows
+from tests.post_office import database, rows
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +95,13 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spa
         # What was acknowledged is there; of what was not, at most the one turn that ran.
         assert version - before - len(acknowledged) in (0, 1)
     assert version > 40
+    with database(url) as connection:
+        found = connection.execute(
+            "SELECT count(*) FROM checkpoints WHERE checkpoint_id NOT IN "
+            "(SELECT checkpoint_id FROM turns)"
+        )
+        assert found.fetchone() == (0,)
+    assert rows(url)["writes"] == 0
 
 
 @pytest.mark.timeout(60)

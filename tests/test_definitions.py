@@ -551,6 +551,7 @@ def test_a_pathway_that_nothing_leads_to() -> None:
 
 def test_an_input_that_nothing_fills() -> None:
     class Order(Signature):
+        heard: str = InputField(desc="by source as well", source="message")
         said: str = InputField(desc="gets the message")
         doctor: dict = InputField(desc="nobody gives it")
         kept: list = InputField(desc="accumulated")

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import pytest
 
 from journeys import (
+    NEVER,
     BaseTrigger,
     ConditionTrigger,
     InputField,
@@ -129,6 +130,47 @@ def test_a_journey_id_is_its_name_without_the_suffix() -> None:
         pass
 
     assert HealthcareReferralJourney.spec.id == "healthcare_referral"
+
+
+class Repeats(ConditionTrigger):
+    """A condition that also listens."""
+
+    def evaluate(self, message: str, context: Any) -> bool:
+        return message == context.get("before")
+
+
+async def test_a_condition_of_ones_own_is_asked_with_message_and_context(
+    talk: Any, memory_url: str
+) -> None:
+    class Trip(Journey):
+        class TalkPath(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+        class AgainPath(Pathway):
+            __agents__ = ["clerk"]
+
+        __transitions__ = [Transition(Repeats(), to_pathway="again")]
+
+    chat = await talk(Trip, clerks("clerk"), memory_url, context={"before": "hello"})
+    await chat.says("good day")
+    await chat.says("hello")
+
+    assert chat.path == ["talk", "again"]
+
+
+async def test_a_journey_may_open_and_close_in_its_own_way(memory_url: str) -> None:
+    class Careful(Desk):
+        closed = False
+
+        async def __aexit__(self, *error: object) -> None:
+            Careful.closed = True
+            await super().__aexit__(*error)
+
+    async with Careful("s-1", JourneyConfig(persistence=memory_url)):
+        pass
+
+    assert Careful.closed
 
 
 # Nothing that shows a definition can change it.
@@ -471,110 +513,3 @@ def test_the_place_of_a_validator_in_memory_is_no_part_of_the_version() -> None:
         return Trip.spec.version
 
     assert version() == version()
-
-
-# Criteria of completion, called through the graph.
-
-
-def is_named(context: Any) -> bool:
-    return "name" in context
-
-
-class Rule:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def holds(self, context: Any) -> bool:
-        return self.name in context
-
-    __call__ = holds
-
-
-def has(name: str, context: Any) -> bool:
-    return name in context
-
-
-class ByLambda(Pathway):
-    __complete_when__ = lambda context: "name" in context  # noqa: E731
-
-
-class ByStaticMethod(Pathway):
-    @staticmethod
-    def __complete_when__(context: Any) -> bool:
-        return "name" in context
-
-
-class ByClassMethod(Pathway):
-    WANTED = "name"
-
-    @classmethod
-    def __complete_when__(cls, context: Any) -> bool:
-        return cls.WANTED in context
-
-
-class ByFunctionInTheBody(Pathway):
-    def __complete_when__(context: Any) -> bool:
-        return "name" in context
-
-
-class ByNamedFunction(Pathway):
-    __complete_when__ = is_named
-
-
-class ByBoundMethod(Pathway):
-    __complete_when__ = Rule("name").holds
-
-
-class ByCallableObject(Pathway):
-    __complete_when__ = Rule("name")
-
-
-class ByPartial(Pathway):
-    __complete_when__ = functools.partial(has, "name")
-
-
-class ByNames(Pathway):
-    __complete_when__ = ("name",)
-
-
-class Inherited(ByLambda):
-    pass
-
-
-@pytest.mark.parametrize(
-    "base",
-    [
-        ByLambda,
-        ByStaticMethod,
-        ByClassMethod,
-        ByFunctionInTheBody,
-        ByNamedFunction,
-        ByBoundMethod,
-        ByCallableObject,
-        ByPartial,
-        ByNames,
-        Inherited,
-    ],
-)
-async def test_a_criterion_may_be_written_as(
-    base: type[Pathway], talk: Any, memory_url: str
-) -> None:
-    class Trip(Journey):
-        class AskPath(base):  # type: ignore[misc,valid-type]
-            __agents__ = ["clerk"]
-            __accumulate__ = ["name"]
-            __next__ = "end"
-
-        class EndPath(Pathway):
-            __agents__ = ["host"]
-
-    def clerk(payload: dict[str, Any]) -> dict[str, Any]:
-        name = payload["message"].partition("I am ")[2]
-        return {"response": f"Hello {name}", "name": name or None}
-
-    chat = await talk(Trip, {"clerk": clerk, "host": lambda _: "Bye"}, memory_url)
-
-    assert await chat.says("hm") == "Hello "
-    assert await chat.says("I am Ada") == "Hello Ada"
-    assert chat.path == ["ask", "end"]
-    assert chat.last.metadata["flags"] == []

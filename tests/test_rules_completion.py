@@ -445,6 +445,17 @@ async def test_a_detour_of_several_turns_after_the_end_also_returns_to_the_end(t
     assert await chat.says("thanks") == CLOSING
 
 
+async def test_after_the_end_a_detour_stays_as_long_as_it_needs(talk, store_url):
+    """Journey end, with Multi-turn detour and Detour asked for again."""
+    chat = await seated(talk, store_url, *ORDERED, "a drink, please")
+
+    assert await chat.says("what is there?") == "bar: what is there?"
+    assert await chat.says("a drink without ice") == "bar: a drink without ice"
+    assert (chat.stack, chat.last.is_journey_complete) == (["receipt"], True)
+    await chat.says("drink=water")
+    assert await chat.says("thanks") == CLOSING
+
+
 @pytest.mark.parametrize("before", [(), ("were there nuts?",)])
 async def test_a_plain_transition_reopens_the_journey(talk, store_url, before):
     """Journey end: a plain transition reopens it, at the end and inside a detour."""
@@ -474,6 +485,16 @@ async def test_a_transition_into_the_end_runs_it_and_judges_the_end_anew(talk, s
     assert await chat.says("once more") == "till: once more"
     assert chat.last.is_journey_complete
     assert await chat.says("and now?") == CLOSING
+
+
+async def test_a_transition_out_of_a_detour_into_the_end_judges_the_end_anew(talk, store_url):
+    """Journey end, undeclared, with Plain transition inside a detour."""
+    chat = await seated(talk, store_url, *ORDERED, "were there nuts?")
+
+    assert await chat.says("print it again") == "till: print it again"
+    assert (chat.stack, chat.last.is_journey_complete) == ([], False)
+    await chat.says("once more")
+    assert chat.last.is_journey_complete
 
 
 async def test_a_transition_into_an_end_whose_criterion_holds_ends_it_at_once(talk, store_url):

@@ -198,6 +198,12 @@ class Trip(Journey):
         __complete_when__ = ["done"]
         __return_behavior__ = ReturnToPrevious(preserve_context=False)
 
+    class GamblePath(Pathway):
+        __agents__ = ["gamble"]
+        __accumulate__ = ["city", "stake"]
+        __complete_when__ = ["won"]
+        __return_behavior__ = ReturnToPrevious(preserve_context=False)
+
     class WeatherPath(Pathway):
         __agents__ = ["weather"]
         __accumulate__ = ["sun"]
@@ -214,7 +220,9 @@ class Trip(Journey):
 
     __transitions__ = [
         Transition(said("what if"), to_pathway="what_if", context_update={"tried": "set:yes"}),
+        Transition(said("gamble"), to_pathway="gamble"),
         Transition(said("weather"), to_pathway="weather"),
+        Transition(said("keep it"), "what_if", "plan", context_update={"tried": "copy:city"}),
         Transition(said("abroad"), to_pathway="abroad"),
         Transition(said("to the plan"), to_pathway="plan"),
     ]
@@ -305,3 +313,32 @@ async def test_a_detour_without_traces_asked_for_again_still_goes_back_to_the_st
     await chat.says("no")
 
     assert chat.context == {"city": "Rome", "tried": "yes"}
+
+
+async def test_the_next_detour_does_not_inherit_that_the_last_one_left_no_traces(talk, store_url):
+    """preserve_context=False, with Another detour while returning."""
+    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo done=yes")
+    await chat.says("and the weather? sun=much")
+
+    await chat.says("fine")
+
+    assert chat.context == {"city": "Rome", "tried": "yes", "sun": "much"}
+
+
+async def test_leaving_two_detours_without_traces_at_once_undoes_both(talk, store_url):
+    """preserve_context=False, nested, with Plain transition inside a detour."""
+    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo?", "gamble on city=Bern")
+    assert chat.stack == ["plan", "what_if"]
+
+    await chat.says("back to the plan")
+
+    assert (chat.context["city"], chat.stack) == ("Rome", [])
+
+
+async def test_an_update_on_the_way_out_reads_the_context_without_the_traces(talk, store_url):
+    """preserve_context=False, with context_update: first undone, then read."""
+    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo done=yes")
+
+    await chat.says("keep it")
+
+    assert chat.context == {"city": "Rome", "tried": "Rome"}

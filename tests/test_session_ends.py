@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import subprocess
 import sys
 import time
@@ -307,6 +308,31 @@ async def test_one_that_closes_leaves_the_store_to_the_others(store_url: str) ->
             await parcel.start()
             await other.start()
         assert (await other.process_message("street=Main")).pathway_id == "payment"
+
+
+def test_a_handle_may_be_used_in_one_run_of_the_loop_after_the_other(store_url: str) -> None:
+    parcel = opened(store_url)
+    asyncio.run(parcel.start())
+    assert asyncio.run(parcel.process_message("street=Main")).pathway_id == "payment"
+    asyncio.run(parcel.close())
+
+
+@pytest.mark.timeout(30)
+async def test_closed_in_the_middle_of_a_turn_it_stands_before_or_after(store_url: str) -> None:
+    moments = random.Random(5)
+    for number in range(25):
+        parcel = opened(store_url, f"s-{number}")
+        await parcel.start()
+        turn = asyncio.ensure_future(parcel.process_message("street=Main"))
+        await asyncio.sleep(moments.uniform(0, 0.008))
+        await parcel.close()
+        (result,) = await asyncio.gather(turn, return_exceptions=True)
+        counted = isinstance(result, JourneyResponse)
+        assert counted or "not answer" in str(result)
+        async with opened(store_url, f"s-{number}") as again:
+            assert len(await again.versions()) == 1 + counted
+            assert await again.snapshot() == ({"street": "Main"} if counted else {})
+            await again.process_message("street=Side")
 
 
 SCRIPT = """

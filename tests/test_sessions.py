@@ -15,6 +15,7 @@ from journeys import (
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
+    Pathway,
     SessionExistsError,
     SessionNotStartedError,
     StateError,
@@ -429,3 +430,53 @@ async def test_failures_and_raising_conditions_are_audited(talk: Talk, store_url
     await working.says("hello")  # the context has no name "broken", so the condition raises
     assert [row.kind for row in await working.journey.audit()] == ["condition_raised"]
     assert "condition_raised" in working.last.metadata["flags"]
+
+
+# ------------------------------------------------------------------ a new version of a journey
+
+
+def trip(**pay: Any) -> type[Journey]:
+    """A trip whose second pathway is declared so, or is not there."""
+
+    class PlanPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["city"]
+        __complete_when__ = ["city"]
+        __next__ = "pay" if pay else None
+
+    body: dict[str, Any] = {"__doc__": "Book a trip.", "PlanPath": PlanPath}
+    if pay:
+        body["PayPath"] = type("PayPath", (Pathway,), {"__agents__": ["clerk"], **pay})
+    return type("Trip", (Journey,), body)
+
+
+CLERK = {"clerk": lambda payload: {"response": "noted", "city": "Rome"}}
+
+
+async def test_a_session_goes_on_under_a_new_version(talk: Talk, store_url: str) -> None:
+    """Also where the new version would not have waited: payment now runs on arrival."""
+    call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
+    await call.says("to Rome")
+    assert call.path == ["pay"]
+
+    async with await trip(__runs_on_arrival__=True).restore(
+        "s-1", call.journey.config, agents=CLERK
+    ) as again:
+        reply = await again.process_message("here")
+        assert (reply.message, reply.metadata["ran"]) == ("noted", ["pay"])
+        await again.process_message("and now?")
+        changed = [(row.turn, row.reason) for row in await again.audit()]
+        assert changed == [(2, f"now {again.spec.version}")]
+
+
+async def test_a_session_in_a_pathway_that_is_gone_says_so(talk: Talk, store_url: str) -> None:
+    call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
+    await call.says("to Rome")
+
+    async with await trip().restore("s-1", call.journey.config, agents=CLERK) as again:
+        reply = await again.process_message("here")
+        assert reply.metadata["error"]["type"] == "PathwayNotFoundError"
+        assert "'pay' not found" in reply.metadata["error"]["message"]
+        assert reply.accumulated_context == {"city": "Rome"}
+        await again.rollback(0)
+        assert (await again.process_message("to Rome")).is_journey_complete

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any, ClassVar, Literal, Optional
+from typing import Annotated, Any, ClassVar, Literal, Optional
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -434,6 +434,22 @@ def test_each_type_has_its_empty_value() -> None:
         "size": 0,
         "share": None,
     }
+    assert Shaped().outputs["colour"].empty() is None
+    assert Shaped().outputs["address"].empty() is None
+
+
+def test_a_type_that_data_cannot_have_takes_no_value() -> None:
+    thing = Signature.define("Odd", inputs={}, outputs={"thing": (Signature, OutputField())})
+
+    with pytest.raises(ValueError, match="Signature"):
+        thing().outputs["thing"].validated({})
+
+
+def test_text_is_text_whatever_is_annotated_to_it() -> None:
+    marked = Signature.define("Odd", inputs={"a": (Annotated[str, "x"], InputField())}, outputs={})
+
+    assert marked().inputs["a"].is_text
+    assert marked().inputs["a"].empty() == ""
 
 
 def test_values_are_brought_into_their_type_as_plain_data() -> None:
