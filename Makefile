@@ -25,10 +25,10 @@ help:  ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
 
 demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
-	@$(PY) -m server.cli demo $(ARGS)
+	@$(PY) -P -m server.cli demo $(ARGS)
 
-chat: $(RUN)  ## Talk to a journey (JOURNEY=id, module:Class or a file)
-	@$(PY) -m server.cli chat $(JOURNEY) $(ARGS)
+chat: $(RUN)  ## Talk to a journey (JOURNEY=id, file.py, file.py:Class or module:Class)
+	@$(PY) -P -m server.cli chat $(JOURNEY) $(ARGS)
 
 test: $(DEV_STAMP)  ## Run the tests with branch coverage (ARGS="-k name" for some of them, then without)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--cov)

@@ -23,7 +23,7 @@ LOCKED = ["--quiet", "--require-hashes", "--only-binary", ":all:"]
 # A user's own settings may say where to fetch from, never where to install to.
 ELSEWHERE = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV"]
 ELSEWHERE += ["PYTHONHOME", "PYTHONPATH"]
-WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -m server.cli "$@"\n'
+WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -P -m server.cli "$@"\n'
 HELP = """
 Nothing was set up. Most often the package index is out of reach: check the network, or name your
 mirror (PIP_INDEX_URL for pip, UV_DEFAULT_INDEX for uv) or your company's certificates

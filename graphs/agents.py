@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from journeys import AgentNotRegisteredError, JourneyConfig, JourneySpec
 from journeys.errors import did_you_mean
-from nodes.agent import Agent, as_agent
+from nodes.calling import Agent, Overdue, as_agent
 from nodes.matcher import matcher_of
 from nodes.services import Services
 
@@ -46,7 +46,7 @@ def services_of(
     spec: JourneySpec,
     config: JourneyConfig,
     agents: Mapping[str, Any],
-    report: Callable[[Mapping[str, Any]], None] = lambda event: None,
+    overdue: Overdue = lambda agent: lambda: None,
 ) -> Services:
     """Return the services of a journey with these agents.
 
@@ -57,7 +57,7 @@ def services_of(
         check_name(spec, name)
     check_all(spec, agents)
     callable_agents = {
-        name: given if isinstance(given, Agent) else as_agent(name, given, report)
+        name: given if isinstance(given, Agent) else as_agent(name, given, overdue)
         for name, given in agents.items()
     }
-    return Services(spec, config, callable_agents, matcher_of(spec), report=report)
+    return Services(spec, config, callable_agents, matcher_of(spec))

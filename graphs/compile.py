@@ -24,7 +24,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy, Send
 
 from graphs.agents import services_of
-from graphs.failures import words_of
 from graphs.patterns import PATTERNS
 from graphs.patterns.base import PathwayGraph, pathway_graph
 from journeys import (
@@ -37,6 +36,7 @@ from journeys import (
 )
 from journeys.spec import MAX_HOPS
 from nodes.agent import run_agent
+from nodes.plain import words_of
 from nodes.services import Services
 from nodes.settle import settle
 from nodes.state import Output, SessionInput, SessionState, Update
@@ -55,6 +55,9 @@ _NOT_THE_AGENTS = (
     asyncio.CancelledError,
     GraphDrained,
 )
+
+EVENT = "__journey_event"
+"""Marks our events on LangGraph's custom stream, which agents write to as well."""
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -188,7 +191,8 @@ def _agent_node(pathway: PathwaySpec, name: str, default: Services | None) -> An
 def _services(runtime: Runtime[Any], default: Services | None) -> Services:
     services = runtime.context if isinstance(runtime.context, Services) else default
     assert services is not None, "the graph was built for a manager, and run without one"
-    return replace(services, emit=runtime.stream_writer)
+    write = runtime.stream_writer
+    return replace(services, emit=lambda event: write({EVENT: event}))
 
 
 def _silent_graph(pathway: PathwaySpec) -> PathwayGraph:

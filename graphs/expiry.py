@@ -13,6 +13,7 @@ from graphs.ledger import now, stamp
 from graphs.session import Session
 from graphs.statements import Row
 from journeys import SessionExpiredError, StateError
+from nodes.plain import words_of
 
 SWEEP = 20
 """Most expired sessions that one start cleans up."""
@@ -66,5 +67,5 @@ async def call_back(
         if inspect.isawaitable(result):
             await result
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        await session.audited(version, {"kind": "callback_failed", "reason": reason})
+        event = {"kind": "callback_failed", "reason": words_of(error)}
+        await session.audited(version, event)

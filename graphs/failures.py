@@ -46,15 +46,6 @@ def failure_of(error: Exception, spec: JourneySpec) -> JourneyError:
     return PathwayExecutionError("", "", f"the turn did not end: {error}")
 
 
-def words_of(error: BaseException) -> str:
-    """Return the type of an error and what it says, if it says anything."""
-    try:
-        said = str(error)
-    except Exception:  # what an agent raises may be broken itself
-        said = ""
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
 def refuse_unfinished(values: Mapping[str, Any]) -> None:
     """Refuse a run that stopped before its turn was done: nothing of it is committed.
 

@@ -109,6 +109,7 @@ class Scribe:
             "message": self._closed(turn["message"], f"{place}|message"),
             "reply": self._closed(PARTING.join(turn["replies"]), f"{place}|reply"),
             "operations": self.seal.close(ops, f"{place}|operations"),
+            "begun_at": turn["at"],
             "at": stamp(at),
         }
         return Statement(statements.ADD_TURN, [row])
@@ -149,6 +150,7 @@ class Scribe:
             message=self._opened(row["message"], f"{place}|message"),
             reply=self._opened(row["reply"], f"{place}|reply"),
             rolled_back_to=row["rolled_back_to"],
+            begun_at=row["begun_at"],
             at=row["at"],
         )
 
@@ -191,9 +193,12 @@ class Scribe:
 def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
     """Return all that was said, in order."""
     said = (
-        (role, text, row)
+        (role, text, when, row.version)
         for row in versions
         if row.rolled_back_to is None
-        for role, text in (("user", row.message), ("assistant", row.reply))
+        for role, text, when in (
+            ("user", row.message, row.begun_at),
+            ("assistant", row.reply, row.at),
+        )
     )
-    return [TranscriptEntry(role, text, row.at, row.version) for role, text, row in said if text]
+    return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]

@@ -12,7 +12,8 @@ from graphs import statements
 from graphs.agents import check_all, check_name, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.inbox import checked_id, initial_ops, read
-from graphs.ledger import transcript_of
+from graphs.late import LateResults
+from graphs.ledger import now, stamp, transcript_of
 from graphs.responses import session_of
 from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
@@ -25,10 +26,12 @@ from journeys import (
     JourneyEvent,
     JourneyResponse,
     JourneySession,
+    JourneySpec,
     SessionNotStartedError,
     TranscriptEntry,
     VersionInfo,
 )
+from nodes.calling import as_agent
 from nodes.services import Services
 
 if TYPE_CHECKING:
@@ -68,8 +71,7 @@ class PathwayManager:
         self._agents: dict[str, Any] = {}
         self._services: Services | None = None
         self._opening: asyncio.Task[Session] | None = None
-        self._version = 0
-        self._reports: set[asyncio.Task[None]] = set()
+        self._late = LateResults()
         for name, agent in (agents or {}).items():
             self.register_agent(name, agent)
 
@@ -78,8 +80,10 @@ class PathwayManager:
 
         Raises:
             AgentNotRegisteredError: No pathway uses that name; with did-you-mean.
+            ConfigurationError: The agent cannot be called.
         """
         check_name(self.spec, agent_id)
+        as_agent(agent_id, agent, self._late.overdue)
         self._agents[agent_id] = agent
         self._services = None
 
@@ -204,7 +208,7 @@ class PathwayManager:
 
     async def audit(self) -> builtins.list[AuditEntry]:
         """Return the audit of the session, oldest first."""
-        await self._reported()
+        await self._late.written()
         session, _ = await self._known()
         rows = await session.store.read(statements.AUDIT, session=self.session_id)
         return [session.scribe.audit_entry(row) for row in rows]
@@ -222,7 +226,7 @@ class PathwayManager:
     async def list(self) -> builtins.list[str]:
         """Return the ids of this journey's sessions in the store, newest activity first."""
         session = await self._session()
-        rows = await session.store.read(statements.LIST, journey=self.spec.id)
+        rows = await session.store.read(statements.LIST, journey=self.spec.id, now=stamp(now()))
         return [row["session_id"] for row in rows]
 
     async def delete(self) -> None:
@@ -233,7 +237,7 @@ class PathwayManager:
 
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
-        await self._reported()
+        await self._late.end()
         opening, self._opening = self._opening, None
         if opening:
             if not opening.done():
@@ -244,10 +248,10 @@ class PathwayManager:
     async def _answer(self, message: Any, tell: Tell | None) -> JourneyResponse:
         text = read(message)
         async with self._turn() as (session, head):
-            self._version = head["version"] + 1
+            self._late.begin(session, head["version"] + 1)
             response = await take(session, head, text, self._served(), tell)
         # Not in the turn: what is called back may well talk to the session.
-        if response.is_journey_complete and head["status"] != "complete":
+        if _ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
         return response
 
@@ -283,16 +287,12 @@ class PathwayManager:
 
     def _served(self) -> Services:
         if self._services is None:
-            self._services = services_of(self.spec, self.config, self._agents, self._report)
+            self._services = services_of(self.spec, self.config, self._agents, self._late.overdue)
         return self._services
 
-    def _report(self, event: Mapping[str, Any]) -> None:
-        """Audit what came after its turn."""
-        if self._opening:
-            task = asyncio.ensure_future(self._opening.result().audited(self._version, event))
-            self._reports.add(task)
-            task.add_done_callback(self._reports.discard)
 
-    async def _reported(self) -> None:
-        if self._reports:
-            await asyncio.wait(self._reports)
+def _ended(spec: JourneySpec, head: Row, response: JourneyResponse) -> bool:
+    """Say whether the journey ended in this turn, perhaps anew."""
+    at = response.pathway_id
+    again = at in response.metadata["ran"] and not spec.pathways[at].is_detour
+    return response.is_journey_complete and (head["status"] != "complete" or again)

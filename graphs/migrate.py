@@ -22,7 +22,7 @@ _alone = threading.Lock()
 def up_to_date(connection: sqlite3.Connection) -> bool:
     """Say whether the newest migration has been run."""
     try:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        row = connection.execute("SELECT version_num FROM journeygraph_version").fetchone()
     except sqlite3.OperationalError:
         return False
     return row is not None and row[0] == HEAD
@@ -36,6 +36,8 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
 
     Raises:
         sqlite3.Error: The file is no database, or cannot be written.
+        sqlalchemy.exc.SQLAlchemyError: A table of ours is there already, and not ours.
+        alembic.util.CommandError: A newer release has migrated the database.
     """
     connection = connect()
     try:

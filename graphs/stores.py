@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 import aiosqlite
+from alembic.util import CommandError
+from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
 from graphs.checkpoints import SqliteJourneySaver
@@ -152,7 +154,7 @@ def _place(url: str) -> str:
     scheme, _, name = url.partition("://")
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"
-    path = Path(name.removeprefix("/")).absolute()
+    path = Path(name.removeprefix("/")).resolve()
     return f"file:{quote(str(path))}"
 
 
@@ -173,12 +175,19 @@ async def _opened(place: _Key) -> Store:
         connection.row_factory = sqlite3.Row
         saver = SqliteJourneySaver(connection, serde=seal.serializer())
         await saver.setup()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(
-            f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: {error}. "
-            "Check that its folder exists and can be written, and that it is a SQLite file."
+            f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: "
+            f"{_why(error)}. Check that its folder exists and can be written, and that it is a "
+            "SQLite file of this release or an older one, with no foreign tables in it.",
+            retryable="locked" in str(error),
         ) from error
     return Store(place, saver, seal)
+
+
+def _why(error: Exception) -> str:
+    """Return the reason alone, without the statement that SQLAlchemy adds to it."""
+    return str(getattr(error, "orig", None) or error)
 
 
 def _connector(uri: str) -> Callable[[], sqlite3.Connection]:

@@ -45,7 +45,8 @@ turns = Table(
     Column("message", Text, comment="sealed"),
     Column("reply", Text, comment="sealed"),
     Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
-    Column("at", TIME, nullable=False),
+    Column("begun_at", TIME, nullable=False, comment="when the message came"),
+    Column("at", TIME, nullable=False, comment="when it was answered"),
 )
 
 audit = Table(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graphs.compile import EVENT
 from graphs.failures import (
     PATHWAY_FAILURES,
     apology,
@@ -132,9 +133,10 @@ async def _streamed(
     last: Mapping[str, Any] = {}
     modes = {"stream_mode": ["custom", "values"], "subgraphs": True}
     async for namespace, mode, data in astream(inputs, config, **options, **modes):
-        if mode == "custom":
-            details = {name: value for name, value in data.items() if name != "type"}
-            tell(JourneyEvent(data["type"], details))
-        elif not namespace:
+        if mode == "custom" and isinstance(data, dict) and EVENT in data:
+            event = data[EVENT]
+            details = {name: value for name, value in event.items() if name != "type"}
+            tell(JourneyEvent(event["type"], details))
+        elif mode == "values" and not namespace:
             last = data
     return last

@@ -15,7 +15,7 @@ class ReturnToPrevious:
         preserve_context: False undoes at the return what the detour changed in the context.
         max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
 
-    Source: ADR-025 section 5.3; readings in DESIGN.md section 4.
+    Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
 
     preserve_context: bool = True
@@ -31,7 +31,7 @@ class ReturnToSpecific:
         preserve_context: False undoes at the return what the detour changed in the context.
         max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
 
-    Source: REQ-PM-001; readings in DESIGN.md section 4.
+    Source: REQ-PM-001; readings in docs/journeys.md.
     """
 
     target_pathway: str

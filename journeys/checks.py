@@ -1,4 +1,4 @@
-"""What is wrong with a definition (faults), and what only smells (warnings)."""
+"""What is wrong with a definition: its faults."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.errors import did_you_mean
-from journeys.io_fields import FieldSpec
-from journeys.spec import PIPELINES, RESERVED_IDS, JourneySpec, PathwaySpec, TransitionSpec
-from journeys.transitions import IntentTrigger
+from journeys.spec import PIPELINES, RESERVED_IDS, PathwaySpec, TransitionSpec
 
 Pathways = Mapping[str, PathwaySpec]
 
@@ -37,13 +35,18 @@ def judge_fault(judge: Any) -> str:
     body = judge if inspect.isroutine(judge) else getattr(judge, "__call__", judge)  # noqa: B004
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(body):
         return "a plain function: an async one would always count as true"
+    return "" if takes(judge, {}) else "callable with the context as its only argument"
+
+
+def takes(function: Any, *arguments: Any) -> bool:
+    """Say whether a callable can be called with these arguments, as far as it tells."""
     try:
-        inspect.signature(judge).bind({})
+        inspect.signature(function).bind(*arguments)
     except TypeError:
-        return "callable with the context as its only argument"
+        return False
     except ValueError:  # some built-in callables do not say what they take
-        return ""
-    return ""
+        return True
+    return True
 
 
 def strategies_of(pathways: Pathways) -> dict[str, MergeStrategy | None]:
@@ -53,74 +56,6 @@ def strategies_of(pathways: Pathways) -> dict[str, MergeStrategy | None]:
         for name, strategy in pathway.accumulate.items():
             strategies[name] = strategies.get(name) or strategy
     return strategies
-
-
-def warnings_of(spec: JourneySpec) -> Iterator[str]:
-    """Yield what smells in a definition without faults."""
-    for pathway in spec.pathways.values():
-        if pathway.id not in spec.reachable:
-            yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
-        if not pathway.agents:
-            yield f"{pathway.where}: no agents, so nothing is said in it."
-        yield from _unfilled(spec, pathway)
-        yield from _never_complete(spec, pathway)
-    yield from _model_warnings(spec)
-
-
-def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
-    """Warn of required inputs that no output, update or message fills."""
-    if pathway.signature is None:
-        return
-    inputs = pathway.signature.inputs
-    listener = _listener(inputs)
-    filled = _kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
-    for field in inputs:
-        if field.required and not field.source and field.name not in {*filled, listener}:
-            yield (
-                f"{pathway.where}: nothing fills the required input '{field.name}'. Accumulate it "
-                "in another pathway, give it a default, or pass it to start()."
-            )
-
-
-def _listener(inputs: Sequence[FieldSpec]) -> str | None:
-    """Return the input that gets the message."""
-    listening = (f.name for f in inputs if f.required and f.is_text and not f.source)
-    return next(listening, None)
-
-
-def _kept_names(spec: JourneySpec) -> set[str]:
-    updated = {update.target for transition in spec.transitions for update in transition.updates}
-    return set(spec.strategies) | set(spec.kept) | updated
-
-
-def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
-    if pathway.signature is None or pathway.pipeline != "sequential" or len(pathway.agents) < 2:
-        return set()
-    return {field.name for field in pathway.signature.outputs}
-
-
-def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
-    if isinstance(pathway.complete_when, tuple):
-        for name in pathway.complete_when:
-            if name not in _kept_names(spec):
-                yield (
-                    f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
-                    "accumulates; only start() could give it."
-                )
-
-
-def _model_warnings(spec: JourneySpec) -> Iterator[str]:
-    models = {
-        t.trigger.llm_model
-        for t in spec.transitions
-        if isinstance(t.trigger, IntentTrigger) and t.trigger.use_llm_fallback
-    } - {None}
-    if len(models) > 1:
-        names = ", ".join(sorted(str(model) for model in models))
-        yield (
-            f"{spec.name}: its transitions name several models ({names}); one call serves a turn, "
-            "so the config's model is taken where they meet."
-        )
 
 
 def _known(pathways: Pathways) -> str:

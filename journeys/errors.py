@@ -21,8 +21,14 @@ Where a source document raises ValueError or RuntimeError, ours is one as well.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value without places in memory, which tell an author nothing."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
 
 SOURCES = ("message", "history", "context")
 """What an input can be filled from, by declaration."""
+
+TAKEN = (
+    "model_config",
+    "model_dump",
+    "model_dump_json",
+    "model_validate",
+    "model_validate_json",
+    "model_validate_strings",
+)
+"""Names that no field of a pydantic model can have."""
 
 
 class _Missing:
@@ -49,13 +60,18 @@ class FieldSpec:
     name: str
     annotation: Any
     description: str
-    default: Any = MISSING
+    _default: Any = MISSING
     source: str | None = None
+
+    @property
+    def default(self) -> Any:
+        """The value when nothing fills it, or `MISSING`; a copy, since one spec serves all."""
+        return deepcopy(self._default)
 
     @property
     def required(self) -> bool:
         """Whether there is no default."""
-        return self.default is MISSING
+        return self._default is MISSING
 
     @property
     def is_text(self) -> bool:
@@ -92,6 +108,12 @@ class SignatureSpec:
     guidelines: tuple[str, ...]
     inputs: tuple[FieldSpec, ...]
     outputs: tuple[FieldSpec, ...]
+
+    @property
+    def listener(self) -> FieldSpec | None:
+        """The input that gets the message unless the context has it: the first required text."""
+        listening = (f for f in self.inputs if f.required and f.is_text and not f.source)
+        return next(listening, None)
 
 
 def _bare(annotation: Any) -> Any:
@@ -142,6 +164,8 @@ def field_faults(where: str, name: str, declared: Field) -> Iterator[str]:
     """Yield what is wrong with one field, seen alone; `where` names its class and itself."""
     if name.startswith("_"):
         yield f"{where}: the name of a field cannot begin with an underscore. Rename it."
+    if name in TAKEN:
+        yield f"{where}: pydantic keeps the name '{name}' for itself. Rename it."
     if declared.source is not None and declared.source not in SOURCES:
         hint = did_you_mean(str(declared.source), SOURCES)
         yield f"{where}: source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."

@@ -17,7 +17,7 @@ from journeys.outcomes import (
     VersionInfo,
 )
 from journeys.pathway import Pathway
-from journeys.reader import pathway_id, read_journey
+from journeys.reader import pathway_classes, read_journey
 from journeys.spec import JourneySpec
 from journeys.transitions import Transition
 
@@ -31,7 +31,8 @@ class Journey:
     The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
     first), `__transitions__`, `__version__` (default: a hash of the definition) and
     `__sensitive__` (everything stored is encrypted). It is read once, into a frozen `spec`.
-    A journey without pathways is abstract: it can be subclassed, not started.
+    A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
+    bases and plain mixins as well; `NamePath = None` takes an inherited one away.
 
     Args:
         session_id: Who is talking; 1 to 200 printable characters.
@@ -141,13 +142,7 @@ class Journey:
     @property
     def pathways(self) -> dict[str, type[Pathway]]:
         """The pathway classes by id, in order; a copy."""
-        return {
-            id_: klass
-            for body in reversed(type(self).__mro__)
-            for name, klass in vars(body).items()
-            if isinstance(klass, type) and issubclass(klass, Pathway)
-            if (id_ := pathway_id(name)) in self.spec.pathways
-        }
+        return pathway_classes(type(self), Journey)
 
     @property
     def entry_pathway(self) -> str | None:

@@ -95,7 +95,8 @@ class VersionInfo:
         message: What the user said; None but for turns.
         reply: What was answered.
         rolled_back_to: The version that a rollback went back to.
-        at: Time, ISO 8601 in UTC.
+        begun_at: When the message came, ISO 8601 in UTC.
+        at: When it was answered.
     """
 
     version: int
@@ -104,6 +105,7 @@ class VersionInfo:
     message: str | None
     reply: str | None
     rolled_back_to: int | None
+    begun_at: str
     at: str
 
 
@@ -132,7 +134,7 @@ class FieldVersion:
 class AuditEntry:
     """One row of the audit: something that moved the session, or was kept from moving it.
 
-    `kind` is one of transition, refused, dropped, detour_entered, detour_left, stack_cleared,
+    `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
     depth_refused, hop_limit, rollback, failure, condition_raised, callback_failed, late_result,
     pruned or version_changed.
     """

@@ -31,7 +31,7 @@ class Pathway:
         __runs_on_arrival__: Run in the same turn in which another pathway leads here.
         __timeout__: Longest run in seconds; replaces the config's.
 
-    Source: ADR-025 section 5.2; readings in DESIGN.md section 4.
+    Source: ADR-025 section 5.2; readings in docs/journeys.md.
     """
 
     __signature__: ClassVar[type[Signature] | Signature | None] = None

@@ -2,7 +2,7 @@
 
 Patterns match whole words in any script: "help" is not in "helpful", yet "c++", "help?" and
 "order #" match, because an edge is only asked for where the pattern itself ends in a word
-character. Scripts written without spaces have no edges (DESIGN.md section 4, row Patterns).
+character. Scripts written without spaces have no edges (docs/journeys.md).
 """
 
 from __future__ import annotations

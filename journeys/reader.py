@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
-from journeys.checks import judge_fault, reference_faults, strategies_of, warnings_of
+from journeys.checks import judge_fault, reference_faults, strategies_of
 from journeys.context import MergeStrategy
-from journeys.errors import JourneyDefinitionError, did_you_mean
+from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.io_fields import SignatureSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.signature import PYTHON_NAMES, Signature, docstring
@@ -25,8 +25,10 @@ from journeys.spec import (
     reachable,
 )
 from journeys.transition_reader import read_transitions
+from journeys.warning_signs import warnings_of
 
 JOURNEY_ATTRIBUTES = ("__entry_pathway__", "__transitions__", "__version__", "__sensitive__")
+_SUFFIXES = ("Path", "Pathway")
 _ALLOWED = {"__abstractmethods__", "__aenter__", "__aexit__", "__class_getitem__"}
 
 
@@ -58,7 +60,8 @@ def read_journey(cls: type, root: type) -> JourneySpec:
         JourneyDefinitionError: With every fault: class, offender and remedy.
     """
     faults = _journey_faults(cls, root)
-    classes = _nested_pathways(cls, root, faults)
+    faults += _nested_faults(cls, root)
+    classes = pathway_classes(cls, root)
     pathways: dict[str, PathwaySpec] = {}
     for id_, klass in classes.items():
         pathways[id_] = _read_pathway(id_, klass, f"{cls.__name__}.{klass.__name__}", faults)
@@ -104,23 +107,30 @@ def _entry(cls: type) -> str | None:
 
 
 def _bodies(cls: type, root: type) -> list[type]:
-    """The classes whose bodies count, base first."""
-    return [klass for klass in reversed(cls.__mro__) if issubclass(klass, root) and klass != root]
+    """The classes whose bodies count, base first; a plain mixin is one of them."""
+    return [klass for klass in reversed(cls.__mro__) if klass not in root.__mro__]
 
 
-def _unknown(owner: str, body: type, known: Sequence[str]) -> Iterator[str]:
+def _unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterator[str]:
     """Yield what a body sets that nothing reads, and that was meant to be read."""
     mangled = f"_{body.__name__.lstrip('_')}__"
     for name, value in vars(body).items():
         bare = name.removeprefix(mangled).strip("_")
         meant = _meant(bare, value, known)
         if name.startswith("__") and name.endswith("__"):
-            if name not in (*known, *PYTHON_NAMES, *_ALLOWED):
+            # A plain mixin may have a life of its own; only a slip of ours is looked for in it.
+            ours = meant or issubclass(body, root)
+            if ours and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
                 hint = f" Did you mean '{meant}'?" if meant else ""
                 yield f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}."
-        elif meant and meant not in vars(body):
+        elif meant and not _serves(name, value, vars(body), meant):
             written = name.removeprefix(mangled.rstrip("_"))
             yield f"{owner}: {written} is not read. Did you mean '{meant}'?"
+
+
+def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:
+    """Say whether a name is a helper beside the attribute that it resembles."""
+    return meant in body and (name != meant.strip("_") or body[meant] is value)
 
 
 def _meant(bare: str, value: Any, known: Sequence[str]) -> str | None:
@@ -136,7 +146,7 @@ def _meant(bare: str, value: Any, known: Sequence[str]) -> str | None:
 def _journey_faults(cls: type, root: type) -> list[str]:
     faults: list[str] = []
     for klass in _bodies(cls, root):
-        faults += _unknown(klass.__name__, klass, JOURNEY_ATTRIBUTES)
+        faults += _unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
     for name, kind in (("__entry_pathway__", str), ("__version__", str), ("__sensitive__", bool)):
         value = getattr(cls, name, None)
         if value is not None and not isinstance(value, kind):
@@ -144,27 +154,48 @@ def _journey_faults(cls: type, root: type) -> list[str]:
     return faults
 
 
-def _nested_pathways(cls: type, root: type, faults: list[str]) -> dict[str, type[Pathway]]:
+def pathway_classes(cls: type, root: type) -> dict[str, type[Pathway]]:
+    """Return the pathway classes of a journey by id, those of its bases and mixins first.
+
+    A body replaces what stands before it under the same id; None takes it away.
+    """
     found: dict[str, type[Pathway]] = {}
     for body in _bodies(cls, root):
-        own: dict[str, str] = {}
-        for name, klass in vars(body).items():
-            if not (isinstance(klass, type) and issubclass(klass, Pathway)):
-                continue
-            id_ = pathway_id(name)
-            if id_ in own:
-                faults.append(
-                    f"{body.__name__}: {own[id_]} and {name} both have the id '{id_}'. "
-                    "Rename one of them."
-                )
-            own[id_] = name
-            found[id_] = klass
+        for name, value in vars(body).items():
+            if _is_pathway(value):
+                found[pathway_id(name)] = value
+            elif value is None and name.endswith(_SUFFIXES):
+                found.pop(pathway_id(name), None)
     return found
+
+
+def _is_pathway(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Pathway)
+
+
+def _nested_faults(cls: type, root: type) -> Iterator[str]:
+    for body in _bodies(cls, root):
+        own: dict[str, str] = {}
+        for name, value in vars(body).items():
+            if _is_pathway(value):
+                first = own.setdefault(pathway_id(name), name)
+                if first != name:
+                    yield (
+                        f"{body.__name__}: {first} and {name} both have the id "
+                        f"'{pathway_id(name)}'. Rename one of them."
+                    )
+            elif name.endswith(_SUFFIXES) and _is_nested(value, body):
+                yield f"{body.__name__}: {name} is no pathway. Write class {name}(Pathway)."
+
+
+def _is_nested(value: Any, body: type) -> bool:
+    """Say whether a class was written in a body; one that is only named there may be anything."""
+    return isinstance(value, type) and value.__qualname__.startswith(f"{body.__qualname__}.")
 
 
 def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str]) -> PathwaySpec:
     for body in _bodies(klass, Pathway):
-        faults += _unknown(where, body, PATHWAY_ATTRIBUTES)
+        faults += _unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
     reader = _PathwayReader(klass, where, faults)
     return PathwaySpec(
         id=id_,
@@ -191,7 +222,7 @@ class _PathwayReader:
         self.faults = faults
 
     def fault(self, name: str, value: Any, wanted: str) -> None:
-        self.faults.append(f"{self.where}: {name} is {value!r}; it must be {wanted}.")
+        self.faults.append(f"{self.where}: {name} is {shown(value)}; it must be {wanted}.")
 
     def typed(self, name: str, kind: type, default: Any) -> Any:
         value = getattr(self.klass, name)
@@ -209,7 +240,7 @@ class _PathwayReader:
             self.fault(attribute, wrong[0], "a list of names (text)")
             return ()
         if twice := [item for item in value if list(value).count(item) > 1]:
-            self.fault(attribute, twice[0], "a list in which no name is there twice")
+            self.faults.append(f"{self.where}: {attribute} names '{twice[0]}' twice.")
         return tuple(dict.fromkeys(value))
 
     def signature(self) -> SignatureSpec | None:

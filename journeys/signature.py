@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import typing
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -147,12 +148,12 @@ class Signature:
     @property
     def inputs(self) -> dict[str, FieldSpec]:
         """The inputs by name, in order; a copy."""
-        return {field.name: deepcopy(field) for field in self.spec.inputs}
+        return {field.name: field for field in self.spec.inputs}
 
     @property
     def outputs(self) -> dict[str, FieldSpec]:
         """The outputs by name, in order; a copy."""
-        return {field.name: deepcopy(field) for field in self.spec.outputs}
+        return {field.name: field for field in self.spec.outputs}
 
     @property
     def input_model(self) -> type[BaseModel]:
@@ -196,7 +197,10 @@ def _model(name: str, fields: Sequence[FieldSpec]) -> type[BaseModel]:
         )
         for field in fields
     }
-    return create_model(name, **members)
+    with warnings.catch_warnings():
+        # Names such as `copy` hide a method of the model that nobody needs here.
+        warnings.filterwarnings("ignore", "Field name", UserWarning)
+        return create_model(name, **members)
 
 
 def docstring(cls: type, root: type) -> str:

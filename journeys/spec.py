@@ -22,7 +22,7 @@ PIPELINES = ("sequential", "parallel")
 RESERVED_IDS = ("understand", "settle")
 """Names of the graph's own nodes."""
 MAX_HOPS = 10
-"""Most pathways that run in one turn (DESIGN.md section 3)."""
+"""Most pathways that run in one turn."""
 
 _HELD = -1
 """Stands among the ids of what is being hashed for: something else holds this."""

@@ -80,7 +80,7 @@ class ConditionTrigger(BaseTrigger):
     """Fires once when a condition on the context becomes true.
 
     It is judged at the start of every turn; having fired, it can fire again only after it was
-    seen false (DESIGN.md section 4). A condition that raises counts as false and is audited.
+    seen false. A condition that raises counts as false and is audited.
 
     Attributes:
         condition: Called with the context; must be quick and must not change anything.
@@ -128,7 +128,7 @@ class Transition:
             or a bare NAME copies, "clear:" removes. A missing source changes nothing.
         priority: Higher ones are asked first, of whatever kind; then the order of declaration.
 
-    Source: ADR-025 section 5.3; readings in DESIGN.md section 4.
+    Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
 
     trigger: BaseTrigger

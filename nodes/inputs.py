@@ -19,8 +19,7 @@ def payload_of(pathway: PathwaySpec, state: PathwayState) -> tuple[dict[str, Any
     """Return what an agent is given, and a flag for each required input that nothing filled.
 
     Everything in it is a copy: what an agent does to it changes nothing. In a sequential pathway
-    the outputs of the agents before are in it as well (DESIGN.md section 4, rows Which input gets
-    the message and Function agents).
+    the outputs of the agents before are in it as well.
     """
     context: Context = copied(state["context"])
     window = state["messages"][:-1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeys import JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
-from nodes.context import Op, apply_ops, restoring
+from nodes.context import Op, apply_ops, names_changed, restoring
 from nodes.state import Frame, Position
 
 Entered = Literal["stay", "transition", "return", "arrival"]
@@ -41,6 +41,12 @@ class Moved:
 def note(kind: str, position: Position, **details: Any) -> dict[str, Any]:
     """Return one audit event, seen from a position."""
     return {"kind": kind, "from": position["pathway"], **details}
+
+
+def pruned(position: Position, ops: Sequence[Op]) -> list[dict[str, Any]]:
+    """Return the audit event of entries that were dropped, if any were."""
+    names = ", ".join(names_changed(ops))
+    return [note("pruned", position, reason=f"oldest entries dropped: {names}")] if ops else []
 
 
 def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, depth: int) -> Moved:

@@ -1,7 +1,7 @@
 """Plain JSON data: what may enter the state, and how large it is.
 
 State is read back by any process in any language, so it holds text, numbers that fit 64 bits,
-true, false, null, lists and dicts with text keys; nothing else (DESIGN.md section 3).
+true, false, null, lists and dicts with text keys; nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import orjson
 MAX_DEPTH = 64
 """Deepest nesting of a value."""
 _WHOLE = 2**63
+MOST_WORDS = 500
+"""Characters that are kept of what an error says."""
 
 
 def canonical(value: Any) -> bytes:
@@ -47,7 +49,7 @@ def plain(value: Any, path: str, depth: int = 0) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _text(value)
+        return cleaned(value)
     if isinstance(value, (int, float)):
         return _number(value, path)
     if depth >= MAX_DEPTH:
@@ -63,8 +65,9 @@ def plain(value: Any, path: str, depth: int = 0) -> Any:
     raise ValueError(f"{path} is of type {type(value).__name__}, which is not JSON")
 
 
-def _text(value: str) -> str:
-    text = str(value)
+def cleaned(value: str) -> str:
+    """Return text without half characters and NUL, which become U+FFFD."""
+    text = str.__str__(value)  # of an enum, its value and not its name
     if "\x00" not in text and text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "�")
@@ -82,5 +85,14 @@ def _number(value: float, path: str) -> float:
 
 def _key(key: Any, path: str) -> str:
     if isinstance(key, str):
-        return _text(key)
+        return cleaned(key)
     raise ValueError(f"{path} has the key {key!r}, which is not text")
+
+
+def words_of(error: BaseException) -> str:
+    """Return the type of an error and what it says, if it says anything: text that can be kept."""
+    try:
+        said = cleaned(str(error))[:MOST_WORDS]
+    except Exception:  # what an agent raises may be broken itself
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

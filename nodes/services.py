@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeys import JourneyConfig, JourneySpec
-from nodes.agent import Agent
+from nodes.calling import Agent
 from nodes.matcher import Matcher
 
 
@@ -25,7 +25,6 @@ class Services:
         agents: Agent name -> how to call it.
         matcher: All patterns of the journey as one matcher.
         emit: Takes an event of the running turn, for streams.
-        report: Takes an audit event that comes after its turn, such as a late result.
     """
 
     spec: JourneySpec
@@ -33,7 +32,6 @@ class Services:
     agents: Mapping[str, Agent]
     matcher: Matcher
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
-    report: Callable[[Mapping[str, Any]], None] = field(default=_silent)
 
     @property
     def fails_fast(self) -> bool:

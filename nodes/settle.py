@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
+from journeys import NEVER, JourneySpec, PathwaySpec
 from journeys.spec import MAX_HOPS
-from nodes.context import Context, Op, checked, how_to_merge, names_changed
-from nodes.moves import note
-from nodes.plain import copied
+from nodes.context import Context, Op, checked, how_to_merge
+from nodes.moves import note, pruned
+from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
 
@@ -18,7 +18,6 @@ async def settle(state: SessionState, services: Services) -> Update:
     """Keep what the pathway gave, and decide whether the turn goes on or ends.
 
     Raises:
-        PathwayExecutionError: An output is not of the type that the signature declares.
         ContextMergeError: An output does not fit its merge strategy.
         ContextSizeExceededError: The context would be too large.
     """
@@ -28,7 +27,6 @@ async def settle(state: SessionState, services: Services) -> Update:
     pathway = services.spec.pathways[turn["run"]]
     outputs: list[Output] = dict(state).get("outputs") or []  # type: ignore[assignment]
     values = _values(pathway, outputs)
-    _check_types(pathway, values)
     ops = _accumulated(services.spec, pathway, values)
     config = services.config
     context, pruning = checked(
@@ -36,10 +34,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     )
     ops += [[*op, pathway.id] for op in pruning]
     heard = _heard(turn, outputs, pathway, values, ops)
-    if pruning:
-        names = ", ".join(names_changed(pruning))
-        event = note("pruned", state["position"], reason=f"oldest entries dropped: {names}")
-        heard["audit"] = [*heard["audit"], event]
+    heard["audit"] = [*heard["audit"], *pruned(state["position"], pruning)]
     _tell(services, turn, heard, outputs)
     position, heard = _onward(services.spec, pathway, state["position"], context, heard)
     if heard["run"]:
@@ -57,21 +52,6 @@ def _values(pathway: PathwaySpec, outputs: list[Output]) -> list[dict[str, Any]]
     for values in listed:
         merged.update(values)
     return [merged] if merged else []
-
-
-def _check_types(pathway: PathwaySpec, values: list[dict[str, Any]]) -> None:
-    """Bring declared outputs into their types; what is not declared stays as it is."""
-    for field in pathway.signature.outputs if pathway.signature else ():
-        for given in values:
-            if field.name not in given:
-                continue
-            try:
-                given[field.name] = field.validated(given[field.name])
-            except ValueError as error:
-                kind = getattr(field.annotation, "__name__", str(field.annotation))
-                got = type(given[field.name]).__name__
-                reason = f"output '{field.name}' must be {kind}, not {got}"
-                raise PathwayExecutionError(pathway.id, "", reason) from error
 
 
 def _accumulated(spec: JourneySpec, pathway: PathwaySpec, values: list[dict[str, Any]]) -> list[Op]:
@@ -144,7 +124,7 @@ def _is_complete(
     position: Position,
     audit: list[dict[str, Any]],
 ) -> bool:
-    """Judge a pathway after its run (DESIGN.md section 4, row When is a pathway complete)."""
+    """Judge a pathway after its run."""
     criterion = pathway.complete_when
     if criterion is None:
         return pathway.is_detour or entered not in ("transition", "return")
@@ -155,7 +135,7 @@ def _is_complete(
     try:
         return bool(criterion(copied(context)))
     except Exception as error:
-        reason = f"__complete_when__ raised {type(error).__name__}: {error}"
+        reason = f"__complete_when__ raised {words_of(error)}"
         audit.append(note("condition_raised", position, reason=reason))
         return False
 
@@ -163,5 +143,7 @@ def _is_complete(
 def _ended(turn: Turn) -> Update:
     """Close the record; the replies of all hops become one message."""
     reply = PARTING.join(turn["replies"])
-    messages = [{"role": "assistant", "content": reply}] if reply else []
+    # With an id, a graph that holds this one as a node knows the message again.
+    message = {"role": "assistant", "content": reply, "id": f"reply-{turn['number']}"}
+    messages = [message] if reply else []
     return {"turn": {**turn, "run": None, "done": True}, "messages": messages}

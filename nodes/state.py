@@ -113,9 +113,9 @@ class Output(TypedDict):
 
 def _normal(message: Any) -> Message:
     """Return a message as a plain dict, from whatever LangGraph takes for one."""
-    if type(message) is dict and message.keys() == _OURS:
-        if message["role"] in _SPEAKERS and type(message["content"]) is str:
-            return message  # type: ignore[return-value]  # as nearly all are
+    ours = type(message) is dict and message.keys() == _OURS
+    if ours and message["role"] in _SPEAKERS and type(message["content"]) is str:
+        return message  # type: ignore[no-any-return]  # as nearly all are
     if isinstance(message, str):
         given: Mapping[str, Any] = {"role": "user", "content": message}
     elif isinstance(message, tuple):

@@ -1,7 +1,7 @@
 """Where does the message lead? Verdicts and commands in, position out; pure and total.
 
 `steer` never raises. It moves the session only along transitions that are legal now; whatever
-else is asked for is dropped and audited. The rules are those of DESIGN.md section 4.
+else is asked for is dropped and audited.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,9 +19,9 @@ from journeys import (
     TransitionSpec,
 )
 from nodes.commands import Verdict
-from nodes.context import Op, checked, names_changed
-from nodes.moves import Standing, note
-from nodes.plain import copied
+from nodes.context import Op, checked
+from nodes.moves import Standing, pruned
+from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
 from nodes.steer import Limits, Steering, legal, steer, wants_model
@@ -35,7 +36,7 @@ async def understand(state: SessionState, services: Services) -> Update:
     """
     position: Position = state.get("position") or beginning(services.spec)
     turn = _opened(state, position)
-    if turn["kind"] != "turn":
+    if turn["kind"] != "turn" or turn["message"] is None:
         return {"position": _counted(position, turn), "turn": turn}
     _check_known(services.spec, position)
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
@@ -95,10 +96,16 @@ def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> 
 def _opened(state: SessionState, position: Position) -> Turn:
     """Return the turn that the manager opened; without a manager, as in Studio, open it here."""
     turn: Turn | None = state.get("turn")
-    if turn is None or turn["done"]:
-        said = (m["content"] for m in reversed(state["messages"]) if m["role"] == "user")
-        turn = new_turn(turn["number"] + 1 if turn else 1, message=next(said, ""))
+    # One that was begun before is over: done, or left behind by a run that failed.
+    if turn is None or turn["begun_in"]:
+        turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
     return {**turn, "begun_in": position["pathway"]}
+
+
+def _unanswered(state: SessionState) -> str | None:
+    """Return what the user said last, if nobody answered it yet."""
+    messages = state["messages"]
+    return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
 
 
 def _counted(position: Position, turn: Turn) -> Position:
@@ -121,11 +128,11 @@ async def _verdicts(
     intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
     # A judge gets a copy: what it does to the context must change nothing.
     context = copied(context) if conditions or others else {}
-    verdicts = [await _evaluated(t, "condition", message, context) for t in conditions]
+    verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
     verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
     for transition in others:
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
-        verdicts.append(await _evaluated(transition, tier, message, context))
+        verdicts.append(await _evaluated(services, transition, tier, message, context))
     return verdicts
 
 
@@ -136,15 +143,19 @@ def _judges_itself(trigger: BaseTrigger) -> bool:
 
 
 async def _evaluated(
-    transition: TransitionSpec, tier: str, message: str, context: Mapping[str, Any]
+    services: Services,
+    transition: TransitionSpec,
+    tier: str,
+    message: str,
+    context: Mapping[str, Any],
 ) -> Verdict:
-    """Ask a trigger; one that raises is false, and says so."""
+    """Ask a trigger; one that raises, or takes longer than a pathway may, is false and says so."""
     try:
-        result = transition.trigger.evaluate(message, context)
-        holds = bool(await result if inspect.isawaitable(result) else result)
+        async with asyncio.timeout(services.config.pathway_timeout_seconds):
+            result = transition.trigger.evaluate(message, context)
+            holds = bool(await result if inspect.isawaitable(result) else result)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        return Verdict(transition.id, False, tier, error=said)
+        return Verdict(transition.id, False, tier, error=words_of(error))
     reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
     return Verdict(transition.id, holds, tier, reason=reason)
 
@@ -155,10 +166,7 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
     config = services.config
     _, pruning = checked(state["context"], ops, config.max_context_size_bytes, config.prunable)
     ops += [[*op, turn["begun_in"]] for op in pruning]
-    audit = [*turn["audit"], *steering.audit]
-    if pruning:
-        names = ", ".join(names_changed(pruning))
-        audit.append(note("pruned", state["position"], reason=f"oldest entries dropped: {names}"))
+    audit = [*turn["audit"], *steering.audit, *pruned(steering.position, pruning)]
     flags = list(turn["flags"])
     if any(event["kind"] == "condition_raised" for event in audit):
         flags.append("condition_raised")
@@ -177,7 +185,11 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         "flags": flags,
     }
     _announce(services, heard)
-    position: Position = {**steering.position, "failures": 0}
+    position: Position = {
+        **steering.position,
+        "version": services.spec.version,
+        "failures": 0,
+    }
     return {"position": position, "context": ops, "turn": heard}
 
 

@@ -8,7 +8,7 @@ import binascii
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from journeys import ConfigurationError, JourneyConfig
+from journeys import ConfigurationError, JourneyConfig, JourneySpec
 
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
@@ -41,6 +41,17 @@ class Settings(BaseSettings):
             ConfigurationError: The store's URL or the key is not valid; the key is not shown.
         """
         return JourneyConfig(persistence=store or self.store, encryption_key=self._key())
+
+    def require_key(self, spec: JourneySpec) -> None:
+        """Refuse a sensitive journey without a key, and say where one goes.
+
+        Raises:
+            ConfigurationError: The journey is `__sensitive__`, and no key is set.
+        """
+        if spec.sensitive and self.encryption_key is None:
+            raise ConfigurationError(
+                f"{spec.name} is marked __sensitive__, and there is no key. {_KEY_REMEDY}"
+            )
 
     def _key(self) -> bytes | None:
         if self.encryption_key is None:

@@ -22,7 +22,7 @@ from graphs.drawing.svg import svg
 from graphs.drawing.terminal import text
 from journeys import ConfigurationError
 from journeys.examples.parcel_refund import ParcelRefund
-from server.cli import app
+from server.cli.app import app
 from server.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -522,7 +522,7 @@ def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start the command in a process of its own, its streams piped."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    command = [sys.executable, "-m", "server.cli", *words]
+    command = [sys.executable, "-P", "-m", "server.cli", *words]
     return subprocess.Popen(command, cwd=folder, env=environment, **{**pipes, **options})
 
 

@@ -142,11 +142,10 @@ async def test_an_agent_registered_anew_takes_the_place_of_the_first(talk, store
 
 
 @pytest.mark.parametrize("agent", [None, 7, "waiter", {"run": 1}])
-async def test_what_cannot_be_called_is_refused_at_start(memory_url, agent):
+async def test_what_cannot_be_called_is_refused_at_once(memory_url, agent):
     async with one_agent()("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        journey.register_agent("speaker", agent)
         with pytest.raises(ConfigurationError, match="'speaker'"):
-            await journey.start()
+            journey.register_agent("speaker", agent)
 
 
 # --- Which input gets the message; Function agents: what they are given -------------------------

@@ -97,6 +97,7 @@ async def test_what_an_update_reads_is_kept_though_nobody_declared_it(talk, stor
         ({"view": "set:"}, {"view": "yard"}, {"view": ""}),
         ({"view": "clear:"}, {"view": "yard", "bed": "big"}, {"bed": "big"}),
         ({"view": "clear:"}, {"bed": "big"}, {"bed": "big"}),
+        ({"clear": "set:all"}, {"bed": "big"}, {"bed": "big", "clear": "all"}),
         ({"last": "copy:room"}, {"room": {"no": 7}}, {"room": {"no": 7}, "last": {"no": 7}}),
         ({"last": "room"}, {"room": 7, "last": 5}, {"room": 7, "last": 7}),
         ({"seen": "append:room"}, {"room": 7}, {"room": 7, "seen": [7]}),

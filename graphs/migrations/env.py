@@ -6,6 +6,10 @@ from alembic import context
 
 from graphs.tables import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table="journeygraph_version",  # another application may have migrations of its own
+)
 with context.begin_transaction():
     context.run_migrations()

@@ -15,17 +15,15 @@ import typer
 
 from journeys import InvalidMessageError
 from server.cli.edge import say
-from server.cli.finding import Found, find
-from server.cli.rendering import announce, command, out
+from server.cli.finding import NAMES, Found, find
+from server.cli.rendering import announce, command, out, plain
 from server.cli.slash import run_slash
 from server.cli.talk import Talk
 from server.settings import Settings
 
 
 def chat(
-    journey: Annotated[
-        str, typer.Argument(help="Id of an example, or module:Class.")
-    ] = "healthcare_referral",
+    journey: Annotated[str, typer.Argument(help=NAMES)] = "healthcare_referral",
     session: Annotated[
         str | None,
         typer.Option(
@@ -41,27 +39,33 @@ def chat(
 
     Lines can be piped in. /help lists the commands inside a talk.
     """
-    announce()
     found = find(journey)
-    config = Settings().config(store)
-    again = f"{command()} chat {shlex.quote(journey)}"
-    again += f" --store {shlex.quote(store)}" if store else ""
+    settings = Settings()
+    settings.require_key(found.journey.spec)
+    config = settings.config(store)
+    announce(found.journey.spec)
+    talk = Talk(found, session or f"chat-{secrets.token_hex(4)}", config)
     with asyncio.Runner() as runner:
-        talk = runner.run(Talk.open(found, session or f"chat-{secrets.token_hex(4)}", config))
         try:
-            _greet(found, talk)
+            # A session of one's own naming is looked up; a new one waits for something to keep.
+            _greet(found, runner.run(talk.open()) if session else talk.expected)
             _converse(runner, talk)
         finally:
             runner.run(talk.close())
-    if not config.persistence.startswith("memory://"):
-        out.print(f"Go on with: {again} --session {shlex.quote(talk.session_id)}", style="dim")
+    if talk.heard and not config.persistence.startswith("memory://"):
+        out.print(f"Go on with: {_again(talk, journey, store)}", style="dim", soft_wrap=True)
 
 
-def _greet(found: Found, talk: Talk) -> None:
+def _again(talk: Talk, journey: str, store: str | None) -> str:
+    words = ["chat", journey, *(["--store", store] if store else []), "--session", talk.session_id]
+    return f"{command()} {shlex.join(words)}"
+
+
+def _greet(found: Found, opening: str) -> None:
     spec = found.journey.spec
     purpose = f": {spec.purpose.splitlines()[0]}" if spec.purpose else ""
     out.print(f"{spec.name}{purpose}", style="bold", markup=False, soft_wrap=True)
-    out.print(f"{talk.opening} /help lists the commands.", style="dim", soft_wrap=True)
+    out.print(f"{opening} /help lists the commands.", style="dim", markup=False, soft_wrap=True)
 
 
 def _converse(runner: asyncio.Runner, talk: Talk) -> None:
@@ -70,12 +74,26 @@ def _converse(runner: asyncio.Runner, talk: Talk) -> None:
         for line in _lines():
             if line in ("/quit", "/exit"):
                 return
-            try:
-                runner.run(run_slash(talk, line) if line.startswith("/") else talk.hear(line))
-            except InvalidMessageError as error:
-                say(error)
+            _answer(runner, talk, line)
     except KeyboardInterrupt:
         out.print()
+
+
+def _answer(runner: asyncio.Runner, talk: Talk, line: str) -> None:
+    """Run a slash command or a turn; an interrupt gives up the turn, not the talk."""
+    if line.startswith("/"):
+        runner.run(run_slash(talk, line))
+        return
+    try:
+        runner.run(talk.hear(line))
+    except InvalidMessageError as error:
+        say(error)
+    except KeyboardInterrupt:
+        kept = runner.run(talk.kept_anyway())
+        out.print("(interrupted; the turn was kept)" if kept else _GIVEN_UP, style="dim")
+
+
+_GIVEN_UP = "(interrupted; nothing of this turn was kept)"
 
 
 def _lines() -> Iterator[str]:
@@ -93,4 +111,8 @@ def _lines() -> Iterator[str]:
         if not line and not typed:
             return
         if line.strip():
+            if not typed:  # so that what is piped in reads as a conversation
+                out.print(
+                    f"\n[bold cyan]you >[/] {plain(line.strip(), markup=True)}", soft_wrap=True
+                )
             yield line.strip()

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from journeys import Journey
+from journeys.errors import did_you_mean
 from server.cli.edge import CommandError
 from server.cli.finding import example_ids, find
 from server.cli.loading import (
     LoadError,
     NoSuchModuleError,
     file_of,
+    hidden_by_installed,
     importing_from,
     journeys_in,
     module_at,
@@ -51,6 +54,7 @@ class _Report:
     """What was found: journeys by their name and file, and faults with their places."""
 
     journeys: dict[str, type[Journey]] = field(default_factory=dict)
+    warnings: dict[str, dict[str, None]] = field(default_factory=dict)
     faults: dict[str, None] = field(default_factory=dict)
 
     @contextmanager
@@ -59,25 +63,30 @@ class _Report:
         try:
             yield
         except LoadError as error:
-            self.faults.update(dict.fromkeys(error.lines))
+            lines = list(error.lines)
+            if error.unread:
+                lines[-1] += f" (Not read because of it: {', '.join(error.unread)}.)"
+            self.faults.update(dict.fromkeys(lines))
 
-    def add(self, *journeys: type[Journey]) -> None:
-        """Add journeys that have no faults."""
+    def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
+        """Add journeys that have no faults, and the module whose agents they run with."""
         for journey in journeys:
-            self.journeys.setdefault(f"{journey.__qualname__} ({file_of(journey)})", journey)
+            place = f"{journey.__qualname__} ({file_of(journey)})"
+            self.journeys.setdefault(place, journey)
+            found = [*journey.spec.warnings, *_agent_warnings(module, journey)]
+            self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def print(self, path: str) -> None:
         """Write it all down, faults last, and a summary under it."""
-        warnings = 0
         for place, journey in self.journeys.items():
             _line("✓", "green", f"{place}: {_size(journey)}")
-            for warning in journey.spec.warnings:
-                warnings += 1
+            for warning in self.warnings[place]:
                 _line("!", "yellow", warning, "  ")
         for fault in self.faults:
             _line("✗", "red", fault)
         if not (self.journeys or self.faults):
             raise CommandError(f"There is no journey in {path}.")
+        warnings = sum(map(len, self.warnings.values()))
         counts = (len(self.journeys), "sound journey"), (len(self.faults), "fault")
         words = [_count(*count) for count in (*counts, (warnings, "warning"))]
         out.print(", ".join(words) + ".", style="bold")
@@ -91,31 +100,57 @@ def _kind(path: str) -> str:
     return "class" if ":" in path or path in example_ids() else "module"
 
 
+def _agent_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+    """Compare the names in a module's AGENTS with those that its journeys use."""
+    given = getattr(module, "AGENTS", None)
+    if not isinstance(given, Mapping) or not journey.spec.pathways:
+        return
+    names = [str(name) for name in given]
+    used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
+    for name, pathways in journey.spec.agents.items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            where = ", ".join(pathways)
+            yield f"{journey.__name__}: AGENTS has no '{name}', which {where} needs.{hint}"
+    for name in names:
+        if name not in used:
+            hint = did_you_mean(name, used)
+            yield f"{journey.__name__}: AGENTS has '{name}', which no pathway uses.{hint}"
+
+
 def _check_folder(path: str, report: _Report) -> None:
     for file in journey_files(Path(path)):
-        with importing_from(root_of(file)), report.noting():
-            report.add(*journeys_in(module_at(file)))
+        _check_at(file, report)
+
+
+def _check_at(file: Path, report: _Report) -> None:
+    with importing_from(root_of(file)), report.noting():
+        module = module_at(file)
+        report.add(module, *journeys_in(module))
 
 
 def _check_file(path: str, report: _Report) -> None:
     file = Path(path)
     if file.suffix != ".py":
         raise CommandError(f"{path} is no Python file.", exit_code=2)
-    with importing_from(root_of(file)), report.noting():
-        report.add(*journeys_in(module_at(file)))
+    _check_at(file, report)
 
 
 def _check_class(path: str, report: _Report) -> None:
     with report.noting():
-        report.add(find(path).journey)
+        found = find(path)
+        report.add(found.module, found.journey)
 
 
 def _check_module(path: str, report: _Report) -> None:
     """Check a module; of a package, every module in it too."""
+    if hidden := hidden_by_installed(path):
+        _check_at(hidden, report)
+        return
     try:
         with importing_from(Path.cwd()), report.noting():
             module = module_named(path)
-            report.add(*journeys_in(module))
+            report.add(module, *journeys_in(module))
             for folder in getattr(module, "__path__", ()):
                 _check_folder(folder, report)
     except NoSuchModuleError:

@@ -45,8 +45,8 @@ def demo(
 
     Nothing is kept and no network is used.
     """
-    announce()
     found = find(_EXAMPLE)
+    announce(found.journey.spec)
     if not found.demo_messages:
         raise CommandError(f"The example '{_EXAMPLE}' has no DEMO_MESSAGES.")
     asyncio.run(_hold(found, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
@@ -121,12 +121,12 @@ def _show_picture(found: Found, svg: Path | None) -> None:
 
 def _show_way_on(found: Found) -> None:
     out.print(Rule("How to go on", align="left", style="dim"))
-    grid = Table.grid(padding=(0, 2))
     for what, how in (
         ("talk to it", f"{command()} chat {found.name}"),
         ("draw it", f"{command()} draw {found.name} --output journey.svg"),
         ("change it", file_of(found.journey)),
         ("check it", f"{command()} check {file_of(found.journey)}"),
     ):
-        grid.add_row(Text(what, style="dim"), Text(how))
-    out.print(grid)
+        # Lines to copy: a wrapped one would run as two commands.
+        line = Text.assemble((f"{what:<12}", "dim"), how)
+        out.print(line, soft_wrap=True)

@@ -12,7 +12,7 @@ import typer
 from graphs.drawing import mermaid, svg, terminal
 from journeys import AgentNotRegisteredError, JourneySpec
 from server.cli.edge import CommandError
-from server.cli.finding import Found, find
+from server.cli.finding import NAMES, Found, find
 from server.cli.rendering import out
 
 
@@ -29,16 +29,21 @@ _DRAWN: dict[Format, Callable[[JourneySpec], str]] = {
     Format.SVG: svg.svg,
     Format.TEXT: terminal.text,
 }
-_SUFFIXES = {".svg": Format.SVG, ".txt": Format.TEXT}
+_SUFFIXES = {
+    ".svg": Format.SVG,
+    ".txt": Format.TEXT,
+    ".mmd": Format.MERMAID,
+    ".mermaid": Format.MERMAID,
+}
 
 
 def draw(
-    journey: Annotated[
-        str, typer.Argument(help="Id of an example, or module:Class.", show_default=False)
-    ],
+    journey: Annotated[str, typer.Argument(help=NAMES, show_default=False)],
     style: Annotated[
         Format | None,
-        typer.Option("--format", "-f", help="Default: by the ending of --output, else mermaid."),
+        typer.Option(
+            "--format", "-f", help="Default: by the ending of --output (.svg, .txt, .mmd)."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -51,16 +56,27 @@ def draw(
 ) -> None:
     """Draw what leads where in a journey: pathways, transitions, detours, its end.
 
-    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a svg.
+    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
     """
+    wanted = style or _by_ending(output)
     found = find(journey)
-    wanted = style or _SUFFIXES.get(output.suffix.lower() if output else "", Format.MERMAID)
     drawing = _compiled(found, wanted) if graph else drawn(found.journey.spec, wanted)
     if output is None:
         out.print(drawing, end="", markup=False, soft_wrap=True)
         return
     output.write_text(drawing, encoding="utf-8")
     out.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _by_ending(output: Path | None) -> Format:
+    ending = output.suffix.lower() if output else ""
+    if ending and ending not in _SUFFIXES:
+        raise CommandError(
+            f"A picture cannot be written as '{ending}'. Endings: {', '.join(_SUFFIXES)}; "
+            "or say which with --format.",
+            exit_code=2,
+        )
+    return _SUFFIXES.get(ending, Format.MERMAID)
 
 
 def drawn(spec: JourneySpec, style: Format) -> str:

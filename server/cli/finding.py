@@ -1,4 +1,4 @@
-"""Find the journey that a name means: an example's id, or `module:Class`."""
+"""Find the journey that a name means: an example's id, a file, or a module, with or without class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from typing import Any
 from journeys import AgentNotRegisteredError, Journey, examples
 from journeys.errors import did_you_mean
 from server.cli.edge import CommandError
-from server.cli.loading import NoSuchModuleError, journeys_in, module_at, module_named, root_of
+from server.cli.loading import (
+    NoSuchModuleError,
+    hidden_by_installed,
+    journeys_in,
+    module_at,
+    module_named,
+    root_of,
+)
+
+NAMES = "Id of an example, file.py, file.py:Class, module or module:Class."
+"""What a journey can be named by, for help texts."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Found:
     def agents(self) -> dict[str, Any]:
         """A fresh set from `build_agents()`, else `AGENTS`; empty where the module has neither.
 
+        Agents that only another journey of the module uses are left out.
+
         Raises:
             CommandError: `AGENTS` is no mapping of names.
         """
@@ -41,7 +53,9 @@ class Found:
         agents = build() if callable(build) else getattr(self.module, "AGENTS", {})
         if not isinstance(agents, Mapping):
             raise CommandError(f"AGENTS in {self.module.__name__} must be a dict of name to agent.")
-        return dict(agents)
+        used = {name for other in journeys_in(self.module) for name in other.spec.agents}
+        others = used - self.journey.spec.agents.keys()
+        return {name: agent for name, agent in agents.items() if name not in others}
 
     @property
     def sample_context(self) -> dict[str, Any]:
@@ -68,7 +82,7 @@ def find(name: str) -> Found:
     """Return the journey of that name.
 
     Args:
-        name: Id of an example, `module:Class`, or `path/to/file.py:Class`.
+        name: Id of an example, `file.py`, or a module; `:Class` after it where it holds several.
 
     Raises:
         CommandError: There is none, with the names that are near; exit code 2.
@@ -76,10 +90,11 @@ def find(name: str) -> Found:
     """
     if name in example_ids():
         return _example(name)
-    place, colon, class_name = name.rpartition(":")
-    if not (colon and place and class_name):
-        raise _unknown(f"There is no journey '{name}'.{did_you_mean(name, example_ids())}")
-    return _declared(name, _module(place), class_name)
+    place, colon, class_name = name.partition(":")
+    if not place or (colon and not class_name):
+        raise _unknown(f"There is no journey '{name}'.")
+    module = _module(place, alone=not colon)
+    return _declared(name, module, class_name) if colon else _only(name, module)
 
 
 def _example(name: str) -> Found:
@@ -90,23 +105,45 @@ def _example(name: str) -> Found:
     return Found(name, declared[0], module)
 
 
-def _module(place: str) -> ModuleType:
+def _module(place: str, *, alone: bool) -> ModuleType:
     file = Path(place)
-    if file.suffix == ".py" and file.is_file():
+    if file.suffix == ".py":
+        if not file.is_file():
+            raise _unknown(f"There is no file {place}.")
         _keep_importable(root_of(file))
         return module_at(file)
     _keep_importable(Path.cwd())
+    if hidden := hidden_by_installed(place):
+        raise CommandError(
+            f"An installed module is named '{place}' too, and comes first. "
+            f"Name the file: {hidden.relative_to(Path.cwd())}",
+            exit_code=2,
+        )
     try:
         return module_named(place)
     except NoSuchModuleError as error:
         known = [item.name for item in pkgutil.iter_modules([str(Path.cwd())])]
-        raise _unknown(f"{error}{did_you_mean(place, known)}") from None
+        hint = did_you_mean(place, [*example_ids(), *known] if alone else known)
+        said = f"There is no journey '{place}'." if alone else str(error)
+        raise _unknown(f"{said}{hint}") from None
 
 
 def _keep_importable(folder: Path) -> None:
     """Agents may import their neighbours as late as in their first run."""
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        # Last, or a file of theirs would take the place of an installed module of its name.
+        sys.path.append(str(folder))
+
+
+def _only(name: str, module: ModuleType) -> Found:
+    declared = journeys_in(module)
+    whole = [journey for journey in declared if journey.spec.pathways] or declared
+    if len(whole) == 1:
+        return Found(name, whole[0], module)
+    if not whole:
+        raise CommandError(f"There is no journey in {name}.", exit_code=2)
+    choices = ", ".join(f"{name}:{journey.__name__}" for journey in whole)
+    raise CommandError(f"{name} holds several journeys. Name one: {choices}.", exit_code=2)
 
 
 def _declared(name: str, module: ModuleType, class_name: str) -> Found:
@@ -123,5 +160,6 @@ def _declared(name: str, module: ModuleType, class_name: str) -> Found:
 def _unknown(message: str) -> CommandError:
     ids = ", ".join(example_ids()) or "none"
     return CommandError(
-        f"{message} Examples: {ids}. A journey of your own is named module:Class.", exit_code=2
+        f"{message} Examples: {ids}. A journey of your own is named file.py or module:Class.",
+        exit_code=2,
     )

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import ModuleType
 
 import journeys
-from journeys import Journey
+from journeys import Journey, JourneyDefinitionError
 from server.cli.edge import CommandError, described
+from server.cli.pointing import journeys_after, line_of
 
 _LANGUAGE = Path(journeys.__file__).parent
 _BY_PATH = "journey_file_"
@@ -27,12 +28,17 @@ class LoadError(CommandError):
     Attributes:
         place: File and line, shown from the current folder.
         faults: One sentence for each fault.
+        unread: Journeys further down in the file, which the faulty one kept from being read.
     """
 
-    def __init__(self, place: str, faults: list[str]) -> None:
-        super().__init__(*(f"{place}: {fault}" for fault in faults))
+    def __init__(self, place: str, faults: list[str], cause: BaseException | None = None) -> None:
+        file, _, line = place.rpartition(":")
+        by_class = isinstance(cause, JourneyDefinitionError) and line.isdecimal()
+        lines = _pointed(file, int(line), faults) if by_class else {}
+        super().__init__(*(f"{lines.get(fault, place)}: {fault}" for fault in faults))
         self.place = place
         self.faults = faults
+        self.unread = journeys_after(Path(file), int(line)) if lines else []
 
 
 class NoSuchModuleError(CommandError):
@@ -59,6 +65,18 @@ def module_named(name: str) -> ModuleType:
             raise
 
     return _loaded(load, None)
+
+
+def hidden_by_installed(name: str) -> Path | None:
+    """The file in the current folder that a dotted name would not reach, if there is one.
+
+    An installed module of that name comes first, so that no file can break the command itself.
+    """
+    here = Path.cwd().joinpath(*name.split(".")).with_suffix(".py")
+    spec = importlib.util.find_spec(name.partition(".")[0]) if here.is_file() else None
+    if spec is None or (spec.origin and Path(spec.origin).is_relative_to(Path.cwd())):
+        return None
+    return here
 
 
 def module_at(file: Path) -> ModuleType:
@@ -96,16 +114,21 @@ def _dotted(file: Path) -> str:
 def importing_from(folder: Path) -> Iterator[None]:
     """Let the modules of a folder be imported; its single files are forgotten afterwards."""
     before = set(sys.modules)
-    sys.path.insert(0, str(folder))
+    # Last, or a file of theirs would take the place of an installed module of its name.
+    sys.path.append(str(folder))
     importlib.invalidate_caches()
     try:
         yield
     finally:
         with suppress(ValueError):  # what was imported may have changed the path itself
-            sys.path.remove(str(folder))
+            del sys.path[_last(sys.path, str(folder))]
         for name in set(sys.modules) - before:
             if _lies_in(folder, name):
                 del sys.modules[name]
+
+
+def _last(path: list[str], folder: str) -> int:
+    return len(path) - 1 - path[::-1].index(folder)
 
 
 def _lies_in(folder: Path, name: str) -> bool:
@@ -164,8 +187,15 @@ def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
         raise
     except SystemExit:
         raise LoadError(_place(None, file), ["it ends the program when it is imported"]) from None
+    except KeyboardInterrupt:
+        raise LoadError(_place(None, file), ["its import was interrupted"]) from None
     except Exception as error:
-        raise LoadError(_place(error, file), described(error)) from error
+        raise LoadError(_place(error, file), described(error), error) from error
+
+
+def _pointed(file: str, line: int, faults: list[str]) -> dict[str, str]:
+    """The place of each fault of a definition: of the attribute or class that it names."""
+    return {fault: f"{file}:{line_of(Path(file), fault) or line}" for fault in faults}
 
 
 def _place(error: BaseException | None, file: Path | None) -> str:

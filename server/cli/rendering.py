@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,18 +14,22 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from journeys import JourneyResponse
+from journeys import AuditEntry, IntentTrigger, JourneyResponse, JourneySpec
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
 
-NO_MODEL = "No model is configured: examples run on ordinary functions, and intents on patterns."
+NO_MODEL = (
+    "No model is configured: agents are ordinary functions, and intents go by their patterns."
+)
 _SHORT = 60
 
 
-def announce() -> None:
-    """Say what the journeys run on."""
-    out.print(NO_MODEL, style="dim", soft_wrap=True)
+def announce(spec: JourneySpec) -> None:
+    """Say that no model is asked, of a journey in which one could be."""
+    triggers = (transition.trigger for transition in spec.transitions)
+    if any(isinstance(asks, IntentTrigger) and asks.use_llm_fallback for asks in triggers):
+        out.print(NO_MODEL, style="dim", soft_wrap=True)
 
 
 def command() -> str:
@@ -99,6 +103,30 @@ def firing(reply: JourneyResponse) -> str:
         return ""
     why = data["reasoning"] or data["transition_intent"]
     return f"to {reply.transition_to}, {data['tier']}: {short(why)}"
+
+
+def troubles(reply: JourneyResponse, audit: Iterable[AuditEntry]) -> Iterator[str]:
+    """Say what an author would want to know of a turn: what raised, was silent or was empty.
+
+    Args:
+        reply: What the turn gave back.
+        audit: The audit rows of that turn.
+    """
+    for entry in audit:
+        if entry.kind == "condition_raised":
+            what = f"'{entry.trigger}': " if entry.trigger else ""
+            yield f"a condition raised and counts as false: {what}{short(entry.reason, 200)}"
+    for flag in reply.metadata["flags"]:
+        name, _, what = flag.partition(":")
+        if words := _FLAGS.get(name):
+            yield words.format(what)
+
+
+_FLAGS = {
+    "no_reply": "nothing was said in '{}'",
+    "empty_input": "the required input '{}' was empty: nothing fills it",
+    "depth_refused": "a detour was refused: too many pathways are paused already",
+}
 
 
 def table(*headings: str) -> Table:

@@ -13,11 +13,12 @@ from server.cli.talk import Talk
 
 
 class _Slash(NamedTuple):
-    """What a command does, and what /help says of it."""
+    """What a command does, what /help says of it, and what it needs."""
 
     run: Callable[[Talk, str], Awaitable[None]]
     usage: str
     help: str
+    needs_session: bool = True
 
 
 async def run_slash(talk: Talk, line: str) -> None:
@@ -28,6 +29,10 @@ async def run_slash(talk: Talk, line: str) -> None:
         if command is None:
             hint = did_you_mean(name.lower(), [*_COMMANDS, "/quit"])
             raise CommandError(f"There is no command {name}.{hint} /help lists them.")
+        if argument.strip() and " " not in command.usage:
+            raise CommandError(f"{command.usage} stands alone; '{short(argument)}' was not read.")
+        if command.needs_session and not talk.begun:
+            raise CommandError("There is nothing to show yet: your first message begins a session.")
         await command.run(talk, argument.strip())
     except (CommandError, VersionNotFoundError) as error:
         say(error)
@@ -60,6 +65,14 @@ async def _state(talk: Talk, _: str) -> None:
     ):
         shown.add_row(*row(name, value))
     out.print(shown)
+
+
+async def _sessions(talk: Talk, _: str) -> None:
+    shown = table("")
+    for session_id in await talk.journey.list():
+        mark = "  (this one)" if session_id == talk.session_id else ""
+        shown.add_row(*row(f"{session_id}{mark}"))
+    out.print(shown if shown.row_count else "There is no session in the store yet.")
 
 
 async def _history(talk: Talk, _: str) -> None:
@@ -118,8 +131,11 @@ async def _audit(talk: Talk, _: str) -> None:
 
 
 _COMMANDS = {
-    "/help": _Slash(_help, "/help", "list these commands"),
+    "/help": _Slash(_help, "/help", "list these commands", needs_session=False),
     "/state": _Slash(_state, "/state", "where the session stands"),
+    "/sessions": _Slash(
+        _sessions, "/sessions", "sessions of this journey in the store", needs_session=False
+    ),
     "/history": _Slash(_history, "/history", "all that was said"),
     "/versions": _Slash(_versions, "/versions", "every version of the session"),
     "/rollback": _Slash(_rollback, "/rollback N", "go back to version N, as a new version"),

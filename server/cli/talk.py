@@ -2,80 +2,85 @@
 
 from __future__ import annotations
 
+from graphs.agents import check_all
 from journeys import (
     AgentNotRegisteredError,
     Journey,
     JourneyConfig,
+    JourneyDefinitionError,
     JourneyResponse,
     JourneySession,
-    SessionNotStartedError,
 )
 from server.cli.finding import Found
-from server.cli.rendering import firing, movement, out, plain, short
+from server.cli.rendering import firing, movement, out, plain, short, troubles
 
 
 class Talk:
-    """A started or restored session, and how its turns are shown.
+    """A session that is taken up or begun, and how its turns are shown.
+
+    Args:
+        found: The journey and its agents.
+        session_id: Id of the session.
+        config: Its settings.
 
     Attributes:
         journey: The journey that runs.
-        opening: What to tell about the session at the beginning.
+        begun: Whether the session is there.
+        heard: Whether a message was sent in this talk.
         pathway: Where the session stood after the last turn.
         complete: Whether the journey was complete after it.
+        version: The session's version after it.
+
+    Raises:
+        CommandError: Agents are missing; with the place where they are looked for.
+        JourneyDefinitionError: The journey is abstract.
     """
 
-    def __init__(self, journey: Journey, opening: str, session: JourneySession) -> None:
-        self.journey = journey
-        self.opening = opening
-        self.stand(session)
+    def __init__(self, found: Found, session_id: str, config: JourneyConfig) -> None:
+        spec, agents = found.journey.spec, found.agents
+        if not spec.entry:
+            raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+        try:
+            check_all(spec, agents)
+            self.journey: Journey = found.journey(session_id, config, agents=agents)
+        except AgentNotRegisteredError as error:
+            raise found.without_agents(error) from None
+        self.begun = self.heard = self.complete = False
+        self.pathway, self.version = spec.entry, 0
+        self._given = found.sample_context
 
     def stand(self, session: JourneySession) -> None:
         """Take note of where the session stands."""
+        self.begun = True
         self.pathway = session.current_pathway_id
         self.complete = session.is_journey_complete
+        self.version = session.version
 
     @property
     def session_id(self) -> str:
         """Id of the session."""
         return self.journey.session_id
 
-    @classmethod
-    async def open(cls, found: Found, session_id: str, config: JourneyConfig) -> Talk:
-        """Take up a session of that id, or begin it.
+    @property
+    def expected(self) -> str:
+        """What a session begins with, in words."""
+        given = f" It begins with {short(self._given)}." if self._given else ""
+        return f"Your first message begins a session in {self.pathway}.{given}"
 
-        Raises:
-            CommandError: Agents are missing; with the place where they are looked for.
-        """
-        try:
-            return await cls._restored(found, session_id, config)
-        except SessionNotStartedError:
-            return await cls._started(found, session_id, config)
-        except AgentNotRegisteredError as error:
-            raise found.without_agents(error) from None
-
-    @classmethod
-    async def _restored(cls, found: Found, session_id: str, config: JourneyConfig) -> Talk:
-        journey = await found.journey.restore(session_id, config, agents=found.agents)
-        session = await journey.get_session_state()
-        if session is None:
-            raise SessionNotStartedError(session_id)
-        opening = f"Session {session_id} goes on in {session.current_pathway_id}."
-        return cls(journey, opening, session)
-
-    @classmethod
-    async def _started(cls, found: Found, session_id: str, config: JourneyConfig) -> Talk:
-        journey = found.journey(session_id, config, agents=found.agents)
-        try:
-            session = await journey.start(found.sample_context)
-        except BaseException:
-            await journey.close()
-            raise
-        given = f" It begins with {short(found.sample_context)}." if found.sample_context else ""
-        opening = f"Session {session_id} begins in {session.current_pathway_id}.{given}"
-        return cls(journey, opening, session)
+    async def open(self) -> str:
+        """Take up the session, or begin it; return what to tell of it."""
+        if session := await self.journey.get_session_state():
+            self.stand(session)
+            return f"Session {self.session_id} goes on in {self.pathway}."
+        self.stand(await self.journey.start(self._given))
+        given = f" It begins with {short(self._given)}." if self._given else ""
+        return f"Session {self.session_id} begins in {self.pathway}.{given}"
 
     async def hear(self, line: str) -> None:
         """Run one turn: write the reply as it comes, then where the session went."""
+        if not self.begun:
+            await self.open()
+        self.heard = True
         streamed = False
         try:
             async for event in self.journey.stream_message(line):
@@ -83,15 +88,28 @@ class Talk:
                     streamed = True
                     out.print(plain(event.data["text"]), end="", markup=False, soft_wrap=True)
                 elif event.type == "done":
-                    self._finish(event.data["response"], streamed=streamed)
+                    await self._finish(event.data["response"], streamed=streamed)
                     streamed = False
         finally:
             if streamed:  # and then it failed: what follows must not stick to it
                 out.print()
 
-    def _finish(self, reply: JourneyResponse, *, streamed: bool) -> None:
+    async def _finish(self, reply: JourneyResponse, *, streamed: bool) -> None:
         out.print("" if streamed else plain(reply.message), markup=False, soft_wrap=True)
         self._show_way(reply)
+        turn = reply.metadata["version"]
+        rows = await self.journey.audit() if turn > self.version else []
+        self.version = turn
+        for trouble in troubles(reply, [row for row in rows if row.turn == turn]):
+            out.print(f"  ! {trouble}", style="yellow", markup=False, soft_wrap=True)
+
+    async def kept_anyway(self) -> bool:
+        """Whether an interrupted turn was committed before the interrupt came."""
+        session = await self.journey.get_session_state()
+        before = self.version
+        if session:
+            self.stand(session)
+        return session is not None and session.version > before
 
     def _show_way(self, reply: JourneyResponse) -> None:
         before, self.pathway = self.pathway, reply.pathway_id

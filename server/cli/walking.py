@@ -39,10 +39,18 @@ def _may_hold_one(file: Path) -> bool:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return True
-    return any(isinstance(node, ast.ClassDef) and _looks_like_one(node) for node in tree.body)
+    return any(isinstance(node, ast.ClassDef) and looks_like_journey(node) for node in tree.body)
 
 
-def _looks_like_one(node: ast.ClassDef) -> bool:
+def parsed(file: Path) -> list[ast.stmt]:
+    """The statements of a file; none if it cannot be read."""
+    try:
+        return ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+
+
+def looks_like_journey(node: ast.ClassDef) -> bool:
     """By the name of a base, by a pathway inside, or by what only journeys declare."""
     return _has_base(node, "Journey") or any(
         _has_base(part, "Pathway") if isinstance(part, ast.ClassDef) else _is_mark(part)

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tests.benchmarks.material import Referral, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, amount, duration, scratch, timed
 
 LATE, TURNS, SESSIONS = 950, 50, 3
+_WRITTEN = (
+    "SELECT checkpoints.* FROM checkpoints JOIN turns USING (checkpoint_id) WHERE version = ?",
+    "SELECT * FROM turns WHERE version = ?",
+    "SELECT * FROM audit WHERE turn = ?",
+)
 _AGAINST = f"its turns 1-{TURNS}"
 
 
@@ -25,8 +29,12 @@ async def growth(steps: Steps) -> list[Figure]:
             for _ in steps(f"session {number + 1} of {SESSIONS}, up to turn {LATE}", LATE):
                 await old.turn()
             young = await Talker.begin(folder / "young.db", number)
-            late, early = await _side_by_side(old, young, time, stored, steps)
-            sums.add(late, early)
+            for _ in steps(f"turns {LATE + 1}-{LATE + TURNS} beside turns 1-{TURNS}", TURNS):
+                time.add_times(await timed(old.turn), await timed(young.turn))
+            late, early = old.stored(), young.stored()
+            for pair in zip(late, early, strict=True):
+                stored.add(*pair)
+            sums.add(sum(late), sum(early))
             files.add(old.file_size(), young.file_size())
             await old.journey.close()
             await young.journey.close()
@@ -37,18 +45,6 @@ async def growth(steps: Steps) -> list[Figure]:
         sums.shown(f"the same, all {TURNS}; the window fills up to turn 20", _AGAINST, amount),
         files.shown(f"file after turn {LATE + TURNS}", f"after turn {TURNS}", amount),
     ]
-
-
-async def _side_by_side(
-    old: Talker, young: Talker, time: Pairs, stored: Pairs, steps: Steps
-) -> tuple[int, int]:
-    late = early = 0
-    for _ in steps(f"turns {LATE + 1}-{LATE + TURNS} beside turns 1-{TURNS}", TURNS):
-        time.add_times(await timed(old.turn), await timed(young.turn))
-        sizes = old.stored(), young.stored()
-        stored.add(*sizes)
-        late, early = late + sizes[0], early + sizes[1]
-    return late, early
 
 
 @dataclass(slots=True)
@@ -69,16 +65,11 @@ class Talker:
         asked = {0: " copay", 5: " invoice" if self.turns % 20 == 5 else " slot"}
         await self.journey.process_message(next(self.said) + asked.get(self.turns % 10, ""))
 
-    def stored(self) -> int:
-        """Bytes that the last turn added: its checkpoint, its row of the ledger, its audit."""
-        queries = {
-            "SELECT * FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1": (),
-            "SELECT * FROM turns WHERE version = ?": (self.turns,),
-            "SELECT * FROM audit WHERE turn = ?": (self.turns,),
-        }
+    def stored(self) -> list[int]:
+        """Bytes that each of the last turns added; so many checkpoints are never pruned."""
         with closing(sqlite3.connect(self.file)) as database:
-            found = [database.execute(sql, values).fetchall() for sql, values in queries.items()]
-        return sum(_length(value) for rows in found for row in rows for value in row)
+            last = range(self.turns - TURNS + 1, self.turns + 1)
+            return [sum(_bytes_of(database, turn)) for turn in last]
 
     def file_size(self) -> int:
         with closing(sqlite3.connect(self.file)) as database:
@@ -89,5 +80,9 @@ class Talker:
         return int(pages * page)
 
 
-def _length(value: Any) -> int:
-    return len(value) if isinstance(value, bytes) else len(str(value).encode())
+def _bytes_of(database: sqlite3.Connection, turn: int) -> Iterator[int]:
+    """The length of every value in a turn's checkpoint, row of the ledger, and audit."""
+    for query in _WRITTEN:
+        for row in database.execute(query, (turn,)):
+            for value in row:
+                yield len(value) if isinstance(value, bytes) else len(str(value).encode())

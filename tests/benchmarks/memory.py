@@ -50,12 +50,14 @@ def _fresh(kind: str) -> tuple[float, float]:
 
 
 async def _grown(kind: str) -> list[float]:
+    # What a caller gives is the caller's, so it is there before.
+    given = {name: {**CONTEXT, "kept": _CONTEXTS[kind]()} for name in ("first", "second")}
     with scratch() as folder:
         url = f"sqlite:///{folder / 'journeys.db'}"
         live = [await _talked(url, "small", CONTEXT)]
         held = [_held()]
-        for name in ("first", "second"):
-            live.append(await _talked(url, name, {**CONTEXT, "kept": _CONTEXTS[kind]()}))
+        for name, context in given.items():
+            live.append(await _talked(url, name, context))
             held.append(_held())
         for journey in live:
             await journey.close()

@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.Column("message", sa.Text),
         sa.Column("reply", sa.Text),
         sa.Column("operations", sa.Text, nullable=False),
+        sa.Column("begun_at", _TIME, nullable=False),
         sa.Column("at", _TIME, nullable=False),
     )
     op.create_table(

@@ -1,0 +1,154 @@
+"""What only smells in a definition: the warnings of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import combinations
+
+from journeys.patterns import normal
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.transitions import IntentTrigger
+
+
+def warnings_of(spec: JourneySpec) -> Iterator[str]:
+    """Yield what smells in a definition without faults."""
+    for pathway in spec.pathways.values():
+        if pathway.id not in spec.reachable:
+            yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
+        if not pathway.agents:
+            yield f"{pathway.where}: no agents, so nothing is said in it."
+        yield from _unfilled(spec, pathway)
+        yield from _never_complete(spec, pathway)
+        yield from _misspelt(pathway)
+    yield from _unread_updates(spec)
+    yield from _mute_intents(spec)
+    yield from _shadowed(spec)
+    yield from _model_warnings(spec)
+
+
+def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+    """Warn of required inputs that no output, update or message fills."""
+    if pathway.signature is None:
+        return
+    listener = pathway.signature.listener
+    filled = _kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
+    for field in pathway.signature.inputs:
+        if field is listener or not field.required or field.source or field.name in filled:
+            continue
+        said = f"{pathway.where}: nothing fills the required input '{field.name}'."
+        if field.is_text and listener and listener.name in filled:
+            yield (
+                f"{said} The message goes to '{listener.name}', which the context has as well. "
+                f"Set source='message' on '{field.name}' if it is to hear the user."
+            )
+        else:
+            yield (
+                f"{said} Accumulate it in another pathway, give it a default, or pass it to "
+                "start()."
+            )
+
+
+def _kept_names(spec: JourneySpec) -> set[str]:
+    updated = {update.target for transition in spec.transitions for update in transition.updates}
+    return set(spec.strategies) | set(spec.kept) | updated
+
+
+def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
+    if pathway.signature is None or pathway.pipeline != "sequential" or len(pathway.agents) < 2:
+        return set()
+    return {field.name for field in pathway.signature.outputs}
+
+
+def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+    if isinstance(pathway.complete_when, tuple):
+        for name in pathway.complete_when:
+            if name not in _kept_names(spec):
+                yield (
+                    f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
+                    "accumulates; only start() could give it."
+                )
+
+
+def _model_warnings(spec: JourneySpec) -> Iterator[str]:
+    models = {
+        t.trigger.llm_model
+        for t in spec.transitions
+        if isinstance(t.trigger, IntentTrigger) and t.trigger.use_llm_fallback
+    } - {None}
+    if len(models) > 1:
+        names = ", ".join(sorted(str(model) for model in models))
+        yield (
+            f"{spec.name}: its transitions name several models ({names}); one call serves a turn, "
+            "so the config's model is taken where they meet."
+        )
+
+
+def _misspelt(pathway: PathwaySpec) -> Iterator[str]:
+    """Warn of accumulated names that look like a slip of an output that is not accumulated."""
+    outputs = [field.name for field in pathway.signature.outputs] if pathway.signature else []
+    free = [name for name in outputs if name not in pathway.accumulate]
+    for name in pathway.accumulate:
+        close = [] if name in outputs else get_close_matches(name, free, n=1, cutoff=0.75)
+        if close:
+            yield (
+                f"{pathway.where}: __accumulate__ names '{name}', which its signature does not "
+                f"list as an output. Did you mean '{close[0]}'?"
+            )
+
+
+def _unread_updates(spec: JourneySpec) -> Iterator[str]:
+    """Warn of updates that read a name which nothing declares."""
+    signatures = [p.signature for p in spec.pathways.values() if p.signature]
+    known = {field.name for signature in signatures for field in signature.outputs}
+    known |= set(spec.strategies)
+    known |= {update.target for transition in spec.transitions for update in transition.updates}
+    for transition in spec.transitions:
+        for update in transition.updates:
+            if update.how in ("append", "copy") and update.argument not in known:
+                yield (
+                    f"{transition.where}: context_update['{update.target}'] reads "
+                    f"'{update.argument}', which no pathway accumulates and no update sets. For "
+                    f"the text itself write 'set:{update.argument}'."
+                )
+
+
+def _mute_intents(spec: JourneySpec) -> Iterator[str]:
+    for transition in spec.transitions:
+        trigger = transition.trigger
+        if not isinstance(trigger, IntentTrigger) or trigger.patterns:
+            continue
+        asked = trigger.use_llm_fallback and trigger.description
+        if not asked and type(trigger).evaluate is IntentTrigger.evaluate:
+            yield (
+                f"{transition.where}: it can never fire: it has no patterns, and "
+                f"{'no description' if trigger.use_llm_fallback else 'no model'} to ask by."
+            )
+
+
+def _shadowed(spec: JourneySpec) -> Iterator[str]:
+    """Warn of patterns that an earlier transition of the same rank has taken already."""
+    for first, second in combinations(spec.transitions, 2):
+        if first.priority != second.priority or first.target == second.target:
+            continue
+        if not _overlap(first, second):
+            continue
+        taken = _patterns(first)
+        for pattern in _patterns(second):
+            if pattern in taken:
+                yield (
+                    f"{second.where}: the pattern '{pattern}' leads to '{first.target}' already, "
+                    f"by {first.where}, which is asked first where both apply. Give one of them "
+                    "another priority or other sources."
+                )
+
+
+def _overlap(first: TransitionSpec, second: TransitionSpec) -> bool:
+    return "*" in second.sources or first.applies_in(*second.sources)
+
+
+def _patterns(transition: TransitionSpec) -> list[str]:
+    trigger = transition.trigger
+    if not isinstance(trigger, IntentTrigger):
+        return []
+    return list(dict.fromkeys(map(normal, trigger.patterns)))

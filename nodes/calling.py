@@ -1,0 +1,161 @@
+"""Call an agent, whatever it is: a function, a Runnable, a graph, an object with `run`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import ConfigurationError
+from nodes.outputs import is_message, named, text_in
+
+Payload = dict[str, Any]
+Overdue = Callable[[str], Callable[[], None]]
+"""Told the name of an agent whose thread is left behind; gives what to call when it ends."""
+MAX_STEPS = 10_000
+"""Most steps of an agent that is a graph, unless its own configuration says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """How to call an agent: with a payload, and a place for what it says while it works."""
+
+    name: str
+    call: Callable[[Payload, Callable[[str], None]], Awaitable[Any]]
+
+
+def as_agent(name: str, given: Any, overdue: Overdue) -> Agent:
+    """Return how to call what an author registered.
+
+    Args:
+        name: The agent's name.
+        given: A function, async function, async generator of text, Runnable, compiled graph, or an
+            object with `arun` or `run`.
+        overdue: Asked when a turn goes on without a thread; gives what to call at its end.
+
+    Raises:
+        ConfigurationError: It is none of these.
+    """
+    if isinstance(given, type):
+        raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
+    if hasattr(given, "ainvoke"):
+        return Agent(name, _runnable(given))
+    for method in ("arun", "run"):
+        if callable(getattr(given, method, None)):
+            return Agent(name, _function(name, getattr(given, method), overdue))
+    if callable(given):
+        return Agent(name, _function(name, given, overdue))
+    raise ConfigurationError(
+        f"Agent '{name}' is {given!r}, which cannot be called. Register a function, a Runnable, "
+        "a compiled graph, or an object with run() or arun()."
+    )
+
+
+def _function(name: str, call: Callable[..., Any], overdue: Overdue) -> Any:
+    body = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
+
+    async def answer(payload: Payload, say: Callable[[str], None]) -> Any:
+        if inspect.isasyncgenfunction(body):
+            return await _gathered(call(payload), say)
+        if inspect.iscoroutinefunction(body):
+            return await call(payload)
+        result = await _in_thread(name, call, payload, overdue)
+        if hasattr(result, "__aiter__"):
+            return await _gathered(result, say)
+        return await result if inspect.isawaitable(result) else result
+
+    return answer
+
+
+async def _gathered(parts: AsyncIterator[Any], say: Callable[[str], None]) -> Any:
+    """Stream the text of an async generator, or of its messages; a dict in it adds outputs."""
+    outputs: dict[str, Any] = {}
+    text: list[str] = []
+    async for part in parts:
+        if isinstance(part, str) or is_message(part):
+            text.append(text_in(part))
+            say(text[-1])
+        else:
+            outputs.update(named(part))
+    return {**outputs, "response": "".join(text)} if text else outputs
+
+
+def _runnable(given: Any) -> Any:
+    # Otherwise a graph would inherit the limit of our turn, which is far below its own.
+    own = getattr(given, "config", None)
+    limited = isinstance(own, Mapping) and own.get("recursion_limit")
+    config = {} if limited else {"recursion_limit": MAX_STEPS}
+
+    async def answer(payload: Payload, say: Callable[[str], None]) -> Any:
+        return await given.ainvoke(_input_of(given, payload), config)
+
+    return answer
+
+
+def _input_of(given: Any, payload: Payload) -> Any:
+    """Return what a Runnable is given: messages where it wants them, else the payload."""
+    messages = [*payload["history"], {"role": "user", "content": payload["message"]}]
+    if _is_model(given):
+        return messages
+    return {**payload, "messages": messages}
+
+
+def _is_model(given: Any) -> bool:
+    """Say whether a Runnable is a model, or begins with one, as `model | parser` does."""
+    if hasattr(given, "generate_prompt"):
+        return True
+    held = (getattr(given, name, None) for name in ("first", "bound", "runnable"))
+    return any(_is_model(inner) for inner in held if inner is not None)
+
+
+async def _in_thread(
+    name: str, call: Callable[[Payload], Any], payload: Payload, overdue: Overdue
+) -> Any:
+    """Call a sync agent in a thread of its own; a result after cancellation is only reported.
+
+    Not a pool: a call that hangs would hold its place for ever, and the process at exit.
+    """
+    done: Future[Any] = Future()
+    done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only left behind
+    context = contextvars.copy_context()
+    thread = threading.Thread(
+        target=_settle, args=(done, context, call, payload), name=f"agent-{name}", daemon=True
+    )
+    thread.start()
+    try:
+        return await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        _leave(done, asyncio.get_running_loop(), overdue(name))
+        raise
+
+
+def _settle(
+    done: Future[Any], context: contextvars.Context, call: Callable[..., Any], payload: Payload
+) -> None:
+    try:
+        done.set_result(context.run(call, payload))
+    except BaseException as error:
+        # An agent may end its thread, not the process; no future takes a StopIteration, so the
+        # turn would wait until its time is over; and one with a CancelledError counts as cancelled.
+        if isinstance(error, Exception) and not isinstance(error, (StopIteration, CancelledError)):
+            done.set_exception(error)
+        else:
+            failure = RuntimeError(f"{type(error).__name__}: {error}")
+            failure.__cause__ = error
+            done.set_exception(failure)
+
+
+def _leave(done: Future[Any], loop: asyncio.AbstractEventLoop, late: Callable[[], None]) -> None:
+    """Go on without a thread, and have it reported when it ends."""
+
+    def tell(_: Future[Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by then
+            loop.call_soon_threadsafe(late)
+
+    done.add_done_callback(tell)
