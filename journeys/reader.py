@@ -6,16 +6,16 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.bodies import bodies, unknown
 from journeys.checks import judge_fault, reference_faults, strategies_of
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.io_fields import SignatureSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.signature import PYTHON_NAMES, Signature, docstring
+from journeys.signature import Signature, docstring
 from journeys.spec import (
     JourneySpec,
     PathwaySpec,
@@ -29,7 +29,6 @@ from journeys.warning_signs import warnings_of
 
 JOURNEY_ATTRIBUTES = ("__entry_pathway__", "__transitions__", "__version__", "__sensitive__")
 _SUFFIXES = ("Path", "Pathway")
-_ALLOWED = {"__abstractmethods__", "__aenter__", "__aexit__", "__class_getitem__"}
 
 
 def snake(name: str) -> str:
@@ -106,47 +105,10 @@ def _entry(cls: type) -> str | None:
     return entry if isinstance(entry, str) else None
 
 
-def _bodies(cls: type, root: type) -> list[type]:
-    """The classes whose bodies count, base first; a plain mixin is one of them."""
-    return [klass for klass in reversed(cls.__mro__) if klass not in root.__mro__]
-
-
-def _unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterator[str]:
-    """Yield what a body sets that nothing reads, and that was meant to be read."""
-    mangled = f"_{body.__name__.lstrip('_')}__"
-    for name, value in vars(body).items():
-        bare = name.removeprefix(mangled).strip("_")
-        meant = _meant(bare, value, known)
-        if name.startswith("__") and name.endswith("__"):
-            # A plain mixin may have a life of its own; only a slip of ours is looked for in it.
-            ours = meant or issubclass(body, root)
-            if ours and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
-                hint = f" Did you mean '{meant}'?" if meant else ""
-                yield f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}."
-        elif meant and not _serves(name, value, vars(body), meant):
-            written = name.removeprefix(mangled.rstrip("_"))
-            yield f"{owner}: {written} is not read. Did you mean '{meant}'?"
-
-
-def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:
-    """Say whether a name is a helper beside the attribute that it resembles."""
-    return meant in body and (name != meant.strip("_") or body[meant] is value)
-
-
-def _meant(bare: str, value: Any, known: Sequence[str]) -> str | None:
-    """Return the attribute that a name stands for, or is a slip of; a function is a helper."""
-    plain = {name.strip("_"): name for name in known}
-    if bare in plain or callable(value) or isinstance(value, (property, staticmethod)):
-        return plain.get(bare)
-    begun = [name for name in plain if len(bare) > 3 and name.startswith(bare)]
-    close = begun or get_close_matches(bare, plain, n=1, cutoff=0.75)
-    return plain[close[0]] if close else None
-
-
 def _journey_faults(cls: type, root: type) -> list[str]:
     faults: list[str] = []
-    for klass in _bodies(cls, root):
-        faults += _unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
+    for klass in bodies(cls, root):
+        faults += unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
     for name, kind in (("__entry_pathway__", str), ("__version__", str), ("__sensitive__", bool)):
         value = getattr(cls, name, None)
         if value is not None and not isinstance(value, kind):
@@ -160,7 +122,7 @@ def pathway_classes(cls: type, root: type) -> dict[str, type[Pathway]]:
     A body replaces what stands before it under the same id; None takes it away.
     """
     found: dict[str, type[Pathway]] = {}
-    for body in _bodies(cls, root):
+    for body in bodies(cls, root):
         for name, value in vars(body).items():
             if _is_pathway(value):
                 found[pathway_id(name)] = value
@@ -174,7 +136,7 @@ def _is_pathway(value: Any) -> bool:
 
 
 def _nested_faults(cls: type, root: type) -> Iterator[str]:
-    for body in _bodies(cls, root):
+    for body in bodies(cls, root):
         own: dict[str, str] = {}
         for name, value in vars(body).items():
             if _is_pathway(value):
@@ -194,8 +156,8 @@ def _is_nested(value: Any, body: type) -> bool:
 
 
 def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str]) -> PathwaySpec:
-    for body in _bodies(klass, Pathway):
-        faults += _unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
+    for body in bodies(klass, Pathway):
+        faults += unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
     reader = _PathwayReader(klass, where, faults)
     return PathwaySpec(
         id=id_,

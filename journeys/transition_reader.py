@@ -35,7 +35,8 @@ def _read(
 ) -> TransitionSpec:
     sources = _sources(where, transition.from_pathway, faults)
     if type(transition.priority) is not int:
-        faults.append(f"{where}: priority is {shown(transition.priority)}; it must be a whole number.")
+        priority = shown(transition.priority)
+        faults.append(f"{where}: priority is {priority}; it must be a whole number.")
     return TransitionSpec(
         id=_id(transition, sources, seen),
         trigger=transition.trigger,

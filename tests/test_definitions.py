@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import pathlib
 from typing import Any
 
 import pytest
@@ -174,6 +175,49 @@ def test_half_of_the_underscores_is_not_enough() -> None:
     )
 
 
+def test_an_attribute_without_its_underscores_beside_the_real_one() -> None:
+    beside = type("StartPath", (Pathway,), {"__agents__": ["clerk"], "agents": ["boss"]})
+
+    assert faults(beside) == ("Trip.StartPath: agents is not read. Did you mean '__agents__'?",)
+
+
+def test_a_name_that_the_real_attribute_takes_its_value_from_is_read() -> None:
+    names = ["clerk"]
+    body = type("StartPath", (Pathway,), {"agents": names, "__agents__": names})
+
+    assert journey(body).spec.pathways["start"].agents == ("clerk",)
+
+
+def test_a_slip_in_a_plain_mixin_is_a_fault_and_its_own_life_is_not() -> None:
+    class Base:
+        __match_args__ = ()
+        transitions: list[Transition] = []
+
+        def version(self) -> str:
+            return "mine"
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Trip(Base, Journey):
+            pass
+
+    assert raised.value.faults == (
+        "Base: transitions is not read. Did you mean '__transitions__'?",
+    )
+
+
+def test_a_nested_class_that_is_called_a_pathway_and_is_none() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Trip(Journey):
+            FilePath = pathlib.Path  # only named here, so it may be anything
+
+            class AskPath:
+                __agents__ = ["clerk"]
+
+    assert raised.value.faults == ("Trip: AskPath is no pathway. Write class AskPath(Pathway).",)
+
+
 def test_helpers_and_constants_in_a_body_are_fine() -> None:
     class Trip(Journey):
         FEE = 3
@@ -201,10 +245,10 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
         ({"agents": [""]}, "__agents__ is ''; it must be a list of names (text)."),
         (
             {"agents": ["clerk", "boss", "clerk"]},
-            "__agents__ is 'clerk'; it must be a list in which no name is there twice.",
+            "__agents__ names 'clerk' twice.",
         ),
         ({"accumulate": "name"}, "__accumulate__ is 'name'; it must be a list of names."),
-        ({"accumulate": ["a", "a"]}, "a list in which no name is there twice."),
+        ({"accumulate": ["a", "a"]}, "__accumulate__ names 'a' twice."),
         ({"accumulate": {3: None}}, "__accumulate__ is 3; it must be a dict of names (text)"),
         (
             {"accumulate": {"a": "unoin"}},
@@ -314,12 +358,32 @@ class Mute(BaseTrigger):
     """Forgets to define evaluate."""
 
 
+class Deaf(BaseTrigger):
+    """Forgets the context."""
+
+    def evaluate(self, message: str) -> bool:  # type: ignore[override]
+        return True
+
+
+def is_late(context: Any) -> bool:
+    return False
+
+
 @pytest.mark.parametrize(
     ("trigger", "said"),
     [
         ("help", "its trigger is 'help'; it must be a trigger such as IntentTrigger."),
         (AlwaysTrigger, "it must be a trigger such as IntentTrigger."),
         (Mute(), "Mute does not define evaluate(message, context)."),
+        (Deaf(), "evaluate of Deaf must take (message, context)."),
+        (AlwaysTrigger, "Call the class: AlwaysTrigger(...)."),
+        (is_late, "its trigger is <function is_late>; it must be"),
+        (is_late, "Wrap it: ConditionTrigger(lambda context: ...)."),
+        (ConditionTrigger(), "it has no condition, so it never fires."),
+        (ConditionTrigger(is_late, description=3), "description is 3; it must be text."),  # type: ignore[arg-type]
+        (IntentTrigger(["x"], description=None), "description is None; it must be text."),  # type: ignore[arg-type]
+        (IntentTrigger(["x"], use_llm_fallback="no"), "is 'no'; it must be True or False."),  # type: ignore[arg-type]
+        (IntentTrigger(["x"], llm_model=3), "llm_model is 3; it must be text."),  # type: ignore[arg-type]
         (ConditionTrigger("x"), "condition is 'x'; it must be callable."),  # type: ignore[arg-type]
         (ConditionTrigger(lambda: True), "callable with the context"),  # type: ignore[arg-type,misc]
         (IntentTrigger("help"), "patterns is 'help'; write a list: patterns=['help']."),
@@ -529,70 +593,3 @@ def test_a_loop_with_a_pathway_that_waits_is_allowed() -> None:
     ).spec
 
     assert spec.entry == "first"
-
-
-# What only smells.
-
-
-def test_a_sound_journey_has_no_warnings() -> None:
-    spec = journey(
-        pathway(signature=Ask, accumulate=["name"], complete_when=["name"], next="other"),
-        pathway("OtherPath"),
-    ).spec
-
-    assert spec.warnings == ()
-
-
-def test_a_pathway_that_nothing_leads_to() -> None:
-    (warning,) = journey(pathway(), pathway("OtherPath")).spec.warnings
-
-    assert warning == "Trip.OtherPath: no transition, __next__ or return leads to 'other'."
-
-
-def test_an_input_that_nothing_fills() -> None:
-    class Order(Signature):
-        heard: str = InputField(desc="by source as well", source="message")
-        said: str = InputField(desc="gets the message")
-        doctor: dict = InputField(desc="nobody gives it")
-        kept: list = InputField(desc="accumulated")
-        earlier: list = InputField(desc="by source", source="history")
-        optional: str = InputField(desc="has a default", default="")
-
-    (warning,) = journey(pathway(signature=Order, accumulate=["kept"])).spec.warnings
-
-    assert warning == (
-        "Trip.StartPath: nothing fills the required input 'doctor'. Accumulate it in another "
-        "pathway, give it a default, or pass it to start()."
-    )
-
-
-def test_waiting_for_a_name_that_nobody_accumulates() -> None:
-    (warning,) = journey(pathway(complete_when=["name"])).spec.warnings
-
-    assert warning == (
-        "Trip.StartPath: __complete_when__ waits for 'name', which no pathway accumulates; "
-        "only start() could give it."
-    )
-
-
-def test_a_name_that_a_transition_sets_is_not_waited_for_in_vain() -> None:
-    rule = Transition(IntentTrigger(["yes"]), to_pathway="start", context_update={"ok": "set:yes"})
-
-    assert journey(pathway(complete_when=["ok"]), __transitions__=[rule]).spec.warnings == ()
-
-
-def test_a_pathway_without_agents() -> None:
-    (warning,) = journey(pathway(agents=[])).spec.warnings
-
-    assert warning == "Trip.StartPath: no agents, so nothing is said in it."
-
-
-def test_several_models_where_one_call_serves_the_turn() -> None:
-    rules = [
-        Transition(IntentTrigger(["a"], llm_model="small"), to_pathway="start"),
-        Transition(IntentTrigger(["b"], llm_model="large"), to_pathway="start"),
-    ]
-
-    (warning,) = journey(pathway(), __transitions__=rules).spec.warnings
-
-    assert warning.startswith("Trip: its transitions name several models (large, small)")

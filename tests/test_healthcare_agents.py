@@ -15,7 +15,6 @@ from journeys.examples.healthcare_referral import (
     build_agents,
 )
 from journeys.examples.healthcare_referral.answers import confirmation_number
-from journeys.examples.healthcare_referral.journey import QUESTIONS
 from journeys.examples.healthcare_referral.material import (
     Slot,
     doctors,
@@ -23,6 +22,7 @@ from journeys.examples.healthcare_referral.material import (
     plans,
     specialties,
 )
+from journeys.examples.healthcare_referral.phrases import QUESTIONS
 from journeys.examples.healthcare_referral.triggers import DeskTalk
 from tests.healthcare import CARDIOLOGY, DESK, Desk, doctor
 

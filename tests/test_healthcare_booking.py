@@ -381,3 +381,32 @@ def test_exactly_one_of_the_three_speaks_whatever_is_said(messages: list[str]) -
         rejected = {row["id"] for row in desk.context["rejected_doctors"]}
         asked_for_again = desk.context.get("selected_doctor", {}).get("again")
         assert desk.shown == before or asked_for_again or not rejected & set(desk.shown)
+
+
+def test_a_chosen_doctor_without_that_day_makes_room_for_those_who_have_it() -> None:
+    desk = Desk()
+    desk.hears("show me the doctors")
+    desk.hears("Dr. Johnson")
+
+    reply = desk.hears("Do you have anything on Friday?")
+
+    assert reply.startswith("Dr. Rebecca Johnson has nothing on Friday. Instead I suggest:")
+    assert desk.shown[:2] == ["dr-ortega", "dr-chen-m"]
+    desk.hears("book the first doctor")
+    assert desk.booked == "dr-ortega Friday 10:30"
+
+
+def test_a_chosen_doctor_stays_where_nobody_has_that_day() -> None:
+    desk = Desk()
+    desk.hears("Dr. Johnson")
+
+    assert "has nothing free at the time you name" in desk.hears("Anything on Sunday?")
+    assert desk.shown == ["dr-johnson"]
+
+
+def test_a_doctor_who_is_asked_for_by_name_stays_in_question() -> None:
+    desk = Desk()
+    desk.hears("Dr. Johnson")
+
+    assert "Dr. Rebecca Johnson has nothing free" in desk.hears("Dr. Johnson on Friday?")
+    assert desk.shown == ["dr-johnson"]

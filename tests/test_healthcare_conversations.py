@@ -307,6 +307,55 @@ async def test_after_the_end_questions_are_answered_and_the_time_can_be_changed(
     assert booked(patient) == "dr-smith Thursday 15:30"
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Friday 10am", "1. Dr. Luis Ortega"),
+        ("Actually no, Friday afternoon", "1. Dr. Mei Chen"),
+        ("Do you have anything on Friday?", "1. Dr. Luis Ortega"),
+        ("Could I come Thursday instead?", "1. Dr. Rebecca Johnson"),
+        ("I'd rather see Dr. Smith", "Dr. Alan Smith"),
+        ("that is too late for me", "Free are"),
+        ("actually no", "nothing is booked any more"),
+        ("please cancel", "nothing is booked any more"),
+    ],
+)
+async def test_a_confirmed_patient_may_change_their_mind(
+    referral: Opened, said: str, answer: str
+) -> None:
+    patient = await referral(*DEMO_MESSAGES)
+
+    assert answer in await patient.says(said)
+    assert (patient.last.pathway_id, booked(patient)) == ("booking", None)
+    assert "confirmation_number" not in patient.context
+    await patient.says("Dr. Ortega, Friday 10:30 please")
+    assert patient.last.is_journey_complete
+    assert booked(patient) == "dr-ortega Friday 10:30"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no", "ok great", "no thanks", "See you on Tuesday, thanks!", "Tuesday 2pm, perfect",
+        "Thanks, have a nice weekend", "What if I need to cancel?", "Is there parking on Saturday?",
+        "What should I bring for Dr. Johnson?",
+    ],
+)  # fmt: skip
+async def test_small_talk_after_the_end_keeps_the_appointment(referral: Opened, said: str) -> None:
+    patient = await referral(*DEMO_MESSAGES, said)
+
+    assert booked(patient) == "dr-johnson Tuesday 14:00"
+    assert patient.last.is_journey_complete
+
+
+async def test_who_cancels_makes_room_for_others(referral: Opened) -> None:
+    clinic = Clinic()
+    patient = await referral(*DEMO_MESSAGES, "I have to cancel", clinic=clinic)
+
+    assert patient.last.pathway_id == "booking"
+    assert clinic.appointments("INS-123456") == []
+
+
 async def test_a_conversation_goes_on_after_a_restart(
     talk: Callable[..., Awaitable[Talk]], store_url: str
 ) -> None:

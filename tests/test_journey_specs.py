@@ -311,6 +311,42 @@ def test_a_mixin_gives_its_pathways_to_several_journeys() -> None:
     assert Both.spec.entry == "order"
 
 
+class HelpMixin:
+    """No journey, only something to share."""
+
+    class HelpPath(Pathway):
+        __agents__ = ["helper"]
+        __return_behavior__ = ReturnToPrevious()
+
+
+async def test_pathways_in_a_plain_mixin_count(memory_url: str) -> None:
+    class Shop(HelpMixin, Journey):
+        __entry_pathway__ = "browse"
+
+        class BrowsePath(Pathway):
+            __agents__ = ["host"]
+
+    assert list(Shop.spec.pathways) == ["help", "browse"]
+    async with Shop("s-1", JourneyConfig(persistence=memory_url)) as shop:
+        assert shop.pathways == {"help": HelpMixin.HelpPath, "browse": Shop.BrowsePath}
+
+
+async def test_none_takes_an_inherited_pathway_away(memory_url: str) -> None:
+    class Home(HelpMixin, Journey):
+        __entry_pathway__ = "home"
+
+        class HomePath(Pathway):
+            __agents__ = ["host"]
+
+    class Quiet(Home):
+        HelpPath = None  # type: ignore[assignment]
+
+    assert list(Home.spec.pathways) == ["help", "home"]
+    assert list(Quiet.spec.pathways) == ["home"]
+    async with Quiet("s-1", JourneyConfig(persistence=memory_url)) as quiet:
+        assert list(quiet.pathways) == ["home"]
+
+
 def test_a_fault_that_only_a_subclass_has_names_the_subclass() -> None:
     with pytest.raises(JourneyDefinitionError, match=r"^Shop\.GiftPath: __next__ is 'paymnt'"):
 
@@ -320,7 +356,7 @@ def test_a_fault_that_only_a_subclass_has_names_the_subclass() -> None:
 
 
 async def test_a_journey_without_pathways_is_abstract(memory_url: str) -> None:
-    """DESIGN.md section 4, row Pathway ids; peers.md: definition succeeds, starting fails."""
+    """The definition succeeds, starting fails."""
 
     class Base(Journey):
         """Something to build on."""

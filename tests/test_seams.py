@@ -68,7 +68,12 @@ async def test_a_failed_turn_of_the_compiled_graph_does_not_spoil_the_next() -> 
 
 async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:
     heard: list[str] = []
-    graph = Desk.compile(agents={"clerk": lambda payload: heard.append(payload["message"]) or "x"})
+
+    def clerk(payload: dict[str, Any]) -> str:
+        heard.append(payload["message"])
+        return "noted"
+
+    graph = Desk.compile(agents={"clerk": clerk})
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "t"}}
 

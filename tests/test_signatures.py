@@ -288,9 +288,11 @@ def test_a_mutable_default_is_shared_with_nobody() -> None:
 
     preferences["languages"].append("fr")
     Booking().inputs["preferences_"].default["languages"].append("it")
+    Booking().spec.inputs[1].default.append("someone")
     Booking().input_model().rejected.append("someone")  # type: ignore[attr-defined]
 
     assert Booking().inputs["preferences_"].default == {"languages": ["de"]}
+    assert Booking().spec.inputs[1].default == []
     assert Booking().input_model().model_dump()["rejected"] == []
 
 

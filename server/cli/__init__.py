@@ -13,12 +13,12 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command; the entry point of the console script."""
+    # An interrupt would surface in the middle of some import, which may turn it into anything. A
+    # command that has something to finish takes this back: `server.cli.edge.interruptible`.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
-        # An interrupt would surface in the middle of some import, which may turn it into anything.
-        before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         from server.cli.app import run  # noqa: PLC0415
 
-        signal.signal(signal.SIGINT, before)
         run()
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None

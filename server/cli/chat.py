@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from journeys import InvalidMessageError
-from server.cli.edge import say
+from server.cli.edge import interruptible, say
 from server.cli.finding import NAMES, Found, find
 from server.cli.rendering import announce, command, out, plain
 from server.cli.slash import run_slash
@@ -45,6 +45,7 @@ def chat(
     config = settings.config(store)
     announce(found.journey.spec)
     talk = Talk(found, session or f"chat-{secrets.token_hex(4)}", config)
+    interruptible()
     with asyncio.Runner() as runner:
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep.

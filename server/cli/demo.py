@@ -16,7 +16,7 @@ from rich.text import Text
 from graphs.drawing import terminal
 from journeys import JourneyConfig, JourneyResponse
 from server.cli.draw import Format, drawn
-from server.cli.edge import CommandError
+from server.cli.edge import CommandError, interruptible
 from server.cli.finding import Found, find
 from server.cli.loading import file_of
 from server.cli.rendering import (
@@ -49,6 +49,7 @@ def demo(
     announce(found.journey.spec)
     if not found.demo_messages:
         raise CommandError(f"The example '{_EXAMPLE}' has no DEMO_MESSAGES.")
+    interruptible()
     asyncio.run(_hold(found, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
     _show_picture(found, svg)
     _show_way_on(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec
@@ -45,6 +46,11 @@ def guarded(command: Callable[_P, None]) -> Callable[_P, None]:
             raise typer.Exit(getattr(error, "exit_code", 1)) from None
 
     return run
+
+
+def interruptible() -> None:
+    """From here on, Ctrl-C is an exception that can be answered; before, it ends the process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def say(error: BaseException) -> None:

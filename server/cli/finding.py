@@ -1,4 +1,4 @@
-"""Find the journey that a name means: an example's id, a file, or a module, with or without class."""
+"""Find the journey that a name means: an example's id, a file or a module, and perhaps a class."""
 
 from __future__ import annotations
 

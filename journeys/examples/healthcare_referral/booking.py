@@ -20,7 +20,7 @@ from journeys.examples.healthcare_referral.offers import (
     rows,
     standing_offer,
 )
-from journeys.examples.healthcare_referral.preferences import updated
+from journeys.examples.healthcare_referral.preferences import suits, times_in, updated, when
 from journeys.examples.healthcare_referral.request import Request, understand
 from journeys.examples.healthcare_referral.smalltalk import declines, thanks
 
@@ -29,7 +29,20 @@ def find_slots(payload: Payload, clinic: Clinic) -> dict[str, Any]:
     """Propose the doctors who fit best, never one who was turned down."""
     facts = known(payload)
     request = understand(facts)
-    return proposal(facts, request, clinic) if request.kind == "propose" else {}
+    if request.kind != "propose":
+        return {}
+    return proposal(facts, request, clinic, _why_others(facts, request))
+
+
+def _why_others(facts: Known, request: Request) -> str:
+    """Return that the one doctor in question has no such time; empty if that is not the matter."""
+    doctor, wishes = facts.standing, times_in(facts.text)
+    alone = doctor is not None and facts.offered_doctors() == [doctor]
+    if doctor is None or not alone or not wishes or request.rejected or request.more:
+        return ""
+    if doctor.specialty != request.specialty or any(suits(slot, wishes) for slot in doctor.slots):
+        return ""
+    return f"{doctor.name} has nothing {when(wishes)}."
 
 
 def match_doctor(payload: Payload, clinic: Clinic) -> dict[str, Any]:
@@ -38,6 +51,8 @@ def match_doctor(payload: Payload, clinic: Clinic) -> dict[str, Any]:
     request = understand(facts)
     if request.kind == "doctor_unknown":
         return _no_such_doctor(facts, request, clinic)
+    if request.kind == "withdraw":
+        return _withdraw(facts, clinic)
     if request.doctor is None:
         return {}
     if request.kind == "other_specialty":
@@ -141,6 +156,14 @@ def _book(facts: Known, request: Request, doctor: Doctor, clinic: Clinic) -> dic
             "time": slot.time,
             "patient": facts.patient,
         },
+    }
+
+
+def _withdraw(facts: Known, clinic: Clinic) -> dict[str, Any]:
+    clinic.cancel(facts.patient, facts.specialty)
+    return {
+        "response": "All right: nothing is booked any more, and your referral stays valid. If"
+        " another doctor, day or time would suit you better, just say which."
     }
 
 

@@ -44,6 +44,11 @@ class Clinic:
             self._holders[(doctor.id, slot)] = patient
             return True
 
+    def cancel(self, patient: str, specialty: str) -> None:
+        """Free what a patient holds in a specialty; without an appointment nothing changes."""
+        with self._lock:
+            self._release(patient, specialty)
+
     def appointments(self, patient: str) -> list[tuple[str, Slot]]:
         """Return what a patient holds, as doctor ids and slots."""
         with self._lock:

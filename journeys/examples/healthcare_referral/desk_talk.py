@@ -7,9 +7,9 @@ import re
 from journeys.examples.healthcare_referral import smalltalk
 from journeys.examples.healthcare_referral.conversation import Known
 from journeys.examples.healthcare_referral.hearing import clock, says
-from journeys.examples.healthcare_referral.material import handbook_topics
+from journeys.examples.healthcare_referral.material import Slot, handbook_topics
 from journeys.examples.healthcare_referral.naming import doctors_named, specialty_named
-from journeys.examples.healthcare_referral.preferences import preferences_in
+from journeys.examples.healthcare_referral.preferences import preferences_in, suits, times_in
 
 _DESK = re.compile(
     r"\b(?:available|availability|openings?|slots?|appointment times?|free times?|my options"
@@ -18,6 +18,7 @@ _DESK = re.compile(
     r"|alternatives?"
     r"|show me|list|recommend|suggest|book|the doctors)\b"
 )
+_FAREWELL = re.compile(r"\b(?:nice|good|great|lovely|pleasant) (?:\w+day|weekend|evening)\b")
 _SEEKS = re.compile(
     r"\b(?:find|see|book|have|any|available|looking for|get an? appointment|make an?)\b"
 )
@@ -44,3 +45,22 @@ def turns_down_somebody_else(facts: Known) -> bool:
     """Say whether a doctor is turned down by name who is not the one at hand."""
     _, unwanted = doctors_named(facts.text, facts.specialty)
     return bool(unwanted) and facts.proposed is not None and facts.proposed not in unwanted
+
+
+def wants_something_else(facts: Known) -> bool:
+    """Say whether a time or a doctor is named that is not the booked one."""
+    text = _FAREWELL.sub("", facts.text)
+    if says(text, handbook_topics()):
+        return False
+    wanted, unwanted = doctors_named(text, facts.specialty)
+    booked = facts.booking.get("doctor_id")
+    others = any(doctor.id != booked for doctor in wanted)
+    return others or bool(unwanted) or _is_another_time(facts, text)
+
+
+def _is_another_time(facts: Known, text: str) -> bool:
+    booked = Slot(str(facts.booking.get("day")), str(facts.booking.get("time")))
+    time, wishes = clock(text), times_in(text)
+    if not time and not wishes:
+        return False
+    return time not in (None, booked.time) or not suits(booked, wishes)

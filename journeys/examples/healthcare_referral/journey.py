@@ -15,6 +15,14 @@ from journeys import (
     Transition,
 )
 from journeys.examples.healthcare_referral.answers import OPEN_CONCERNS_BEFORE_HANDOVER
+from journeys.examples.healthcare_referral.phrases import (
+    A_PERSON,
+    CHANGES,
+    HESITATION,
+    QUESTIONS,
+    REJECTIONS,
+    WITHDRAWALS,
+)
 from journeys.examples.healthcare_referral.signatures import (
     BookingSignature,
     ConfirmationSignature,
@@ -23,42 +31,10 @@ from journeys.examples.healthcare_referral.signatures import (
     IntakeSignature,
     PersuasionSignature,
 )
-from journeys.examples.healthcare_referral.triggers import DeskTalk
+from journeys.examples.healthcare_referral.triggers import DeskTalk, OtherWish
 
-QUESTIONS = [
-    "question", "questions", "help", "wondering", "explain", "policy", "copay", "deductible",
-    "parking", "interpreter", "telehealth", "video visit", "second opinion", "opening hours",
-    "accessible", "what is", "what's", "what are", "what does", "what do", "what if",
-    "what happens", "what should", "how do", "how does", "how can", "how much", "how long",
-    "how many", "how soon", "why", "where", "when do", "when does", "when will", "when is",
-    "do i", "does it", "does my", "does a", "does the", "do you", "can i", "may i", "should i",
-    "am i", "is there", "are there", "who can", "who do", "which insurance", "will my",
-    "is my data", "covered by", "insurance cover", "insurance pay", "is it free",
-]  # fmt: skip
-REJECTIONS = [
-    "don't want dr", "don't want doctor", "don't want this", "don't want that", "don't want him",
-    "don't want her", "don't want to see", "do not want dr", "do not want doctor",
-    "do not want this", "different doctor", "another doctor", "different one", "another one",
-    "another option", "different option", "someone else", "somebody else", "rather not see",
-    "not him", "not her", "not this one", "next doctor",
-]  # fmt: skip
-HESITATION = [
-    "not sure", "unsure", "maybe later", "let me think", "think about it", "think it over",
-    "hesitant", "second thoughts", "not ready", "worried", "scared", "nervous", "anxious",
-    "afraid of", "too expensive", "can't afford", "changed my mind", "cancel", "forget it",
-    "don't want to go", "don't want an appointment", "don't know if", "not now",
-]  # fmt: skip
-A_PERSON = [
-    "a person", "real person", "a human", "human being", "speak to someone", "speak with someone",
-    "talk to someone", "talk to somebody", "coordinator", "operator", "representative",
-    "call me back", "this is an emergency", "i have chest pain", "having chest pain",
-    "heart attack", "having a stroke", "can't breathe", "cannot breathe",
-]  # fmt: skip
-CHANGES = [
-    "reschedule", "another time", "different time", "another day", "different day",
-    "another doctor", "different doctor", "change my appointment", "change the appointment",
-    "move my appointment", "change the time", "other times",
-]  # fmt: skip
+REOPENED = {"booking_details": "clear:", "confirmation_number": "clear:"}
+"""What becomes of the context when a confirmed appointment is in question again."""
 
 
 def cleared_for_booking(context: Mapping[str, Any]) -> bool:
@@ -163,8 +139,15 @@ class HealthcareReferral(Journey):
             IntentTrigger(CHANGES, description="wants to change the confirmed appointment"),
             from_pathway="confirmation",
             to_pathway="booking",
-            context_update={"booking_details": "clear:"},
+            context_update=REOPENED,
             priority=20,
+        ),
+        Transition(
+            OtherWish(description="names another time or doctor than the confirmed one"),
+            from_pathway="confirmation",
+            to_pathway="booking",
+            context_update=REOPENED,
+            priority=15,
         ),
         Transition(
             DeskTalk(unlike=QUESTIONS, description="asks for doctors or times"),
@@ -200,6 +183,13 @@ class HealthcareReferral(Journey):
             IntentTrigger(HESITATION, description="hesitates to book"),
             from_pathway="booking",
             to_pathway="persuasion",
+            priority=5,
+        ),
+        Transition(
+            IntentTrigger(WITHDRAWALS, description="gives up the confirmed appointment"),
+            from_pathway="confirmation",
+            to_pathway="booking",
+            context_update=REOPENED,
             priority=5,
         ),
     ]

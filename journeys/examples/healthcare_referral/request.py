@@ -11,14 +11,15 @@ from typing import Literal
 
 from journeys.examples.healthcare_referral import smalltalk
 from journeys.examples.healthcare_referral.conversation import Known
-from journeys.examples.healthcare_referral.hearing import clock
-from journeys.examples.healthcare_referral.material import Doctor, Slot
+from journeys.examples.healthcare_referral.hearing import clock, says
+from journeys.examples.healthcare_referral.material import Doctor, Slot, doctors
 from journeys.examples.healthcare_referral.naming import (
     doctors_named,
     payment_named,
     specialty_named,
     unknown_doctor,
 )
+from journeys.examples.healthcare_referral.phrases import WITHDRAWALS
 from journeys.examples.healthcare_referral.preferences import (
     preferences_in,
     relaxed,
@@ -33,6 +34,7 @@ Kind = Literal[
     "other_specialty",
     "book",
     "choose",
+    "withdraw",
     "propose",
     "unclear",
 ]
@@ -67,6 +69,7 @@ def understand(facts: Known) -> Request:
     wanted = [doctor for doctor in named if doctor not in rejected]
     request = (
         _obstacle(facts, specialty, wanted)
+        or _withdrawal(facts, wanted, rejected)
         or _choice(facts, specialty, wanted, rejected)
         or _proposal(facts, specialty, rejected)
     )
@@ -99,6 +102,11 @@ def _obstacle(facts: Known, specialty: str, wanted: list[Doctor]) -> Request | N
     return None
 
 
+def _withdrawal(facts: Known, wanted: list[Doctor], rejected: tuple[Doctor, ...]) -> Request | None:
+    goes_on = wanted or rejected or clock(facts.text) or times_in(facts.text)
+    return Request("withdraw") if not goes_on and says(facts.text, WITHDRAWALS) else None
+
+
 def _choice(
     facts: Known, specialty: str, wanted: list[Doctor], rejected: tuple[Doctor, ...]
 ) -> Request | None:
@@ -108,10 +116,21 @@ def _choice(
     shown = named or _shown(facts)
     fitting = [(doctor, _pointed_at(facts, doctor)) for doctor in shown]
     doctor, slots = next((pair for pair in fitting if pair[1]), (shown[0], ()))
-    if not slots and len(shown) > 1 and not named:
+    if not slots and not named and (len(shown) > 1 or _others_could(facts, specialty)):
         return None
     kind: Kind = "book" if len(slots) == 1 and _is_firm(facts, bool(named)) else "choose"
     return Request(kind, doctor=doctor, slots=slots)
+
+
+def _others_could(facts: Known, specialty: str) -> bool:
+    """Say whether some other doctor works at the time that is named."""
+    wishes = times_in(facts.text)
+    return bool(wishes) and any(
+        suits(slot, wishes)
+        for doctor in doctors()
+        if doctor.specialty == specialty and not facts.is_out(doctor)
+        for slot in doctor.slots
+    )
 
 
 def _shown(facts: Known) -> list[Doctor]:

@@ -53,6 +53,7 @@ _OTHER_TIME = _any(
     "(?:another|different|other|earlier|later|new) (?:times?|days?|slots?|dates?|appointments?)",
     "reschedule|postpone|move (?:it|my|the)",
     "change (?:the|my) (?:time|appointment|booking)",
+    "too (?:early|late)|(?:earlier|later) please|(?:doesn't|does not) (?:work|suit)",
 )
 _QUESTION = re.compile(
     r"\?|^(?:is|are|do|does|can|could|may|what|which|who|when|where|how|why|any|would|will)\b"
