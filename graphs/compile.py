@@ -225,8 +225,13 @@ def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
 
 
 def compile_standalone(
-    spec: JourneySpec, *, agents: Mapping[str, Any], config: JourneyConfig
+    spec: JourneySpec,
+    *,
+    agents: Mapping[str, Any],
+    config: JourneyConfig,
+    checkpointer: Any = None,
 ) -> Graph:
-    """Return the compiled graph of a journey without a saver, its agents built in."""
-    compiled: Graph = build(spec, config, services_of(spec, config, agents)).compile(name=spec.id)
+    """Return the compiled graph of a journey without a manager, its agents built in."""
+    graph = build(spec, config, services_of(spec, config, agents))
+    compiled: Graph = graph.compile(checkpointer=checkpointer, name=spec.id)
     return compiled

@@ -51,7 +51,6 @@ class Field:
     description: str
     default: Any = MISSING
     source: str | None = None
-    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +130,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def _declared(
-    kind: str, given: Any, default: Any, description: str, source: str | None = None
-) -> Field:
-    # A lone text without a name is likely meant as the description; it is not guessed at.
-    doubtful = isinstance(given, str) and not description
-    return Field(kind, description, default if given is MISSING else given, source, doubtful)
-
-
 def InputField(
-    given: Any = MISSING,
-    /,
     *,
     default: Any = MISSING,
     description: str = "",
@@ -151,19 +140,16 @@ def InputField(
     """Declare an input of a signature.
 
     Args:
-        given: The default, without its name; a text only beside a description.
         default: Value when nothing fills it; without one the input is required.
         description: What it holds, in words; shown to a model.
         desc: Short spelling of `description`.
         source: What fills it: "message", "history" or "context". Unset: the context value of that
             name; else, for the first required text input, the message.
     """
-    return _declared("input", given, default, description or desc, source)
+    return Field("input", description or desc, default, source)
 
 
 def OutputField(
-    given: Any = MISSING,
-    /,
     *,
     default: Any = MISSING,
     description: str = "",
@@ -172,12 +158,11 @@ def OutputField(
     """Declare an output of a signature.
 
     Args:
-        given: The default, without its name; a text only beside a description.
         default: Documents what its absence means; an agent may leave any output out.
         description: What it holds, in words; shown to a model.
         desc: Short spelling of `description`.
     """
-    return _declared("output", given, default, description or desc)
+    return Field("output", description or desc, default)
 
 
 def field_faults(where: str, name: str, declared: Field) -> Iterator[str]:
@@ -186,9 +171,6 @@ def field_faults(where: str, name: str, declared: Field) -> Iterator[str]:
         yield f"{where}: the name of a field cannot begin with an underscore. Rename it."
     if name in TAKEN:
         yield f"{where}: pydantic keeps the name '{name}' for itself. Rename it."
-    if declared.doubtful:
-        text = repr(declared.default)
-        yield f"{where}: write description={text}, or default={text}, to say what the text is."
     if declared.source is not None and declared.source not in SOURCES:
         hint = did_you_mean(str(declared.source), SOURCES)
         yield f"{where}: source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."

@@ -87,7 +87,6 @@ class Journey:
         on_end: Any = None,
         on_expire: Any = None,
     ) -> None:
-        self.session_id = session_id
         self.config = config or JourneyConfig()
         self.manager = door.open_manager(
             self,
@@ -128,16 +127,37 @@ class Journey:
         return journey
 
     @classmethod
-    def compile(cls, agents: Mapping[str, Any], config: JourneyConfig | None = None) -> Any:
+    def compile(
+        cls,
+        agents: Mapping[str, Any],
+        config: JourneyConfig | None = None,
+        *,
+        checkpointer: Any = None,
+    ) -> Any:
         """Return the journey as a compiled LangGraph graph, without a saver.
 
         It takes `{"messages": [...]}`, so it opens in LangGraph Studio; an empty thread starts at
-        the entry pathway.
+        the entry pathway. It is async only, holds messages as plain dicts, and raises what fails:
+        apologies, sessions and checks of the input are the manager's.
+
+        Args:
+            agents: Agent name -> agent.
+            config: Settings; those of sessions and stores play no part.
+            checkpointer: For a LangGraph program of your own: a saver, or True where the graph is
+                a node of another one and is to keep its place between that graph's runs.
 
         Raises:
             AgentNotRegisteredError: Names are missing, or not used.
         """
-        return door.compile_journey(cls.spec, agents=agents, config=config or JourneyConfig())
+        settings = config or JourneyConfig()
+        return door.compile_journey(
+            cls.spec, agents=agents, config=settings, checkpointer=checkpointer
+        )
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session that is talked to."""
+        return self.manager.session_id
 
     @property
     def pathways(self) -> dict[str, type[Pathway]]:

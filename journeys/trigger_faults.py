@@ -44,11 +44,8 @@ def _evaluate_faults(where: str, trigger: BaseTrigger) -> list[str]:
 def _condition_faults(where: str, trigger: ConditionTrigger) -> list[str]:
     judge: Any = trigger.condition
     faults = _typed(where, trigger, "description", str)
-    if judge is None:
-        if type(trigger).evaluate is ConditionTrigger.evaluate:
-            remedy = "Write ConditionTrigger(lambda context: ...)."
-            faults.append(f"{where}: it has no condition, so it never fires. {remedy}")
-    elif fault := judge_fault(judge) if callable(judge) else "callable":
+    fault = judge_fault(judge) if callable(judge) else "callable"
+    if judge is not None and fault:
         faults.append(f"{where}: condition is {shown(judge)}; it must be {fault}.")
     return faults
 

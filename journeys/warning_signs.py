@@ -8,7 +8,7 @@ from itertools import combinations
 
 from journeys.patterns import normal
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.transitions import IntentTrigger
+from journeys.transitions import ConditionTrigger, IntentTrigger
 
 
 def warnings_of(spec: JourneySpec) -> Iterator[str]:
@@ -22,6 +22,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
         yield from _never_complete(spec, pathway)
         yield from _misspelt(pathway)
     yield from _unread_updates(spec)
+    yield from _mute_conditions(spec)
     yield from _mute_intents(spec)
     yield from _shadowed(spec)
     yield from _model_warnings(spec)
@@ -111,6 +112,17 @@ def _unread_updates(spec: JourneySpec) -> Iterator[str]:
                     f"'{update.argument}', which no pathway accumulates and no update sets. For "
                     f"the text itself write 'set:{update.argument}'."
                 )
+
+
+def _mute_conditions(spec: JourneySpec) -> Iterator[str]:
+    for transition in spec.transitions:
+        trigger = transition.trigger
+        empty = isinstance(trigger, ConditionTrigger) and trigger.condition is None
+        if empty and type(trigger).evaluate is ConditionTrigger.evaluate:
+            yield (
+                f"{transition.where}: it can never fire: it has no condition. Write "
+                "ConditionTrigger(lambda context: ...)."
+            )
 
 
 def _mute_intents(spec: JourneySpec) -> Iterator[str]:

@@ -41,7 +41,7 @@ def _outputs_before(pathway: PathwaySpec, state: PathwayState) -> dict[str, Any]
 
 def _inputs(pathway: PathwaySpec, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     fields = pathway.signature.inputs if pathway.signature else ()
-    listener = next((f for f in fields if f.required and f.is_text and not f.source), None)
+    listener = pathway.signature.listener if pathway.signature else None
     inputs: dict[str, Any] = {}
     flags: list[str] = []
     for field in fields:

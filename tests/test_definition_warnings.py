@@ -8,6 +8,7 @@ import pytest
 
 from journeys import (
     BaseTrigger,
+    ConditionTrigger,
     InputField,
     IntentTrigger,
     OutputField,
@@ -156,9 +157,10 @@ def test_an_update_may_read_what_is_accumulated_set_or_an_output() -> None:
     [
         (IntentTrigger(), "it can never fire: it has no patterns, and no description to ask by."),
         (IntentTrigger([], description="x", use_llm_fallback=False), "no model to ask by."),
+        (ConditionTrigger(), "it can never fire: it has no condition."),
     ],
 )
-def test_an_intent_that_can_never_fire(trigger: IntentTrigger, said: str) -> None:
+def test_a_trigger_that_can_never_fire(trigger: BaseTrigger, said: str) -> None:
     (warning,) = warnings(Transition(trigger, to_pathway="other"))
 
     assert said in warning

@@ -379,7 +379,6 @@ def is_late(context: Any) -> bool:
         (AlwaysTrigger, "Call the class: AlwaysTrigger(...)."),
         (is_late, "its trigger is <function is_late>; it must be"),
         (is_late, "Wrap it: ConditionTrigger(lambda context: ...)."),
-        (ConditionTrigger(), "it has no condition, so it never fires."),
         (ConditionTrigger(is_late, description=3), "description is 3; it must be text."),  # type: ignore[arg-type]
         (IntentTrigger(["x"], description=None), "description is None; it must be text."),  # type: ignore[arg-type]
         (IntentTrigger(["x"], use_llm_fallback="no"), "is 'no'; it must be True or False."),  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ class Order(Signature):
     before: list = InputField(description="The talk so far", source="history")
     known: dict = InputField(description="All that is known", source="context")
     table: str = InputField(description="The table")
-    waiter: str = InputField("Kim", description="Who serves")
+    waiter: str = InputField(default="Kim", description="Who serves")
     tags: list = InputField(default=[], description="Remarks")
     dish: str = OutputField(description="What is ordered")
     guests: int = OutputField(description="For how many")

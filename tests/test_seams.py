@@ -54,8 +54,7 @@ def says(text: str) -> dict[str, Any]:
 
 
 async def test_a_failed_turn_of_the_compiled_graph_does_not_spoil_the_next() -> None:
-    graph = Desk.compile(agents={"clerk": echo})
-    graph.checkpointer = InMemorySaver()
+    graph = Desk.compile(agents={"clerk": echo}, checkpointer=InMemorySaver())
     thread: Any = {"configurable": {"thread_id": "t"}}
 
     await graph.ainvoke(says("one"), thread)
@@ -73,8 +72,7 @@ async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:
         heard.append(payload["message"])
         return "noted"
 
-    graph = Desk.compile(agents={"clerk": clerk})
-    graph.checkpointer = InMemorySaver()
+    graph = Desk.compile(agents={"clerk": clerk}, checkpointer=InMemorySaver())
     thread: Any = {"configurable": {"thread_id": "t"}}
 
     await graph.ainvoke(says("one"), thread)
@@ -84,8 +82,7 @@ async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:
 
 
 async def test_as_a_node_the_graph_remembers_and_says_nothing_twice() -> None:
-    journey = Desk.compile(agents={"clerk": echo})
-    journey.checkpointer = True
+    journey = Desk.compile(agents={"clerk": echo}, checkpointer=True)
     parent = StateGraph(MessagesState)
     parent.add_node("journey", journey)
     parent.add_edge(START, "journey")

@@ -24,11 +24,11 @@ async def merging(steps: Steps) -> list[Figure]:
     entry = {**record(7), "id": "e-new"}
     beside = ["replace", "topic", "knee"]
     cases: list[tuple[str, Context, list[Op]]] = [
-        ("three small values into", mixed, small),
-        ("append to a list of records of", listed, [["append", "log", entry], beside]),
-        ("undeclared list of texts of", notes, [["auto", "log", ["one more"]], beside]),
-        ("undeclared list of records of", listed, [["auto", "log", [entry]], beside]),
-        ("undeclared dict into", mixed, [["auto", "documents", {"e-7": {"read": True}}]]),
+        ("three small values into 1 MB", mixed, small),
+        ("APPEND to a list of records, 1 MB", listed, [["append", "log", entry], beside]),
+        ("undeclared, to a list of texts, 1 MB", notes, [["auto", "log", ["one more"]], beside]),
+        ("undeclared, to a list of records, 1 MB", listed, [["auto", "log", [entry]], beside]),
+        ("undeclared, into a dict, 1 MB", mixed, [["auto", "documents", {"e-7": {"read": True}}]]),
     ]
     figures = [await _compared(steps, *case) for case in cases]
     return [*figures, await _standard_library(steps, mixed, small)]
@@ -37,7 +37,7 @@ async def merging(steps: Steps) -> list[Figure]:
 async def _compared(steps: Steps, what: str, context: Context, ops: list[Op]) -> Figure:
     rounds = steps(what, ROUNDS)
     pairs = await alternate(_merging(context, ops), _writing(context), rounds)
-    return pairs.figure(f"merge: {what} 1 MB", "one canonical JSON of it", 2.0, duration)
+    return pairs.figure(f"merge: {what}", "one canonical JSON of it", 2.0, duration)
 
 
 async def _standard_library(steps: Steps, context: Context, ops: list[Op]) -> Figure:

@@ -33,13 +33,13 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "imports": imports,
     "memory": memory,
 }
-_WIDTH = 132
+_WIDTH = 120
 
 
 def main(names: list[str]) -> int:
     console = Console()
     if unknown := [name for name in names if name not in THEMES]:
-        console.print(f"No benchmark {', '.join(unknown)}; there are: {', '.join(THEMES)}.")
+        console.print(f"No benchmark {', '.join(unknown)}. There are: {', '.join(THEMES)}.")
         return 2
     begin = time.perf_counter()
     figures = [
@@ -48,7 +48,8 @@ def main(names: list[str]) -> int:
     if not console.is_terminal:
         console = Console(width=_WIDTH)
     console.print(_table(figures))
-    console.print(f"{_machine()}; {time.perf_counter() - begin:.0f} s in all")
+    took = time.perf_counter() - begin
+    console.print(f"{_machine()}; {took:.0f} s in all", highlight=False)
     return 0
 
 
@@ -65,11 +66,8 @@ async def _measured(name: str, console: Console) -> list[Figure]:
 
 
 def _table(figures: list[Figure]) -> Table:
-    table = Table(
-        title="Medians; a ratio is the median of the ratios of all rounds, in time and in CPU time"
-    )
-    for heading in ("what", "against"):
-        table.add_column(heading)
+    table = Table(title="Medians; a ratio is the median over all rounds, CPU that of CPU time")
+    table.add_column("what / against")
     for heading in ("ours", "theirs", "ratio", "CPU", "target"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("reached", justify="center")
@@ -77,7 +75,8 @@ def _table(figures: list[Figure]) -> Table:
         reached = "" if row.target == SHOWN else "[green]yes" if row.reached else "[red]no"
         cpu = "" if row.cpu is None else f"{row.cpu:.2f}x"
         measured = (row.ours, row.theirs, f"{row.ratio:.2f}x", cpu)
-        table.add_row(row.what, row.against, *measured, row.target, reached)
+        what = f"{row.what}\n[dim]  {row.against}"
+        table.add_row(what, *measured, row.target, reached)
     return table
 
 

@@ -33,7 +33,7 @@ from tests.benchmarks.measure import (
 )
 
 ROUNDS = 400
-_BY_HAND = "the same flow by hand in LangGraph"
+_BY_HAND = "the same flow written by hand in LangGraph"
 
 
 async def turns(steps: Steps) -> list[Figure]:
