@@ -1,4 +1,7 @@
-"""The state after a turn, as its caller sees it."""
+"""The state after a turn, as its caller sees it.
+
+The values are those of one run or of one load, and nobody else's: they are handed on as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from journeys import JourneyResponse, JourneySession
-from nodes.plain import copied
 from nodes.state import PARTING, Position, Turn
 
 
@@ -19,7 +21,7 @@ def response_of(values: Mapping[str, Any]) -> JourneyResponse:
         pathway_id=position["pathway"],
         pathway_changed=turn["moved"],
         transition_to=fired["target"] if fired else None,
-        accumulated_context=copied(values.get("context", {})),
+        accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete",
         metadata=_metadata(position, turn),
     )
@@ -52,7 +54,7 @@ def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> Jou
         pathway_id=position["pathway"],
         pathway_changed=False,
         transition_to=None,
-        accumulated_context=copied(values.get("context", {})),
+        accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete",
         metadata={
             **_metadata(position, values["turn"]),
@@ -78,8 +80,8 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         journey_id=head["journey_id"],
         current_pathway_id=position["pathway"],
         pathway_stack=[frame["pathway"] for frame in position["stack"]],
-        accumulated_context=copied(values.get("context", {})),
-        conversation_history=copied(values.get("messages", [])),
+        accumulated_context=values.get("context", {}),
+        conversation_history=values.get("messages", []),
         returning=position["returning"],
         is_journey_complete=position["status"] == "complete",
         version=head["version"],

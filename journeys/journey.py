@@ -39,8 +39,8 @@ class Journey:
         config: Settings; the defaults keep the session in "sqlite:///journeys.db".
         agents: Agent name -> function, Runnable, graph, or object with `run` or `arun`.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
-        on_end: Called with the response of the turn in which the journey is complete.
-        on_expire: Called with the session id when the session is found to have expired.
+        on_end: Called with the response of a turn in which the journey ended, perhaps anew.
+        on_expire: Called with the id of a session of this journey that is found to have expired.
 
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.
