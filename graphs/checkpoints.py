@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -28,13 +28,12 @@ NO_CHECKPOINT = "00000000-0000-0000-0000-000000000000"
 Write = Callable[[list[Statement]], Awaitable[None]]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Commit:
-    """What a turn will write once it is done, and the checkpoint that it was written with."""
+    """What a turn will write once it is done."""
 
     number: int
     statements: Callable[[Turn, Position, str], list[Statement]]
-    checkpoint_id: str | None = field(default=None)
 
     def settles(self, checkpoint: Any) -> bool:
         """Say whether a checkpoint is that of this turn, done."""
@@ -118,9 +117,7 @@ class SqliteJourneySaver(AsyncSqliteSaver):
                     config, checkpoint, metadata, new_versions
                 )
 
-        stored = await self._whole(write)
-        commit.checkpoint_id = checkpoint["id"]
-        return stored
+        return await self._whole(write)
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
         """Write pending writes; a managed turn is never resumed in its middle, so has none."""
@@ -227,7 +224,6 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         stored = await self._inner.aput(_without_commit(config), checkpoint, metadata, new_versions)
         if commit:
             await self._write(rows)
-            commit.checkpoint_id = checkpoint["id"]
         return stored
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:

@@ -47,13 +47,14 @@ LONGEST_PAUSE = 128.0
 RECURSION_LIMIT = 2 * MAX_HOPS + 10
 """Most supersteps of a turn: one to understand, two for each pathway that runs, and some air."""
 
-# The process, the turn's caller, or LangGraph itself wants an end; no agent failed.
+# The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
 _NOT_THE_AGENTS = (
     KeyboardInterrupt,
     SystemExit,
     GeneratorExit,
     asyncio.CancelledError,
     GraphDrained,
+    GraphInterrupt,
 )
 
 EVENT = "__journey_event"
@@ -180,7 +181,7 @@ def _agent_node(pathway: PathwaySpec, name: str, default: Services | None) -> An
         # the ValueError or RuntimeError that it most likely is.
         try:
             return await run_agent(state, services, pathway, name)
-        except (GraphInterrupt, PathwayExecutionError, *_NOT_THE_AGENTS):
+        except (PathwayExecutionError, *_NOT_THE_AGENTS):
             raise
         except BaseException as error:
             raise PathwayExecutionError(pathway.id, name, words_of(error)) from error

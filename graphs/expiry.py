@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from graphs import statements
 from graphs.checkpoints import LostRace
-from graphs.ledger import now, stamp
+from graphs.ledger import now
 from graphs.session import Session
 from graphs.statements import Row
 from journeys import SessionExpiredError, StateError
-from nodes.plain import words_of
+from nodes.plain import stamp, words_of
 
 SWEEP = 20
 """Most expired sessions that one start cleans up."""

@@ -13,6 +13,7 @@ from graphs.sealing import Seal
 from graphs.statements import Row, Statement
 from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
 from nodes.context import apply_ops
+from nodes.plain import stamp
 from nodes.state import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
@@ -22,11 +23,6 @@ PRUNE_EVERY = 16
 def now() -> datetime:
     """Return the time, in UTC."""
     return datetime.now(UTC)
-
-
-def stamp(time: datetime) -> str:
-    """Return a time as it is stored: ISO 8601, always with microseconds, so that text sorts."""
-    return time.isoformat(timespec="microseconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from graphs.agents import check_all, check_name, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
-from graphs.ledger import now, stamp, transcript_of
+from graphs.ledger import now, transcript_of
 from graphs.responses import session_of
 from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
@@ -32,6 +32,7 @@ from journeys import (
     VersionInfo,
 )
 from nodes.calling import as_agent
+from nodes.plain import stamp
 from nodes.services import Services
 
 if TYPE_CHECKING:

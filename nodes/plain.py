@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -36,6 +37,11 @@ def copied(value: Any) -> Any:
     if type(value) is list:
         return [copied(item) for item in value]
     return value
+
+
+def stamp(time: datetime) -> str:
+    """Return a time as it is stored: ISO 8601, always with microseconds, so that text sorts."""
+    return time.isoformat(timespec="microseconds")
 
 
 def plain(value: Any, path: str, depth: int = 0) -> Any:

@@ -21,7 +21,7 @@ from journeys import (
 from nodes.commands import Verdict
 from nodes.context import Op, checked
 from nodes.moves import Standing, pruned
-from nodes.plain import copied, words_of
+from nodes.plain import copied, stamp, words_of
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
 from nodes.steer import Limits, Steering, legal, steer, wants_model
@@ -40,7 +40,7 @@ async def understand(state: SessionState, services: Services) -> Update:
         return {"position": _counted(position, turn), "turn": turn}
     _check_known(services.spec, position)
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
-    verdicts = await _verdicts(services, position, turn["message"] or "", state["context"])
+    verdicts = await _verdicts(services, position, turn["message"], state["context"])
     limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
     steering = steer(services.spec, standing, verdicts, limits)
     if steering.refused_depth and services.fails_fast:
@@ -76,7 +76,7 @@ def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> 
     return Turn(
         number=number,
         kind=kind,
-        at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        at=stamp(datetime.now(UTC)),
         message=message,
         begun_in="",
         run=None,

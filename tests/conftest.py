@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from journeys import Journey
+from tests.solo import Solo
 from tests.talk import Talk
 
 
@@ -38,3 +40,13 @@ async def talk() -> AsyncIterator[Callable[..., Any]]:
     yield begin
     for conversation in opened:
         await conversation.journey.close()
+
+
+@pytest.fixture
+def solo(talk: Callable[..., Any], memory_url: str) -> Callable[..., Any]:
+    """Open a conversation with one agent: `await solo(agent)`."""
+
+    async def begin(agent: Any, journey: type[Journey] = Solo, **options: Any) -> Any:
+        return await talk(journey, {"clerk": agent}, memory_url, **options)
+
+    return begin

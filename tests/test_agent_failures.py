@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,42 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
-from journeys import NEVER, Journey, Pathway, PathwayExecutionError, Texts
-
-Payload = dict[str, Any]
-APOLOGY = Texts().apology
-
-
-class Solo(Journey):
-    """One pathway, one agent."""
-
-    class TalkPath(Pathway):
-        __agents__ = ["clerk"]
-        __accumulate__ = ["mood"]
-        __complete_when__ = NEVER
-
-
-@pytest.fixture
-def solo(talk: Any, memory_url: str) -> Callable[..., Any]:
-    """Open a conversation with one agent: `await solo(agent)`."""
-
-    async def begin(agent: Any, **options: Any) -> Any:
-        return await talk(Solo, {"clerk": agent}, memory_url, **options)
-
-    return begin
-
-
-def reason(chat: Any) -> str:
-    """Why the last turn failed."""
-    error = chat.last.metadata["error"]
-    assert error is not None
-    assert chat.last.message == APOLOGY
-    said: str = error["message"]
-    return said
-
-
-def function(payload: Payload) -> Payload:
-    return {"response": f"heard {payload['message']}", "mood": "good"}
+from journeys import PathwayExecutionError
+from tests.solo import APOLOGY, Payload, function, reason
 
 
 def chained(step: Any) -> StateGraph[Any]:

@@ -30,47 +30,13 @@ from journeys import (
     OutputField,
     Pathway,
     Signature,
-    Texts,
 )
+from tests.solo import Payload, function, reason
 
-Payload = dict[str, Any]
-APOLOGY = Texts().apology
 HEARD = {"response": "heard hello", "mood": "good"}
 
 
-class Solo(Journey):
-    """One pathway, one agent."""
-
-    class TalkPath(Pathway):
-        __agents__ = ["clerk"]
-        __accumulate__ = ["mood"]
-        __complete_when__ = NEVER
-
-
-@pytest.fixture
-def solo(talk: Any, memory_url: str) -> Callable[..., Any]:
-    """Open a conversation with one agent: `await solo(agent)`."""
-
-    async def begin(agent: Any, journey: type[Journey] = Solo, **options: Any) -> Any:
-        return await talk(journey, {"clerk": agent}, memory_url, **options)
-
-    return begin
-
-
-def reason(chat: Any) -> str:
-    """Why the last turn failed."""
-    error = chat.last.metadata["error"]
-    assert error is not None
-    assert chat.last.message == APOLOGY
-    said: str = error["message"]
-    return said
-
-
 # Everything that can be called.
-
-
-def function(payload: Payload) -> Payload:
-    return {"response": f"heard {payload['message']}", "mood": "good"}
 
 
 async def coroutine(payload: Payload) -> Payload:

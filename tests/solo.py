@@ -1,0 +1,32 @@
+"""A journey of one pathway and one agent, and why its last turn failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journeys import NEVER, Journey, Pathway, Texts
+
+Payload = dict[str, Any]
+APOLOGY = Texts().apology
+
+
+class Solo(Journey):
+    """One pathway, one agent."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["mood"]
+        __complete_when__ = NEVER
+
+
+def reason(chat: Any) -> str:
+    """Why the last turn failed."""
+    error = chat.last.metadata["error"]
+    assert error is not None
+    assert chat.last.message == APOLOGY
+    said: str = error["message"]
+    return said
+
+
+def function(payload: Payload) -> Payload:
+    return {"response": f"heard {payload['message']}", "mood": "good"}
