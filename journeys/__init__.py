@@ -22,6 +22,7 @@ from journeys.errors import (
 )
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
+from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
     AuditEntry,
     FieldVersion,
@@ -66,6 +67,7 @@ __all__ = [
     "JourneySpec",
     "MaxPathwayDepthError",
     "MergeStrategy",
+    "ModelAgent",
     "OutputField",
     "Pathway",
     "PathwayExecutionError",

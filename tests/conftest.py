@@ -14,6 +14,13 @@ from tests.solo import Solo
 from tests.talk import Talk
 
 
+@pytest.fixture(autouse=True)
+def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a developer's own key and server out of the tests."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(params=["memory", "sqlite"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store; the test runs once on each kind."""

@@ -1,0 +1,30 @@
+"""How an agent that is a model is declared: what it may call, and whose contract it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys.signature import Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAgent:
+    """An agent that is a language model; registered under a name like any other agent.
+
+    A pathway with a signature needs none where a model is configured: an agent that is not
+    registered becomes one. This is for what such an agent lacks: tools, or a model of its own.
+
+    Attributes:
+        tools: What the model may call: typed functions (their name, docstring and parameters are
+            shown to it; a sync one runs in a thread), or tools of LangChain.
+        model: Name of the model, or a LangChain chat model; None takes the journey's.
+        signature: Its contract; None takes the pathway's.
+
+    Source: ADR-025 sections 4 and 6.1.
+    """
+
+    tools: Sequence[Any] = ()
+    model: Any = None
+    signature: type[Signature] | Signature | None = None
