@@ -35,9 +35,11 @@ class ScriptedServer:
         script: The script; `will_answer`, `calls` and `check` are its own.
         url: What OPENAI_BASE_URL or `base_url` has to be.
 
-    >>> from langchain_openai import ChatOpenAI
+    >>> import httpx2
+    >>> asked = {"model": "any", "messages": [{"role": "user", "content": "Hi"}]}
     >>> with ScriptedServer("Hello!") as server:
-    ...     ChatOpenAI(base_url=server.url, api_key="any", model="any").invoke("Hi").content
+    ...     answer = httpx2.post(f"{server.url}/chat/completions", json=asked)
+    >>> answer.json()["choices"][0]["message"]["content"]
     'Hello!'
     """
 
@@ -80,7 +82,10 @@ class ScriptedServer:
             target=server.run, args=([listening],), name="scripted-server", daemon=True
         )
         self._thread.start()
-        if not server.ready.wait(_START_SECONDS):
+        server.ready.wait(_START_SECONDS)
+        if not server.started:
+            self._server = self._thread = None
+            listening.close()
             raise RuntimeError("the scripted server did not start")
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
 
@@ -134,6 +139,13 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(app, loop="asyncio", lifespan="off", ws="none", log_config=None)
         )
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until it is told to stop."""
+        try:
+            super().run(sockets)
+        finally:
+            self.ready.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, Self
@@ -51,10 +51,12 @@ class ScriptedModel(ChatOpenAI):
             "max_retries": 0,
             "stream_usage": True,
             **settings,
-            "http_client": httpx2.Client(transport=transport, trust_env=False),
-            "http_async_client": httpx2.AsyncClient(transport=transport, trust_env=False),
         }
-        super().__init__(**given)
+        super().__init__(
+            http_client=httpx2.Client(transport=transport, trust_env=False),
+            http_async_client=httpx2.AsyncClient(transport=transport, trust_env=False),
+            **given,
+        )
         self._script = script
 
     @classmethod
@@ -127,45 +129,45 @@ class _Transport(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
         return self.script.reply(body, authorized="authorization" in request.headers)
 
 
-class _Stream(httpx2.SyncByteStream):
+class _Body:
+    """The pieces of a reply, each given once: a client drains what is left after the end."""
+
     def __init__(self, reply: Reply, request: httpx2.Request) -> None:
         self.reply, self.request = reply, request
+        self.left = iter(reply.pieces)
 
+    def ended(self) -> None:
+        """Break off where the plan says so."""
+        if not self.reply.whole:
+            raise httpx2.RemoteProtocolError(_BROKEN, request=self.request)
+
+
+class _Stream(_Body, httpx2.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self.reply.pieces:
+        for piece in self.left:
             _pause(piece.wait, self.request)
             yield piece.data
-        _ended(self.reply, self.request)
+        self.ended()
 
 
-class _AsyncStream(httpx2.AsyncByteStream):
-    def __init__(self, reply: Reply, request: httpx2.Request) -> None:
-        self.reply, self.request = reply, request
-
+class _AsyncStream(_Body, httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self.reply.pieces:
+        for piece in self.left:
             await _async_pause(piece.wait, self.request)
             yield piece.data
-        _ended(self.reply, self.request)
+        self.ended()
 
 
 def _response(reply: Reply, stream: Any) -> httpx2.Response:
     return httpx2.Response(reply.status, headers=dict(reply.headers), stream=stream)
 
 
-def _ended(reply: Reply, request: httpx2.Request) -> None:
-    if not reply.whole:
-        raise httpx2.RemoteProtocolError(_BROKEN, request=request)
-
-
 def _pause(wait: float, request: httpx2.Request) -> None:
     patience = _patience(request)
+    pause = min(wait, patience)
+    threading.Event().wait(None if math.isinf(pause) else pause)
     if wait > patience:
-        time.sleep(patience)
         raise httpx2.ReadTimeout("timed out", request=request)
-    if wait:
-        # An endless pause has no number of seconds.
-        threading.Event().wait(None if wait == float("inf") else wait)
 
 
 async def _async_pause(wait: float, request: httpx2.Request) -> None:
@@ -178,4 +180,4 @@ async def _async_pause(wait: float, request: httpx2.Request) -> None:
 def _patience(request: httpx2.Request) -> float:
     """Return how many seconds the caller waits for bytes."""
     read = request.extensions.get("timeout", {}).get("read")
-    return float("inf") if read is None else float(read)
+    return math.inf if read is None else float(read)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from nodes.llm.scripted.call import Call
 from nodes.llm.scripted.faults import Fault
 from nodes.llm.scripted.slow import Slow
 from nodes.llm.scripted.speech import Speech, Spoken
+from nodes.llm.scripted.strictness import refusals
 from nodes.llm.scripted.wire import Reply
 
 Answer: TypeAlias = Spoken | Fault | Slow | Callable[[Call], "Answer"]
@@ -40,7 +42,6 @@ class Script:
         self._lock = threading.Lock()
         self._answers: deque[Answer] = deque()
         self._calls: list[Call] = []
-        self._asked = 0
         self._faults: list[str] = []
         self._cause: Exception | None = None
         self._always = None if always is None else _accepted(always)
@@ -66,11 +67,14 @@ class Script:
         """See that every call had an answer and every answer its call.
 
         Raises:
-            AssertionError: A call too many, an answer left over, a request that is none, or an
-                answer function that failed.
+            AssertionError: A call too many, an answer left over, a request that OpenAI would
+                refuse, or an answer function that failed.
         """
         with self._lock:
-            faults = [*self._faults, *(f"answer left over: {left!r}" for left in self._answers)]
+            faults = [
+                *self._faults,
+                *(f"answer left over: {reprlib.repr(left)}" for left in self._answers),
+            ]
         if faults:
             raise AssertionError("\n".join(faults)) from self._cause
 
@@ -84,31 +88,30 @@ class Script:
         try:
             call, answer = self._next(request, authorized)
         except (ValueError, LookupError, TypeError, AttributeError) as fault:
-            self._remember(f"no request for a chat completion: {fault}", None)
-            return wire.problem(
-                400, f"no request for a chat completion: {fault}", "invalid_request_error"
-            )
+            return self._refused(f"OpenAI would refuse the request: {fault}", 400)
         if answer is None:
             said = f"call {call.number} is one too many; the user said {call.message!r}"
-            self._remember(said, None)
-            return wire.problem(500, said)
+            return self._refused(said, 500)
         try:
             return reply_to(answer, call)
         except Exception as error:  # what a test's own function raised must reach the test
             said = f"the answer to call {call.number} failed: {type(error).__name__}: {error}"
-            self._remember(said, error)
-            return wire.problem(500, said)
+            return self._refused(said, 500, error)
 
     def _next(self, request: bytes, authorized: bool) -> tuple[Call, Answer | None]:
         with self._lock:
             call = Call.read(request, number=len(self._calls) + 1, authorized=authorized)
+            if refused := refusals(call.body):
+                raise ValueError("; ".join(refused))
             self._calls.append(call)
             return call, self._answers.popleft() if self._answers else self._always
 
-    def _remember(self, fault: str, cause: Exception | None) -> None:
+    def _refused(self, fault: str, status: int, cause: Exception | None = None) -> Reply:
+        """Remember what went wrong with the test itself, and tell the caller."""
         with self._lock:
             self._faults.append(fault)
             self._cause = self._cause or cause
+        return wire.problem(status, fault, "scripted")
 
     def __enter__(self) -> Self:
         return self

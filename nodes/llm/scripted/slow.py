@@ -8,7 +8,7 @@ from nodes.llm.scripted import wire
 from nodes.llm.scripted.call import Call
 from nodes.llm.scripted.faults import Fault
 from nodes.llm.scripted.speech import Speech, Spoken
-from nodes.llm.scripted.wire import Reply
+from nodes.llm.scripted.wire import Piece, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Slow:
     Attributes:
         answer: What is said, or how it fails.
         before: Seconds until the first token.
-        over: Seconds from the first token to the last; a caller that wants no stream waits for
-            both together.
+        over: Seconds from the first token to the end, shared out evenly behind the tokens; a
+            caller that wants no stream waits for both together.
         tokens: Pieces that a text is divided into, at most one a character; None: about a word
             each.
     """
@@ -40,13 +40,18 @@ class Slow:
         planned = self._planned(call)
         if not call.stream:
             return replace(planned, wait=planned.wait + self.before + self.over)
-        later = [place for place, piece in enumerate(planned.pieces) if piece.spoken][1:]
+        spoken = [place for place, piece in enumerate(planned.pieces) if piece.spoken]
         pieces = list(planned.pieces)
-        for place in later:
-            pieces[place] = replace(pieces[place], wait=self.over / len(later))
+        for place in spoken:
+            if place + 1 < len(pieces):
+                pieces[place + 1] = _later(pieces[place + 1], self.over / len(spoken))
         return replace(planned, pieces=tuple(pieces), wait=planned.wait + self.before)
 
     def _planned(self, call: Call) -> Reply:
         if isinstance(self.answer, Fault):
             return self.answer.reply(call)
         return wire.reply(replace(Speech.of(self.answer), tokens=self.tokens), call)
+
+
+def _later(piece: Piece, pause: float) -> Piece:
+    return replace(piece, wait=piece.wait + pause)
