@@ -66,6 +66,7 @@ class Scribe:
             "session": self.session_id,
             "head": head["version"],
             "begun": head["created_at"],
+            "held": head["fence"],
             "new_version": turn["number"],
             "new_status": position["status"],
             "new_pathway": position["pathway"],
@@ -83,6 +84,7 @@ class Scribe:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest}
             written.append(Statement(statements.PRUNE, [kept]))
+            written.append(Statement(statements.PRUNE_BLOBS, [kept]))
         return written
 
     def _turn(

@@ -2,13 +2,25 @@
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
-with microseconds, so they sort as they are. For journeys marked sensitive, the columns of sealed
-text are encrypted.
+with microseconds, so they sort as they are; only a lease is timed by the database itself. For
+journeys marked sensitive, the columns of sealed text are encrypted.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 metadata = MetaData()
 
@@ -27,6 +39,14 @@ sessions = Table(
     Column("created_at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
     Column("expires_at", TIME, nullable=False),
+    Column(
+        "fence",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="of the newest lease; stays 0 where one process has the database to itself",
+    ),
+    Column("lease_until", DateTime(timezone=True), comment="by the database's clock; null: free"),
     Index("sessions_by_journey", "journey_id", "updated_at"),
     Index("sessions_by_expiry", "status", "expires_at"),
 )
