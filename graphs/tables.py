@@ -24,6 +24,9 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+USAGE = ("model_calls", "input_tokens", "output_tokens")
+"""What the models of a turn were asked, and what it cost."""
+
 TIME = String(32)
 NAME = String(200)
 
@@ -67,6 +70,7 @@ turns = Table(
     Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
     Column("begun_at", TIME, nullable=False, comment="when the message came"),
     Column("at", TIME, nullable=False, comment="when it was answered"),
+    *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
 )
 
 audit = Table(

@@ -97,6 +97,7 @@ class VersionInfo:
         rolled_back_to: The version that a rollback went back to.
         begun_at: When the message came, ISO 8601 in UTC.
         at: When it was answered.
+        usage: `model_calls`, `input_tokens` and `output_tokens` of the turn.
     """
 
     version: int
@@ -107,6 +108,7 @@ class VersionInfo:
     rolled_back_to: int | None
     begun_at: str
     at: str
+    usage: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,8 @@ class AuditEntry:
     """One row of the audit: something that moved the session, or was kept from moving it.
 
     `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
-    depth_refused, hop_limit, rollback, failure, condition_raised, callback_failed, late_result,
-    pruned or version_changed.
+    depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
+    late_result, pruned or version_changed.
     """
 
     session_id: str
