@@ -30,11 +30,10 @@ demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
 chat: $(RUN)  ## Talk to a journey (JOURNEY=id, file.py, file.py:Class or module:Class)
 	@$(PY) -P -m server.cli chat $(JOURNEY) $(ARGS)
 
-studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio on this machine
-	@echo "Studio, a hosted page (free account) that talks to the server on this machine alone:"
-	@echo "    https://smith.langchain.com/studio/?baseUrl=http://127.0.0.1:2024"
-	@echo "The server by itself: http://127.0.0.1:2024/docs. It keeps its threads in .langgraph_api/; Ctrl-C ends it."
-	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser --port 2024 $(ARGS)
+studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 2025")
+	@echo "The Studio UI named below is a hosted page that a free account opens; it talks to this machine's server."
+	@echo "The server alone is in API Docs. Threads are kept in .langgraph_api/; Ctrl-C ends it."
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser $(ARGS)
 
 test: $(DEV_STAMP)  ## Run the tests with branch coverage (ARGS="-k name" for some of them, then without)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--cov)
