@@ -19,6 +19,7 @@ from journeys.examples.healthcare_referral import (
     SAMPLE_CONTEXT,
     HealthcareReferral,
 )
+from journeys.examples.parcel_refund import AGENTS, ParcelRefund
 from server.cli.finding import example_ids
 from tests.studio import ROOT, serving
 
@@ -114,6 +115,17 @@ def test_every_example_is_named_for_studio() -> None:
         module, _, attribute = place.partition(":")
         assert getattr(importlib.import_module(module), attribute).name == name
     assert not (ROOT / ".env").exists() or settings["env"] == ".env"
+
+
+async def test_a_message_without_content_says_nothing() -> None:
+    graph = ParcelRefund.compile(agents=AGENTS)
+
+    state = await graph.ainvoke({"messages": [{"type": "human", "content": None}]})
+
+    assert [message["content"] for message in state["messages"]] == [
+        "",
+        "Sorry to hear that. What is the order number?",
+    ]
 
 
 @served
