@@ -53,19 +53,46 @@ def printer(ask):
 graph = Kiosk.compile(agents={"clerk": clerk, "printer": printer})
 '''
 
+HOST = '''
+from journeys import NEVER, InputField, Journey, OutputField, Pathway, Signature
+
+
+class Welcome(Signature):
+    """Welcome whoever comes in."""
+
+    said: str = InputField(description="what the guest said", source="message")
+    response: str = OutputField(description="what to say back")
+
+
+class House(Journey):
+    """A house whose host is a model."""
+
+    class DoorPath(Pathway):
+        __signature__ = Welcome
+        __agents__ = ["host"]
+        __complete_when__ = NEVER
+
+
+graph = House.compile()
+'''
+
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve langgraph.json, and the kiosk beside its graphs, out of a folder; gives the URL.
+def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[str]:
+    """Serve langgraph.json, and a graph of the test's beside it, out of a folder; gives the URL.
 
-    The folder has our packages by links, so that nothing is left in the checkout.
+    The folder has our packages by links, so that nothing is left in the checkout. Settings are
+    written to its `.env`; without them it has none.
     """
+    if settings:
+        lines = [f"{key}={value}" for key, value in settings.items()]
+        (folder / ".env").write_text("\n".join(lines))
     for package in ("journeys", "nodes", "graphs"):
         (folder / package).symlink_to(ROOT / package)
-    settings = json.loads((ROOT / "langgraph.json").read_text())
-    settings["graphs"]["kiosk"] = "kiosk:graph"
-    (folder / "langgraph.json").write_text(json.dumps(settings))
-    (folder / "kiosk.py").write_text(KIOSK)
+    served = json.loads((ROOT / "langgraph.json").read_text())
+    served["graphs"][name] = f"{name}:graph"
+    (folder / "langgraph.json").write_text(json.dumps(served))
+    (folder / f"{name}.py").write_text(source)
     port = free_port()
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}

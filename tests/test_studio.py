@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from journeys.examples.healthcare_referral import (
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
 from server.cli.finding import example_ids
-from tests.studio import ROOT, serving
+from server.scripted import ScriptedServer
+from tests.studio import HOST, KIOSK, ROOT, serving
 
 pytestmark = pytest.mark.timeout(60)
 served = pytest.mark.skipif(
@@ -31,10 +33,15 @@ served = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a running server; it may have logged no blocked event loop when it ends."""
+    """The URL of a running server."""
     folder = tmp_path_factory.mktemp("studio")
-    with serving(folder) as url:
+    with serving(folder, "kiosk", KIOSK) as url:
         yield url
+    check_left(folder)
+
+
+def check_left(folder: Path) -> None:
+    """See that a server left nothing in the checkout, and had its event loop never blocked."""
     assert (folder / ".langgraph_api").exists()
     assert not (ROOT / ".langgraph_api").exists()
     log = (folder / "log").read_text()
@@ -281,3 +288,20 @@ async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> 
 
     assert await visitor.says("once more") == "Printed: once more"
     assert [m["role"] for m in await visitor.messages()] == ["user", "user", "assistant"]
+
+
+@served
+async def test_with_a_key_in_the_env_file_it_runs_on_the_model(tmp_path: Path) -> None:
+    with ScriptedServer({"response": "Come in, Ada, and sit down."}) as model:
+        key = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url}
+        with serving(tmp_path, "house", HOST, **key) as url:
+            async with get_client(url=url) as client:
+                guest = Thread(client, "house", (await client.threads.create())["thread_id"])
+
+                assert await guest.says("It is me, Ada") == "Come in, Ada, and sit down."
+
+        (asked,) = model.calls
+        assert "Welcome whoever comes in." in asked.messages[0]["content"]
+    assert len(guest.events("token")) > 1
+    assert "".join(event["text"] for event in guest.events("token")).startswith("Come in, Ada")
+    check_left(tmp_path)
