@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from journeys import display
+
 
 @dataclass(frozen=True, slots=True)
 class JourneyResponse:
@@ -45,6 +47,9 @@ class JourneyResponse:
         """The context after the turn."""
         return self.accumulated_context
 
+    def _repr_html_(self) -> str:
+        return display.response_html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class JourneySession:
@@ -70,6 +75,9 @@ class JourneySession:
     def current_pathway(self) -> str:
         """Where the session stands."""
         return self.current_pathway_id
+
+    def _repr_html_(self) -> str:
+        return display.session_html(self)
 
 
 @dataclass(frozen=True, slots=True)
