@@ -1,0 +1,10 @@
+"""A model that answers from a script, for tests: what it says, how it fails, what it was asked."""
+
+from nodes.llm.scripted.call import Call
+from nodes.llm.scripted.faults import Fault
+from nodes.llm.scripted.model import ScriptedModel
+from nodes.llm.scripted.script import Answer, Script
+from nodes.llm.scripted.slow import Slow
+from nodes.llm.scripted.speech import UseTool
+
+__all__ = ["Answer", "Call", "Fault", "Script", "ScriptedModel", "Slow", "UseTool"]
