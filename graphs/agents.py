@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from journeys import AgentNotRegisteredError, JourneyConfig, JourneySpec
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    JourneyConfig,
+    JourneySpec,
+    ModelAgent,
+    PathwaySpec,
+)
 from journeys.errors import did_you_mean
+from journeys.io_fields import SignatureSpec
 from nodes.calling import Agent, Overdue, as_agent
+from nodes.llm.agent import Contract, ModelCaller
+from nodes.llm.chat import Chat
+from nodes.llm.models import Models, chat_of
+from nodes.llm.tools import toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
 
 
-def check_name(spec: JourneySpec, name: str) -> None:
-    """Refuse an agent that no pathway uses.
+def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> None:
+    """Refuse an agent that no pathway uses, or that is none.
 
     Raises:
         AgentNotRegisteredError: The name is in no `__agents__`; with did-you-mean.
+        ConfigurationError: The agent cannot be called, or one of its tools is none.
     """
     known = spec.agents
     if name not in known:
@@ -25,39 +38,124 @@ def check_name(spec: JourneySpec, name: str) -> None:
             f"No pathway of {spec.name} uses an agent '{name}'.{hint} "
             f"Its agents: {', '.join(known) or 'none'}."
         )
+    if isinstance(agent, ModelAgent):
+        toolbox_of(name, agent.tools, overdue)
+        for pathway in known[name]:
+            _contract_signature(spec.pathways[pathway], name, agent)
+        if agent.model is not None and not isinstance(agent.model, str):
+            chat_of(agent.model)
+    else:
+        as_agent(name, agent, overdue)
 
 
-def check_all(spec: JourneySpec, agents: Mapping[str, Any]) -> None:
+def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool = False) -> None:
     """Refuse to run with agents missing.
+
+    Args:
+        spec: The journey.
+        agents: Those that are registered, by name.
+        has_model: Whether a model is configured, which is the agent of every signature that is
+            left without one.
 
     Raises:
         AgentNotRegisteredError: Names every missing agent and its pathways at once.
     """
-    missing = {name: used for name, used in spec.agents.items() if name not in agents}
+    missing = {
+        name: left
+        for name, used in spec.agents.items()
+        if name not in agents
+        and (left := [id_ for id_ in used if not (has_model and spec.pathways[id_].signature)])
+    }
     if missing:
         listed = "; ".join(f"'{name}' (in {', '.join(used)})" for name, used in missing.items())
         raise AgentNotRegisteredError(
             f"{spec.name} has no agent for: {listed}. Register each with "
-            "register_agent(name, agent), or pass agents={...}."
+            f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}."
         )
+
+
+def _or_a_model(spec: JourneySpec, missing: Mapping[str, list[str]]) -> str:
+    """Say that a model would do, where it would."""
+    signed = all(spec.pathways[id_].signature for used in missing.values() for id_ in used)
+    return ", or configure a model (OPENAI_API_KEY, or model=...)" if signed else ""
 
 
 def services_of(
     spec: JourneySpec,
     config: JourneyConfig,
     agents: Mapping[str, Any],
+    models: Models | None = None,
     overdue: Overdue = lambda agent: lambda: None,
 ) -> Services:
     """Return the services of a journey with these agents.
 
     Raises:
         AgentNotRegisteredError: Agents are missing, or one is not used.
+        ConfigurationError: One is a `ModelAgent`, and there is no model for it.
     """
-    for name in agents:
-        check_name(spec, name)
-    check_all(spec, agents)
+    for name, agent in agents.items():
+        check_agent(spec, name, agent, overdue)
+    check_all(spec, agents, has_model=models is not None)
+    made = _Maker(spec, config, models, overdue)
     callable_agents = {
-        name: given if isinstance(given, Agent) else as_agent(name, given, overdue)
-        for name, given in agents.items()
+        (pathway.id, name): made.agent(pathway, name, agents.get(name))
+        for pathway, name in _places(spec)
     }
-    return Services(spec, config, callable_agents, matcher_of(spec))
+    return Services(spec, config, callable_agents, matcher_of(spec), models)
+
+
+def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str]]:
+    for pathway in spec.pathways.values():
+        for name in pathway.agents:
+            yield pathway, name
+
+
+class _Maker:
+    """Makes what was registered, or nothing, into an agent of a pathway."""
+
+    def __init__(
+        self, spec: JourneySpec, config: JourneyConfig, models: Models | None, overdue: Overdue
+    ) -> None:
+        self._spec = spec
+        self._config = config
+        self._models = models
+        self._overdue = overdue
+
+    def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Agent:
+        if given is None or isinstance(given, ModelAgent):
+            return self._model_agent(pathway, name, given or ModelAgent())
+        return as_agent(name, given, self._overdue)
+
+    def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Agent:
+        signature = _contract_signature(pathway, name, given)
+        caller = ModelCaller(
+            Contract.of(self._spec, pathway, signature),
+            self._chat(name, given),
+            toolbox_of(name, given.tools, self._overdue),
+            self._config.model_timeout_seconds,
+        )
+        return Agent(name, caller, signature)
+
+    def _chat(self, name: str, given: ModelAgent) -> Chat:
+        if given.model is not None and not isinstance(given.model, str):
+            return chat_of(given.model)
+        if self._models is None:
+            raise ConfigurationError(
+                f"Agent '{name}' is a ModelAgent, and no model is configured: set OPENAI_API_KEY, "
+                "or pass model=... to the journey."
+            )
+        if given.model:
+            return self._models.named(given.model)
+        return self._models.step(self._config.agent_model)
+
+
+def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:
+    """Return what a model agent is held to in a pathway."""
+    own = given.signature() if isinstance(given.signature, type) else given.signature
+    signature = own.spec if own is not None else pathway.signature
+    if signature is None:
+        raise ConfigurationError(
+            f"Agent '{name}' is a ModelAgent, and pathway '{pathway.id}' has no __signature__: "
+            "give it one, or ModelAgent(signature=...)."
+        )
+    return signature

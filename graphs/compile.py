@@ -30,12 +30,14 @@ from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
+    ModelError,
     PathwayExecutionError,
     PathwaySpec,
     ReturnToSpecific,
 )
 from journeys.spec import MAX_HOPS
 from nodes.agent import run_agent
+from nodes.llm.models import open_models
 from nodes.plain import words_of
 from nodes.services import Services
 from nodes.settle import settle
@@ -59,6 +61,13 @@ _NOT_THE_AGENTS = (
 
 EVENT = "__journey_event"
 """Marks our events on LangGraph's custom stream, which agents write to as well."""
+
+
+def _is_worth_another_try(error: Exception) -> bool:
+    """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
+    kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
+    return isinstance(error, kinds) and not isinstance(error.__cause__, ModelError)
+
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -151,7 +160,7 @@ def pathway_subgraph(
         max_attempts=retries + 1,
         max_interval=LONGEST_PAUSE,
         jitter=False,  # it would add up to a second to each pause that the config names
-        retry_on=(PathwayExecutionError, NodeCancelledError, NodeTimeoutError),
+        retry_on=_is_worth_another_try,
     )
 
     def add_agent(graph: PathwayGraph, name: str) -> None:
@@ -230,9 +239,10 @@ def compile_standalone(
     *,
     agents: Mapping[str, Any],
     config: JourneyConfig,
+    model: Any = None,
     checkpointer: Any = None,
 ) -> Graph:
     """Return the compiled graph of a journey without a manager, its agents built in."""
-    graph = build(spec, config, services_of(spec, config, agents))
+    graph = build(spec, config, services_of(spec, config, agents, open_models(model)))
     compiled: Graph = graph.compile(checkpointer=checkpointer, name=spec.id)
     return compiled

@@ -6,10 +6,11 @@ import asyncio
 import builtins
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphs import statements
-from graphs.agents import check_all, check_name, services_of
+from graphs.agents import check_agent, check_all, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
@@ -17,6 +18,7 @@ from graphs.ledger import now, transcript_of
 from graphs.responses import session_of
 from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
+from graphs.streams import events_of
 from graphs.turns import Tell, begin, take
 from journeys import (
     AuditEntry,
@@ -31,7 +33,8 @@ from journeys import (
     TranscriptEntry,
     VersionInfo,
 )
-from nodes.calling import as_agent
+from nodes.llm.models import Models, check_model, is_configured, open_models
+from nodes.llm.usage import Usage
 from nodes.plain import stamp
 from nodes.services import Services
 
@@ -59,6 +62,7 @@ class PathwayManager:
         config: JourneyConfig | None = None,
         *,
         agents: Mapping[str, Any] | None = None,
+        model: Any = None,
         saver: Any = None,
         on_end: Callable[[JourneyResponse], Any] | None = None,
         on_expire: Callable[[str], Any] | None = None,
@@ -66,6 +70,9 @@ class PathwayManager:
         self.spec = journey.spec
         self.session_id = checked_id(session_id)
         self.config = config or JourneyConfig()
+        check_model(model)
+        self._model = model
+        self._models: Models | None = None
         self._saver = saver
         self._on_end = on_end
         self._on_expire = on_expire
@@ -83,8 +90,7 @@ class PathwayManager:
             AgentNotRegisteredError: No pathway uses that name; with did-you-mean.
             ConfigurationError: The agent cannot be called.
         """
-        check_name(self.spec, agent_id)
-        as_agent(agent_id, agent, self._late.overdue)
+        check_agent(self.spec, agent_id, agent, self._late.overdue)
         self._agents[agent_id] = agent
         self._services = None
 
@@ -138,26 +144,14 @@ class PathwayManager:
         """
         return await self._answer(message, None)
 
-    async def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
+    def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events.
 
         Tokens are provisional until `done`, which comes when the turn is committed. Closing the
         iterator before that gives the turn up. What `process_message` would raise comes as an
         event `error`, and is then raised.
         """
-        heard: asyncio.Queue[JourneyEvent | None] = asyncio.Queue()
-        task = asyncio.ensure_future(self._answer(message, heard.put_nowait))
-        task.add_done_callback(lambda _: heard.put_nowait(None))
-        try:
-            while (event := await heard.get()) is not None:
-                yield event
-            if error := task.exception():
-                yield JourneyEvent("error", {"type": type(error).__name__, "message": str(error)})
-                raise error
-            yield JourneyEvent("done", {"response": task.result()})
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
+        return events_of(lambda tell: self._answer(message, tell))
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Take up the session where it stands, in any process.
@@ -171,7 +165,7 @@ class PathwayManager:
         for name, agent in (agents or {}).items():
             self.register_agent(name, agent)
         if agents is not None:
-            check_all(self.spec, self._agents)
+            check_all(self.spec, self._agents, has_model=is_configured(self._model))
         session, head = await self._known()
         return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
 
@@ -239,6 +233,9 @@ class PathwayManager:
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
         await self._late.end()
+        models, self._models, self._services = self._models, None, None
+        if models:
+            await models.close()
         opening, self._opening = self._opening, None
         if opening:
             if not opening.done():
@@ -250,7 +247,8 @@ class PathwayManager:
         text = read(message)
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
-            response = await take(session, head, text, self._served(), tell)
+            services = replace(self._served(), usage=Usage())
+            response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.
         if _ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
@@ -288,7 +286,10 @@ class PathwayManager:
 
     def _served(self) -> Services:
         if self._services is None:
-            self._services = services_of(self.spec, self.config, self._agents, self._late.overdue)
+            self._models = self._models or open_models(self._model)
+            self._services = services_of(
+                self.spec, self.config, self._agents, self._models, self._late.overdue
+            )
         return self._services
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from journeys import JourneyResponse, JourneySession
+from nodes.llm.usage import Usage
 from nodes.state import PARTING, Position, Turn
 
 
@@ -29,20 +30,21 @@ def response_of(values: Mapping[str, Any]) -> JourneyResponse:
 
 def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
     fired = turn["transition"]
+    decided: Mapping[str, Any] = fired or turn.get("judged") or {}
     return {
         "version": turn["number"],
         "pathway_stack": [frame["pathway"] for frame in position["stack"]],
         "returning": position["returning"],
         "transition_triggered": fired is not None,
         "transition_intent": fired["intent"] if fired else None,
-        "tier": fired["tier"] if fired else None,
-        "confidence": fired["confidence"] if fired else None,
-        "reasoning": fired["reason"] if fired else None,
+        "tier": decided.get("tier"),
+        "confidence": decided.get("confidence"),
+        "reasoning": decided.get("reason"),
         "ran": list(turn["ran"]),
         "replies": list(turn["replies"]),
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
-        "usage": {"model_calls": 0, "input_tokens": 0, "output_tokens": 0},
+        "usage": dict(turn.get("usage") or Usage().counted()),
     }
 
 
@@ -68,6 +70,7 @@ def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> Jou
             "replies": [say],
             "error": None,
             "flags": [flag],
+            "usage": Usage().counted(),
         },
     )
 

@@ -43,9 +43,16 @@ class JourneyConfig:
             "sqlite:///FILE" (default "sqlite:///journeys.db").
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
             documents' "dataflow" and "redis" are refused.
-        intent_detection_model: Model that judges intents where a trigger names none. No model is
-            asked unless one is configured.
+        intent_detection_model: OpenAI model that judges intents where a trigger names none. No
+            model is asked unless one is configured; a chat model that is handed to the journey
+            serves every step in place of this and `agent_model`.
         intent_confidence_threshold: Least confidence, 0 to 1, of a verdict that fires.
+        intent_timeout_seconds: Longest wait for a verdict, retries included; then none holds.
+        intent_cache_ttl_seconds: How long a verdict answers for the same message at the same
+            point; 0 asks anew each time.
+        agent_model: OpenAI model of the agents that are models.
+        model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
+            its answer included.
         max_pathway_depth: Most paused pathways at a time.
         pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; a pathway's
             own `__timeout__` replaces it.
@@ -70,6 +77,10 @@ class JourneyConfig:
     context_persistence: str | None = None
     intent_detection_model: str = "gpt-4o-mini"
     intent_confidence_threshold: float = 0.7
+    intent_timeout_seconds: float = 10.0
+    intent_cache_ttl_seconds: float = 300.0
+    agent_model: str = "gpt-4o-mini"
+    model_timeout_seconds: float = 30.0
     max_pathway_depth: int = 10
     pathway_timeout_seconds: float = 60.0
     max_context_size_bytes: int = 1024 * 1024
@@ -92,6 +103,7 @@ class JourneyConfig:
         _check_recovery(self.error_recovery)
         _check_numbers(self)
         _check_texts(self.texts)
+        _check_model_names(self)
         key = self.encryption_key
         if key is not None and (not isinstance(key, bytes) or len(key) != 32):
             raise ConfigurationError(
@@ -102,6 +114,9 @@ class JourneyConfig:
 
 _LIMITS: dict[str, tuple[float, float]] = {
     "intent_confidence_threshold": (0.0, 1.0),
+    "intent_timeout_seconds": (0.001, DAY),
+    "intent_cache_ttl_seconds": (0.0, DAY),
+    "model_timeout_seconds": (0.001, DAY),
     "max_pathway_depth": (1, 1_000),
     "pathway_timeout_seconds": (0.001, DAY),
     "max_context_size_bytes": (2, 2**30),
@@ -131,6 +146,13 @@ def _check_texts(texts: Any) -> None:
         said: Any = getattr(texts, item.name)
         if not isinstance(said, str) or not said.strip():
             raise ConfigurationError(f"texts.{item.name} is {said!r}; it must say something.")
+
+
+def _check_model_names(config: JourneyConfig) -> None:
+    for name in ("intent_detection_model", "agent_model"):
+        value: Any = getattr(config, name)
+        if not isinstance(value, str) or not value.strip():
+            raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")
 
 
 def _is_number(value: Any) -> bool:

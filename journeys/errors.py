@@ -7,6 +7,7 @@
     ├── PathwayNotFoundError        a pathway id that this journey does not have
     ├── AgentNotRegisteredError     a name without an agent, or an agent without a place
     ├── PathwayExecutionError       an agent failed, timed out or broke its contract
+    ├── ModelError                  a language model gave no usable answer
     ├── ContextMergeError           a value that its merge strategy cannot take
     ├── ContextSizeExceededError    a context over its size limit
     ├── MaxPathwayDepthError        one detour too many
@@ -82,6 +83,20 @@ class PathwayExecutionError(JourneyError, RuntimeError):
         self.reason = reason
         who = f"agent '{agent}'" if agent else "its agents"
         super().__init__(f"Pathway '{pathway_id}', {who}: {reason}")
+
+
+class ModelError(JourneyError, RuntimeError):
+    """A language model gave no usable answer; what it or its client said is never in the text.
+
+    Attributes:
+        kind: timeout, unavailable, rejected (the request or the key), refused (by the model or a
+            filter), cut_off, empty, too_long, unreadable, malformed (not of its schema, also when
+            asked again), tool_failed or tool_loop.
+    """
+
+    def __init__(self, kind: str, reason: str) -> None:
+        self.kind = kind
+        super().__init__(reason)
 
 
 class ContextMergeError(JourneyError, ValueError):

@@ -37,7 +37,13 @@ class Journey:
     Args:
         session_id: Who is talking; 1 to 200 printable characters.
         config: Settings; the defaults keep the session in "sqlite:///journeys.db".
-        agents: Agent name -> function, Runnable, graph, or object with `run` or `arun`.
+        agents: Agent name -> function, Runnable, graph, object with `run` or `arun`, or
+            `ModelAgent`.
+        model: What understands messages, and is the agent wherever a pathway with a signature has
+            none registered. None: OpenAI's models by the names in the config, where
+            `OPENAI_API_KEY` is set (`OPENAI_BASE_URL` for a compatible server), else no model. A
+            LangChain chat model, or the name of an OpenAI model: that one for every step. False: no
+            model, whatever the environment says.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
         on_end: Called with the response of a turn in which the journey ended, perhaps anew.
         on_expire: Called with the id of a session of this journey that is found to have expired.
@@ -45,6 +51,7 @@ class Journey:
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.
         AgentNotRegisteredError: An agent is given that no pathway uses.
+        ConfigurationError: An agent or the model is nothing that can be one.
 
     Source: ADR-025 section 5.1.
 
@@ -83,6 +90,7 @@ class Journey:
         config: JourneyConfig | None = None,
         *,
         agents: Mapping[str, Any] | None = None,
+        model: Any = None,
         saver: Any = None,
         on_end: Any = None,
         on_expire: Any = None,
@@ -93,6 +101,7 @@ class Journey:
             session_id=session_id,
             config=self.config,
             agents=agents,
+            model=model,
             saver=saver,
             on_end=on_end,
             on_expire=on_expire,
@@ -105,6 +114,7 @@ class Journey:
         config: JourneyConfig | None = None,
         *,
         agents: Mapping[str, Any] | None = None,
+        model: Any = None,
         saver: Any = None,
         on_end: Any = None,
         on_expire: Any = None,
@@ -116,9 +126,8 @@ class Journey:
             SessionExpiredError: It outlived its time to live.
             AgentNotRegisteredError: `agents` was given and leaves names without an agent.
         """
-        journey = cls(
-            session_id, config, agents=agents, saver=saver, on_end=on_end, on_expire=on_expire
-        )
+        callbacks = {"on_end": on_end, "on_expire": on_expire}
+        journey = cls(session_id, config, agents=agents, model=model, saver=saver, **callbacks)
         try:
             await journey.manager.restore(agents=agents)
         except BaseException:
@@ -129,9 +138,10 @@ class Journey:
     @classmethod
     def compile(
         cls,
-        agents: Mapping[str, Any],
+        agents: Mapping[str, Any] | None = None,
         config: JourneyConfig | None = None,
         *,
+        model: Any = None,
         checkpointer: Any = None,
     ) -> Any:
         """Return the journey as a compiled LangGraph graph, without a saver.
@@ -143,6 +153,7 @@ class Journey:
         Args:
             agents: Agent name -> agent.
             config: Settings; those of sessions and stores play no part.
+            model: As of the journey itself.
             checkpointer: For a LangGraph program of your own: a saver, or True where the graph is
                 a node of another one and is to keep its place between that graph's runs.
 
@@ -151,7 +162,7 @@ class Journey:
         """
         settings = config or JourneyConfig()
         return door.compile_journey(
-            cls.spec, agents=agents, config=settings, checkpointer=checkpointer
+            cls.spec, agents=agents or {}, config=settings, model=model, checkpointer=checkpointer
         )
 
     @property

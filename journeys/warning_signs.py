@@ -76,9 +76,9 @@ def _model_warnings(spec: JourneySpec) -> Iterator[str]:
         t.trigger.llm_model
         for t in spec.transitions
         if isinstance(t.trigger, IntentTrigger) and t.trigger.use_llm_fallback
-    } - {None}
+    }
     if len(models) > 1:
-        names = ", ".join(sorted(str(model) for model in models))
+        names = ", ".join(sorted(model or "the config's" for model in models))
         yield (
             f"{spec.name}: its transitions name several models ({names}); one call serves a turn, "
             "so the config's model is taken where they meet."

@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import PathwaySpec
 from nodes.inputs import payload_of
+from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.plain import cleaned
 from nodes.services import Services
@@ -23,11 +24,14 @@ async def run_agent(
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
     """
-    payload, flags = payload_of(pathway, state)
+    agent = services.agents[pathway.id, name]
+    signature = agent.signature or pathway.signature
+    payload, flags = payload_of(pathway, signature, state)
     parting = PARTING if state["turn"]["replies"] else ""
-    say = _Speaker(services.emit if _is_live(services, pathway, name) else None, parting)
-    result = await services.agents[name].call(payload, say)
-    values = typed(pathway, outputs_of(result))
+    emit = services.emit if _is_live(services, pathway, name) else None
+    say = _Speaker(services.usage or Usage(), emit, parting)
+    result = await agent.call(payload, say)
+    values = typed(signature, outputs_of(result))
     place = pathway.agents.index(name)
     output = Output(place=place, values=values, flags=flags, streamed=say.spoke)
     return {"outputs": [output]}
@@ -46,11 +50,16 @@ class _Speaker:
     """Passes on what an agent says while it works; the first words are parted from those before."""
 
     def __init__(
-        self, emit: Callable[[Mapping[str, Any]], None] | None = None, parting: str = ""
+        self,
+        usage: Usage,
+        emit: Callable[[Mapping[str, Any]], None] | None = None,
+        parting: str = "",
     ) -> None:
+        self.usage = usage
+        self.live = emit is not None
+        self.spoke = False
         self._emit = emit
         self._parting = parting
-        self.spoke = False
 
     def __call__(self, text: str) -> None:
         if self._emit and text:

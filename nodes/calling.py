@@ -10,9 +10,11 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from journeys import ConfigurationError
+from journeys.io_fields import SignatureSpec
+from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
 
 Payload = dict[str, Any]
@@ -22,12 +24,31 @@ MAX_STEPS = 10_000
 """Most steps of an agent that is a graph, unless its own configuration says otherwise."""
 
 
+class Ear(Protocol):
+    """Takes what an agent says while it works.
+
+    Attributes:
+        live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
+        usage: Counts what models are asked.
+    """
+
+    live: bool
+    usage: Usage
+
+    def __call__(self, text: str) -> None:
+        """Take some words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """How to call an agent: with a payload, and a place for what it says while it works."""
+    """How to call an agent: with a payload, and an ear for what it says while it works.
+
+    `signature` is its contract where it has one of its own instead of the pathway's.
+    """
 
     name: str
-    call: Callable[[Payload, Callable[[str], None]], Awaitable[Any]]
+    call: Callable[[Payload, Ear], Awaitable[Any]]
+    signature: SignatureSpec | None = None
 
 
 def as_agent(name: str, given: Any, overdue: Overdue) -> Agent:
@@ -53,19 +74,19 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Agent:
         return Agent(name, _function(name, given, overdue))
     raise ConfigurationError(
         f"Agent '{name}' is {given!r}, which cannot be called. Register a function, a Runnable, "
-        "a compiled graph, or an object with run() or arun()."
+        "a compiled graph, an object with run() or arun(), or a ModelAgent."
     )
 
 
 def _function(name: str, call: Callable[..., Any], overdue: Overdue) -> Any:
     body = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
 
-    async def answer(payload: Payload, say: Callable[[str], None]) -> Any:
+    async def answer(payload: Payload, say: Ear) -> Any:
         if inspect.isasyncgenfunction(body):
             return await _gathered(call(payload), say)
         if inspect.iscoroutinefunction(body):
             return await call(payload)
-        result = await _in_thread(name, call, payload, overdue)
+        result = await in_thread(name, call, payload, overdue)
         if hasattr(result, "__aiter__"):
             return await _gathered(result, say)
         return await result if inspect.isawaitable(result) else result
@@ -73,7 +94,7 @@ def _function(name: str, call: Callable[..., Any], overdue: Overdue) -> Any:
     return answer
 
 
-async def _gathered(parts: AsyncIterator[Any], say: Callable[[str], None]) -> Any:
+async def _gathered(parts: AsyncIterator[Any], say: Ear) -> Any:
     """Stream the text of an async generator, or of its messages; a dict in it adds outputs."""
     outputs: dict[str, Any] = {}
     text: list[str] = []
@@ -92,7 +113,7 @@ def _runnable(given: Any) -> Any:
     limited = isinstance(own, Mapping) and own.get("recursion_limit")
     config = {} if limited else {"recursion_limit": MAX_STEPS}
 
-    async def answer(payload: Payload, say: Callable[[str], None]) -> Any:
+    async def answer(payload: Payload, say: Ear) -> Any:
         return await given.ainvoke(_input_of(given, payload), config)
 
     return answer
@@ -114,7 +135,7 @@ def _is_model(given: Any) -> bool:
     return any(_is_model(inner) for inner in held if inner is not None)
 
 
-async def _in_thread(
+async def in_thread(
     name: str, call: Callable[[Payload], Any], payload: Payload, overdue: Overdue
 ) -> Any:
     """Call a sync agent in a thread of its own; a result after cancellation is only reported.

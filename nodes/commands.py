@@ -16,7 +16,8 @@ class Verdict:
     Attributes:
         question: Id of the transition.
         holds: The answer.
-        tier: Who decided: condition, pattern, own, always or model.
+        tier: Who decided: condition, pattern, own, always, model, or cache for what a model said
+            before.
         confidence: From 0 to 1; what is not a model is sure.
         reason: Why, in a few words.
         error: What the judge raised; empty if it did not.
@@ -32,9 +33,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Move to a pathway; taken if a transition leads there from here."""
+    """Move to a pathway; taken if a transition that a model may judge leads there from here."""
 
     target: str
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

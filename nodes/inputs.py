@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from journeys import PathwaySpec
-from journeys.io_fields import FieldSpec
+from journeys.io_fields import FieldSpec, SignatureSpec
 from nodes.context import Context
 from nodes.plain import copied
 from nodes.state import PathwayState
@@ -15,17 +15,24 @@ RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""
 
 
-def payload_of(pathway: PathwaySpec, state: PathwayState) -> tuple[dict[str, Any], list[str]]:
+def payload_of(
+    pathway: PathwaySpec, signature: SignatureSpec | None, state: PathwayState
+) -> tuple[dict[str, Any], list[str]]:
     """Return what an agent is given, and a flag for each required input that nothing filled.
 
     Everything in it is a copy: what an agent does to it changes nothing. In a sequential pathway
     the outputs of the agents before are in it as well.
+
+    Args:
+        pathway: Where the agent works.
+        signature: Its contract, if it has one.
+        state: The state of the pathway.
     """
     context: Context = copied(state["context"])
     window = state["messages"][:-1]
     history = [{"role": message["role"], "content": message["content"]} for message in window]
     given = {"message": state["turn"]["message"] or "", "context": context, "history": history}
-    inputs, flags = _inputs(pathway, given)
+    inputs, flags = _inputs(signature, given)
     before = _outputs_before(pathway, state)
     return {**inputs, **before, **given}, flags
 
@@ -39,9 +46,11 @@ def _outputs_before(pathway: PathwaySpec, state: PathwayState) -> dict[str, Any]
     return merged
 
 
-def _inputs(pathway: PathwaySpec, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    fields = pathway.signature.inputs if pathway.signature else ()
-    listener = pathway.signature.listener if pathway.signature else None
+def _inputs(
+    signature: SignatureSpec | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    fields = signature.inputs if signature else ()
+    listener = signature.listener if signature else None
     inputs: dict[str, Any] = {}
     flags: list[str] = []
     for field in fields:

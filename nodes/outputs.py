@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import PathwaySpec
+from journeys.io_fields import SignatureSpec
 from nodes.plain import plain
 from nodes.state import text_of
 
@@ -71,13 +71,13 @@ def _reply_in(messages: Sequence[Any]) -> str | None:
     return None
 
 
-def typed(pathway: PathwaySpec, values: dict[str, Any]) -> dict[str, Any]:
+def typed(signature: SignatureSpec | None, values: dict[str, Any]) -> dict[str, Any]:
     """Bring declared outputs into their types; what is not declared stays as it is.
 
     Raises:
         TypeError: An output is not of its type, or its type makes something of it that is not JSON.
     """
-    declared = pathway.signature.outputs if pathway.signature else ()
+    declared = signature.outputs if signature else ()
     checked = dict(values)
     for field in declared:
         if field.name not in values:

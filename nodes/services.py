@@ -8,6 +8,8 @@ from typing import Any
 
 from journeys import JourneyConfig, JourneySpec
 from nodes.calling import Agent
+from nodes.llm.models import Models
+from nodes.llm.usage import Usage
 from nodes.matcher import Matcher
 
 
@@ -22,15 +24,19 @@ class Services:
     Attributes:
         spec: The journey.
         config: Its settings.
-        agents: Agent name -> how to call it.
+        agents: Pathway and agent name -> how to call it.
         matcher: All patterns of the journey as one matcher.
+        models: The models that understand messages; None if no model is configured.
+        usage: Counts what the models of the running turn are asked; None if nobody wants to know.
         emit: Takes an event of the running turn, for streams.
     """
 
     spec: JourneySpec
     config: JourneyConfig
-    agents: Mapping[str, Agent]
+    agents: Mapping[tuple[str, str], Agent]
     matcher: Matcher
+    models: Models | None = None
+    usage: Usage | None = None
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
 
     @property

@@ -23,7 +23,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     """
     turn = state["turn"]
     if turn["run"] is None:
-        return _ended(turn)
+        return _ended(services, turn)
     pathway = services.spec.pathways[turn["run"]]
     outputs: list[Output] = dict(state).get("outputs") or []  # type: ignore[assignment]
     values = _values(pathway, outputs)
@@ -40,7 +40,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
     update: Update = {"context": ops, "position": position, "turn": heard}
-    return update if heard["run"] else {**update, **_ended(heard)}
+    return update if heard["run"] else {**update, **_ended(services, heard)}
 
 
 def _values(pathway: PathwaySpec, outputs: list[Output]) -> list[dict[str, Any]]:
@@ -140,10 +140,12 @@ def _is_complete(
         return False
 
 
-def _ended(turn: Turn) -> Update:
+def _ended(services: Services, turn: Turn) -> Update:
     """Close the record; the replies of all hops become one message."""
     reply = PARTING.join(turn["replies"])
     # With an id, a graph that holds this one as a node knows the message again.
     message = {"role": "assistant", "content": reply, "id": f"reply-{turn['number']}"}
     messages = [message] if reply else []
-    return {"turn": {**turn, "run": None, "done": True}, "messages": messages}
+    usage = services.usage.counted() if services.usage else None
+    ended: Turn = {**turn, "run": None, "usage": usage, "done": True}
+    return {"turn": ended, "messages": messages}

@@ -70,6 +70,14 @@ class Fired(TypedDict):
     reason: str
 
 
+class Judged(TypedDict):
+    """What a model said of where to go, when the session stayed: the verdict it was surest of."""
+
+    tier: str
+    confidence: float
+    reason: str
+
+
 class Failure(TypedDict):
     """What went wrong in a turn."""
 
@@ -81,7 +89,8 @@ class Turn(TypedDict):
     """The record of the current turn; the ledger's row is written from it.
 
     `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
-    `ops` the pathway that caused it is added as a fourth item.
+    `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
+    asked; it is None where nobody counts, as in Studio, which does so itself.
     """
 
     number: int
@@ -97,6 +106,8 @@ class Turn(TypedDict):
     ops: list[Op]
     audit: list[dict[str, Any]]
     transition: Fired | None
+    judged: Judged | None
+    usage: dict[str, int] | None
     flags: list[str]
     error: Failure | None
     done: bool

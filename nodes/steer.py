@@ -7,15 +7,21 @@ else is asked for is dropped and audited.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from journeys import IntentTrigger, JourneySpec, TransitionSpec
-from journeys.behaviors import ReturnToSpecific
+from journeys import JourneySpec, TransitionSpec
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
+from nodes.legal import asks_model, legal, threshold
 from nodes.moves import Entered, Standing, back, move, note
-from nodes.state import Fired, Position
+from nodes.state import Fired, Judged, Position
+
+MODELS = ("model", "cache")
+"""Tiers whose verdicts come from a model."""
+OUTSIDE = "outside_closed_set"
+UNSURE = "below_threshold"
+"""Flags of a turn in which a model asked for what is not open, or was not sure enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,8 @@ class Limits:
 class Steering:
     """The decision: where to stand, what to run (None: nothing), and what to say instead.
 
-    `refused_depth` is the depth that was asked for and is over the limit.
+    `refused_depth` is the depth that was asked for and is over the limit; `judged` is what a model
+    said that moved nothing, `flags` what was wrong with it.
     """
 
     position: Position
@@ -42,6 +49,8 @@ class Steering:
     transition: Fired | None = None
     audit: list[dict[str, Any]] = field(default_factory=list)
     refused_depth: tuple[int, int] | None = None
+    judged: Judged | None = None
+    flags: tuple[str, ...] = ()
 
 
 def steer(
@@ -57,43 +66,25 @@ def steer(
     """
     audit: list[dict[str, Any]] = []
     standing = standing.at(_rearmed(spec, standing.position, commands))
-    held = _held(spec, standing.position, commands, limits, audit)
+    held, doubts = _held(spec, standing.position, commands, limits, audit)
     chosen = held[0] if held else None
     for transition, verdict in held[1:]:
         if verdict.tier != "always":
             audit.append(_row("dropped", standing, transition, verdict, "another was before it"))
     if chosen:
-        return _fire(spec, standing, *chosen, limits, audit)
+        steering = _fire(spec, standing, *chosen, limits, audit)
+    else:
+        steering = _stay(spec, standing, audit)
+    return replace(steering, judged=None if chosen else _surest(commands), flags=doubts)
+
+
+def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
+    """Go on where the session stands, or where a finished detour returns."""
     if standing.position["returning"]:
         return _return(spec, standing, audit)
     if standing.position["status"] == "complete" and not standing.position["stack"]:
         return Steering(standing.position, None, "stay", say="closing", audit=audit)
     return Steering(standing.position, standing.position["pathway"], "stay", audit=audit)
-
-
-def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
-    """Return the pathways whose transitions apply now: the present one, and where it returns."""
-    here = position["pathway"]
-    if not position["returning"]:
-        return (here,)
-    returns = spec.pathways[here].returns
-    if isinstance(returns, ReturnToSpecific):
-        return (here, returns.target_pathway)
-    return (here, position["stack"][-1]["pathway"]) if position["stack"] else (here,)
-
-
-def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
-    """Return the transitions that may fire now, the first to be asked first."""
-    where = places(spec, position)
-    applying = (t for t in spec.transitions if t.applies_in(*where))
-    armed = (t for t in applying if t.id not in position["fired"])
-    return sorted(armed, key=lambda t: -t.priority)
-
-
-def threshold(transition: TransitionSpec, default: float) -> float:
-    """Return the least confidence of a verdict for this transition."""
-    own = getattr(transition.trigger, "confidence_threshold", None)
-    return default if own is None else own
 
 
 def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
@@ -105,35 +96,57 @@ def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command])
     return position if fired == position["fired"] else {**position, "fired": fired}
 
 
+Held = list[tuple[TransitionSpec, Verdict]]
+
+
 def _held(
     spec: JourneySpec,
     position: Position,
     commands: Sequence[Command],
     limits: Limits,
     audit: list[dict[str, Any]],
-) -> list[tuple[TransitionSpec, Verdict]]:
-    """Return the legal transitions that hold, in the order in which they count."""
+) -> tuple[Held, tuple[str, ...]]:
+    """Return the legal transitions that hold, the first to count first, and flags of what did not.
+
+    What is dropped is audited.
+    """
     allowed = {transition.id: transition for transition in legal(spec, position)}
-    held: list[tuple[TransitionSpec, Verdict]] = []
+    held: Held = []
+    doubts: dict[str, None] = {}
     for command in commands:
         verdict = _as_verdict(command, allowed)
         if verdict is None:
             audit.append(note("dropped", position, reason=_why_dropped(command)))
+            doubts[OUTSIDE] = None
             continue
         if verdict.error:
             audit.append(_raised(position, verdict))
         transition = allowed.get(verdict.question)
         if not _says_yes(verdict, position):
             continue
-        if transition is None or (verdict.tier == "model" and not _asks_model(transition)):
-            audit += _closed_question(position, verdict)
+        if transition is None or (verdict.tier in MODELS and not asks_model(transition)):
+            if verdict.tier in MODELS:  # a condition may well hold where its transition is not open
+                audit.append(_closed_question(position, verdict))
+                doubts[OUTSIDE] = None
         elif threshold(transition, limits.confidence) <= verdict.confidence <= 1.0:
             held.append((transition, verdict))
         else:
             reason = _why_unsure(verdict.confidence)
             audit.append(_row("dropped", Standing(position), transition, verdict, reason))
+            doubts[UNSURE] = None
     order = {id_: place for place, id_ in enumerate(allowed)}
-    return sorted(held, key=lambda item: _rank(item[0], item[1], order[item[0].id]))
+    held.sort(key=lambda item: _rank(item[0], item[1], order[item[0].id]))
+    return held, tuple(doubts)
+
+
+def _surest(commands: Sequence[Command]) -> Judged | None:
+    """Return what a model was surest of; a claim that something holds comes before a denial."""
+    said = [c for c in commands if isinstance(c, Verdict) and c.tier in MODELS]
+    if not said:
+        return None
+    first = max(said, key=lambda verdict: (verdict.holds, verdict.confidence))
+    sure = first.confidence if _is_share(first.confidence) else 0.0
+    return Judged(tier=first.tier, confidence=sure, reason=first.reason)
 
 
 def _says_yes(verdict: Verdict, position: Position) -> bool:
@@ -149,7 +162,7 @@ def _is_share(confidence: float) -> bool:
     return 0.0 <= confidence <= 1.0
 
 
-_TIERS = {"model": 1, "always": 2}
+_TIERS = {"model": 1, "cache": 1, "command": 1, "always": 2}
 
 
 def _rank(transition: TransitionSpec, verdict: Verdict, place: int) -> tuple[Any, ...]:
@@ -163,10 +176,10 @@ def _as_verdict(command: Command, allowed: Mapping[str, TransitionSpec]) -> Verd
         return command
     if isinstance(command, Go):
         for transition in allowed.values():
-            # A condition, or an author's own trigger, is not there to be talked over.
-            intent = isinstance(transition.trigger, IntentTrigger)
-            if intent and transition.target == command.target:
-                return Verdict(transition.id, True, "command", reason="asked for by name")
+            # What an author keeps from models is not there to be talked over.
+            if asks_model(transition) and transition.target == command.target:
+                sure = command.confidence
+                return Verdict(transition.id, True, "command", sure, "asked for by name")
     return None
 
 
@@ -176,10 +189,9 @@ def _why_dropped(command: Command) -> str:
     return f"nothing here answers '{type(command).__name__.lower()}'"
 
 
-def _closed_question(position: Position, verdict: Verdict) -> list[dict[str, Any]]:
-    """Audit what a model answered without being asked; a condition may well hold elsewhere."""
-    reason = f"'{verdict.question}' is not open here"
-    return [note("dropped", position, reason=reason)] if verdict.tier == "model" else []
+def _closed_question(position: Position, verdict: Verdict) -> dict[str, Any]:
+    """Audit what a model answered without being asked."""
+    return note("dropped", position, reason=f"'{verdict.question}' is not open here")
 
 
 def _raised(position: Position, verdict: Verdict) -> dict[str, Any]:
@@ -257,11 +269,7 @@ def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) 
     )
 
 
-def wants_model(spec: JourneySpec, position: Position) -> bool:
-    """Say whether a message without a free trigger would be put to a model here."""
-    return any(_asks_model(transition) for transition in legal(spec, position))
-
-
-def _asks_model(transition: TransitionSpec) -> bool:
-    trigger = transition.trigger
-    return isinstance(trigger, IntentTrigger) and trigger.use_llm_fallback
+def settled(spec: JourneySpec, position: Position, verdicts: Sequence[Verdict]) -> bool:
+    """Say whether a free trigger decided where to go, so that no model needs to be asked."""
+    held = {v.question for v in verdicts if v.tier != "always" and _says_yes(v, position)}
+    return any(transition.id in held for transition in legal(spec, position))

@@ -1,30 +1,23 @@
-"""Understand the message: what holds without a model, and where that leads."""
+"""Understand the message: what holds, asked of a model only if it must be, and where that leads."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import (
-    AlwaysTrigger,
-    BaseTrigger,
-    ConditionTrigger,
-    IntentTrigger,
-    JourneySpec,
-    MaxPathwayDepthError,
-    PathwayNotFoundError,
-    TransitionSpec,
-)
-from nodes.commands import Verdict
+from journeys import JourneySpec, MaxPathwayDepthError, ModelError, PathwayNotFoundError
+from nodes.commands import Command, Verdict
 from nodes.context import Op, checked
-from nodes.moves import Standing, pruned
-from nodes.plain import copied, stamp, words_of
+from nodes.legal import candidates
+from nodes.llm.understanding import Moment, understood
+from nodes.llm.usage import Usage
+from nodes.moves import Standing, note, pruned
+from nodes.plain import stamp
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
-from nodes.steer import Limits, Steering, legal, steer, wants_model
+from nodes.steer import Limits, Steering, settled, steer
+from nodes.triggers import free_verdicts
 
 
 async def understand(state: SessionState, services: Services) -> Update:
@@ -40,14 +33,33 @@ async def understand(state: SessionState, services: Services) -> Update:
         return {"position": _counted(position, turn), "turn": turn}
     _check_known(services.spec, position)
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
-    verdicts = await _verdicts(services, position, turn["message"], state["context"])
+    free = await free_verdicts(services, position, turn["message"], state["context"])
+    turn, asked = await _asked(services, standing, turn, free)
     limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
-    steering = steer(services.spec, standing, verdicts, limits)
+    steering = steer(services.spec, standing, [*free, *asked], limits)
     if steering.refused_depth and services.fails_fast:
         raise MaxPathwayDepthError(*steering.refused_depth)
-    undecided = not any(v.holds for v in verdicts) and wants_model(services.spec, position)
-    flags = ["model_not_configured"] if undecided else []
-    return _update(services, state, {**turn, "flags": flags}, steering)
+    return _update(services, state, turn, steering)
+
+
+async def _asked(
+    services: Services, standing: Standing, turn: Turn, free: Sequence[Verdict]
+) -> tuple[Turn, list[Command]]:
+    """Put to a model what no free trigger settled; without an answer the turn goes on as it is."""
+    spec, position = services.spec, standing.position
+    questions = [] if settled(spec, position, free) else candidates(spec, position)
+    if not questions:
+        return turn, []
+    if services.models is None:
+        return {**turn, "flags": ["model_not_configured"]}, []
+    moment = Moment(spec, position, standing.question, turn["message"] or "", questions)
+    try:
+        usage = services.usage or Usage()
+        return turn, await understood(moment, services.models, services.config, usage)
+    except ModelError as failure:
+        event = note("model_failed", position, trigger="understanding", reason=str(failure))
+        flag = f"understanding_failed:{failure.kind}"
+        return {**turn, "flags": [flag], "audit": [*turn["audit"], event]}, []
 
 
 def _check_known(spec: JourneySpec, position: Position) -> None:
@@ -87,6 +99,8 @@ def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> 
         ops=[],
         audit=[],
         transition=None,
+        judged=None,
+        usage=None,
         flags=[],
         error=None,
         done=False,
@@ -114,52 +128,6 @@ def _counted(position: Position, turn: Turn) -> Position:
     return position
 
 
-async def _verdicts(
-    services: Services, position: Position, message: str, context: Mapping[str, Any]
-) -> list[Verdict]:
-    """Answer every question that needs no model.
-
-    Conditions are judged wherever the session stands, so that being seen false arms them again.
-    """
-    answered = services.matcher.match(message)
-    open_now = legal(services.spec, position)
-    conditions = [t for t in services.spec.transitions if t.is_condition]
-    others = [t for t in open_now if _judges_itself(t.trigger)]
-    intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
-    # A judge gets a copy: what it does to the context must change nothing.
-    context = copied(context) if conditions or others else {}
-    verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
-    verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
-    for transition in others:
-        tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
-        verdicts.append(await _evaluated(services, transition, tier, message, context))
-    return verdicts
-
-
-def _judges_itself(trigger: BaseTrigger) -> bool:
-    """Whether it is an author's own, perhaps on the ground of an intent, or holds always."""
-    by_pattern = type(trigger).evaluate is IntentTrigger.evaluate
-    return not by_pattern and not isinstance(trigger, ConditionTrigger)
-
-
-async def _evaluated(
-    services: Services,
-    transition: TransitionSpec,
-    tier: str,
-    message: str,
-    context: Mapping[str, Any],
-) -> Verdict:
-    """Ask a trigger; one that raises, or takes longer than a pathway may, is false and says so."""
-    try:
-        async with asyncio.timeout(services.config.pathway_timeout_seconds):
-            result = transition.trigger.evaluate(message, context)
-            holds = bool(await result if inspect.isawaitable(result) else result)
-    except Exception as error:
-        return Verdict(transition.id, False, tier, error=words_of(error))
-    reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
-    return Verdict(transition.id, holds, tier, reason=reason)
-
-
 def _update(services: Services, state: SessionState, turn: Turn, steering: Steering) -> Update:
     """Write the decision into the state; nothing of it if the context would not take it."""
     ops: list[Op] = [[*op, turn["begun_in"]] for op in steering.ops]
@@ -167,7 +135,7 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
     _, pruning = checked(state["context"], ops, config.max_context_size_bytes, config.prunable)
     ops += [[*op, turn["begun_in"]] for op in pruning]
     audit = [*turn["audit"], *steering.audit, *pruned(steering.position, pruning)]
-    flags = list(turn["flags"])
+    flags = [*turn["flags"], *steering.flags]
     if any(event["kind"] == "condition_raised" for event in audit):
         flags.append("condition_raised")
     if steering.refused_depth:
@@ -182,6 +150,7 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         "ops": ops,
         "audit": audit,
         "transition": steering.transition,
+        "judged": steering.judged,
         "flags": flags,
     }
     _announce(services, heard)

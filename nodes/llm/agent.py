@@ -1,0 +1,158 @@
+"""An agent that is a model: a signature in, prompts and a schema out, values back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import JourneySpec, ModelError, PathwaySpec
+from journeys.io_fields import SignatureSpec
+from nodes.calling import Ear
+from nodes.inputs import RESERVED
+from nodes.llm.asking import Question, ask
+from nodes.llm.chat import Answer, Chat, Message, tool_result
+from nodes.llm.prompts import agent_system, as_data, repair
+from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
+from nodes.llm.tools import Toolbox
+
+MOST_ROUNDS = 8
+"""Most times that a model may call tools before it has to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a model agent is held to, made once for each pathway that it serves.
+
+    Attributes:
+        signature: Its inputs and outputs.
+        system: Its system text.
+        schema: The JSON schema of its outputs.
+        strict: Whether a model can be held to that strictly.
+    """
+
+    signature: SignatureSpec
+    system: str
+    schema: Mapping[str, Any]
+    strict: bool
+
+    @classmethod
+    def of(cls, spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSpec) -> Contract:
+        """Return the contract of a signature in a pathway."""
+        schema, strict = schema_of(signature.outputs)
+        return cls(signature, agent_system(spec, pathway, signature), schema, strict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCaller:
+    """Calls a model as an agent: one deadline for all it takes, one repair of its answer."""
+
+    contract: Contract
+    chat: Chat
+    toolbox: Toolbox
+    seconds: float
+
+    async def __call__(self, payload: Mapping[str, Any], say: Ear) -> dict[str, Any]:
+        """Return the outputs of the signature.
+
+        Raises:
+            ModelError: There is no usable answer; `kind` says why.
+        """
+        until = asyncio.get_running_loop().time() + self.seconds
+        return await _Exchange(self, until, say).answered(self._messages(payload))
+
+    def _messages(self, payload: Mapping[str, Any]) -> list[Message]:
+        return [
+            {"role": "system", "content": self.contract.system},
+            *payload["history"],
+            {"role": "user", "content": as_data(self._inputs(payload))},
+        ]
+
+    def _inputs(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the agent is given as data: its inputs, and the outputs of those before."""
+        declared = {field.name for field in self.contract.signature.inputs}
+        given = {
+            name: value
+            for name, value in payload.items()
+            if name in declared or name not in RESERVED
+        }
+        heard = payload["message"] in given.values()
+        return given if heard else {"message": payload["message"], **given}
+
+
+class _Exchange:
+    """One agent's talk with its model, tools and repair included."""
+
+    def __init__(self, caller: ModelCaller, until: float, say: Ear) -> None:
+        self._caller = caller
+        self._until = until
+        self._say = say
+        self._spoken = Spoken()
+        self._failed: set[str] = set()
+
+    async def answered(self, messages: list[Message]) -> dict[str, Any]:
+        outputs = self._caller.contract.signature.outputs
+        answer = await self._final(messages)
+        try:
+            values = values_of(outputs, answer.text)
+        except Misfit as fault:
+            values = await self._repaired(messages, answer, fault)
+        return self._heard(values)
+
+    async def _final(self, messages: list[Message]) -> Answer:
+        """Return the answer after all calls of tools; what led to it is added to the messages."""
+        for _ in range(MOST_ROUNDS):
+            self._spoken = Spoken()
+            answer = await self._asked(messages, self._hear if self._say.live else None)
+            if not answer.calls or self._spoken.said:
+                return answer
+            messages.append(answer.message)
+            messages += [tool_result(call.id, await self._used(call)) for call in answer.calls]
+        raise ModelError("tool_loop", f"the model called tools {MOST_ROUNDS} times over")
+
+    async def _used(self, call: Any) -> str:
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await self._caller.toolbox.use(call, self._failed)
+        except TimeoutError as error:
+            said = f"the tool '{call.name}' took longer than the model has"
+            raise ModelError("timeout", said) from error
+
+    async def _repaired(
+        self, messages: Sequence[Message], answer: Answer, fault: Misfit
+    ) -> dict[str, Any]:
+        """Ask once more, with what was wrong; an answer of which the user heard a part stands."""
+        if self._spoken.said and not self._spoken.whole:
+            raise ModelError("malformed", f"the model's answer broke off: {fault}") from fault
+        shown = self._caller.chat.corrected(answer, repair(str(fault)))
+        again = await self._asked([*messages, *shown], None)
+        try:
+            return values_of(self._caller.contract.signature.outputs, again.text)
+        except Misfit as still:
+            said = f"the model's answer does not fit its signature, also when asked again: {still}"
+            raise ModelError("malformed", said) from still
+
+    async def _asked(
+        self, messages: Sequence[Message], hear: Callable[[str], None] | None
+    ) -> Answer:
+        contract, caller = self._caller.contract, self._caller
+        question = Question(
+            list(messages), "answer", contract.schema, contract.strict, caller.toolbox.shown
+        )
+        return await ask(caller.chat, question, self._until, self._say.usage, hear)
+
+    def _hear(self, piece: str) -> None:
+        if added := self._spoken.more(piece):
+            self._say(added)
+
+    def _heard(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Keep to what the user has heard, and say what is missing of it."""
+        if not self._spoken.said:
+            return values
+        if self._spoken.whole:
+            return {**values, REPLY: self._spoken.said}
+        said: str = values.get(REPLY, "")
+        if said.startswith(self._spoken.said):
+            self._say(said[len(self._spoken.said) :])
+        return values

@@ -1,0 +1,137 @@
+"""Ask a model once, within a deadline; this is the one place that tries again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import ModelError
+from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
+from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
+from nodes.llm.usage import Usage
+
+MOST_TRIES = 3
+FIRST_PAUSE = 0.5
+"""Seconds before the second try; doubled before the third."""
+MOST_TEXT = 64 * 1024
+"""Longest answer, in characters."""
+
+Hear = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked.
+
+    Attributes:
+        messages: The conversation, as OpenAI writes messages.
+        schema: JSON schema of the answer, and whether it is closed enough to be held to strictly.
+        schema_name: What the schema is called.
+        tools: What it may call, as OpenAI writes functions.
+    """
+
+    messages: Sequence[Message]
+    schema_name: str
+    schema: Mapping[str, Any]
+    strict: bool
+    tools: Sequence[Mapping[str, Any]] = ()
+
+
+async def ask(
+    chat: Chat, question: Question, until: float, usage: Usage, hear: Hear | None = None
+) -> Answer:
+    """Return a whole, finished answer.
+
+    What may pass (429, 5xx, a broken connection, an unreadable body) is tried up to twice more,
+    after the pause that `Retry-After` asks for, as long as the deadline allows it, and unless
+    something of the answer was heard already. A model that was handed in with retries of its own
+    keeps them, and is asked once: a failure has one owner.
+
+    Args:
+        chat: The model.
+        question: What to ask.
+        until: The deadline, on the event loop's clock.
+        usage: Counts the calls and the tokens.
+        hear: Given the text of the answer piece by piece while it is written.
+
+    Raises:
+        ModelError: There is no usable answer; `kind` says why.
+    """
+    heard = _Listener(hear) if hear else None
+    for number in range(MOST_TRIES):
+        try:
+            async with asyncio.timeout_at(until):
+                return await _once(chat, question, usage, heard)
+        except Exception as error:  # whatever a client library raises, and all of them differ
+            failure = stated(error)
+            pause = _pause(chat, error, failure, number, heard)
+            if pause is None or asyncio.get_running_loop().time() + pause >= until:
+                raise failure from error
+        await asyncio.sleep(pause)
+    raise AssertionError("the last try either answers or raises")
+
+
+def _pause(
+    chat: Chat, error: Exception, failure: ModelError, number: int, heard: _Listener | None
+) -> float | None:
+    """Return the seconds before the next try; None if there is none."""
+    last = number + 1 >= MOST_TRIES or chat.retries_itself
+    if last or not may_pass(failure) or (heard and heard.pieces):
+        return None
+    wanted = asked_to_wait(error)
+    return FIRST_PAUSE * 2**number if wanted is None else wanted
+
+
+class _Listener:
+    """Passes pieces on, and counts them."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self.pieces = 0
+
+    def __call__(self, piece: str) -> None:
+        self.pieces += 1
+        self._hear(piece)
+
+
+async def _once(chat: Chat, question: Question, usage: Usage, heard: _Listener | None) -> Answer:
+    model, options = chat.prepared(question, streams=heard is not None)
+    messages = list(question.messages)
+    usage.model_calls += 1
+    if heard is None:
+        message = await model.ainvoke(messages, RUN_CONFIG, **options)
+    else:
+        chunks = model.astream(messages, RUN_CONFIG, **options)
+        message = await _streamed(chunks, chat.listener(question), heard)
+    usage.add_tokens(message.usage_metadata)
+    check_finished(message, says_so=chat.is_openai)
+    answer = chat.read(question, message)
+    _check_length(len(answer.text))
+    if not answer.text.strip() and not answer.calls:
+        raise ModelError("empty", "the model answered with nothing")
+    return answer
+
+
+async def _streamed(chunks: Any, piece_in: Callable[[Any], str], heard: _Listener) -> Any:
+    """Return the whole message of a stream, each piece of which is heard as it comes."""
+    parts: list[Any] = []
+    length = 0
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            parts.append(chunk)
+            piece = piece_in(chunk)
+            length += len(piece)
+            _check_length(length)
+            if piece:
+                heard(piece)
+    if not parts:
+        raise ModelError("cut_off", "the model's answer broke off before its beginning")
+    return parts[0] + parts[1:] if parts[1:] else parts[0]
+
+
+def _check_length(length: int) -> None:
+    if length > MOST_TEXT:
+        raise ModelError("too_long", f"the model's answer is over {MOST_TEXT} characters")

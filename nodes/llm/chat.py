@@ -1,0 +1,142 @@
+"""One chat model as we use it: how an answer in a schema is asked for, and read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nodes.state import text_of
+
+if TYPE_CHECKING:
+    from nodes.llm.asking import Question
+
+Message = Any
+"""A message as OpenAI writes it, or one of LangChain's."""
+
+RUN_CONFIG: Mapping[str, Any] = {"tags": ["nostream"]}
+"""Keeps raw JSON out of LangGraph's own message stream; what is said goes out as our tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that the model wants called; `arguments` is None where they are no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered: JSON text as asked for, or calls of tools.
+
+    `message` is the answer as it came, to be shown to the model again.
+    """
+
+    text: str
+    calls: list[Call]
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A LangChain chat model, by its own or another model name.
+
+    OpenAI's models are held to a schema by `response_format`. Other providers share no such
+    setting, but all of them call functions: there the answer is the call of one.
+
+    Attributes:
+        model: The chat model.
+        name: Name of a model to ask instead of its own; None leaves it.
+        is_openai: Whether it speaks OpenAI's chat completions.
+        retries_itself: Whether its client tries again by itself.
+    """
+
+    model: Any = field(repr=False)
+    name: str | None = None
+    is_openai: bool = False
+    retries_itself: bool = False
+
+    def prepared(self, question: Question, *, streams: bool) -> tuple[Any, dict[str, Any]]:
+        """Return what to run, and the options to run it with."""
+        options: dict[str, Any] = {"model": self.name} if self.name else {}
+        if not self.is_openai:
+            tools = [*question.tools, _as_function(question)]
+            return self.model.bind_tools(tools, tool_choice="any"), options
+        # Under its own name, LangChain would send this by a helper that refuses open schemas,
+        # and raises before the answer can be looked at.
+        body = {**(self.model.extra_body or {}), "response_format": _response_format(question)}
+        options["extra_body"] = body
+        if question.tools:
+            options["tools"] = list(question.tools)
+        if streams:
+            options["stream_usage"] = True
+        return self.model, options
+
+    def listener(self, question: Question) -> Callable[[Any], str]:
+        """Return what gives the text of the answer in each chunk of a stream."""
+        return _text_in if self.is_openai else _ArgumentsOf(question.schema_name)
+
+    def read(self, question: Question, message: Any) -> Answer:
+        """Return the answer in a message."""
+        calls = [Call(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls]
+        calls += [
+            Call(call["id"] or "", call["name"] or "", None) for call in message.invalid_tool_calls
+        ]
+        for call in calls:
+            if call.name == question.schema_name and not self.is_openai:
+                return Answer(json.dumps(call.arguments), [], message)
+        return Answer(_text_in(message), calls, message)
+
+    def corrected(self, answer: Answer, said: str) -> list[Message]:
+        """Return the messages that show the model its answer and what is wrong with it."""
+        called = [call["id"] for call in answer.message.tool_calls]
+        if called and not self.is_openai:
+            return [answer.message, *(tool_result(id_, said) for id_ in called)]
+        return [answer.message, {"role": "user", "content": said}]
+
+
+def tool_result(call_id: str, content: str) -> Message:
+    """Return the message that tells the model what a tool gave back."""
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def _text_in(message: Any) -> str:
+    return text_of(message.content)
+
+
+class _ArgumentsOf:
+    """The arguments of one function's call, as they are written."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._index: Any = None
+
+    def __call__(self, chunk: Any) -> str:
+        pieces = []
+        for piece in chunk.tool_call_chunks:
+            if piece["name"]:
+                self._index = piece["index"] if piece["name"] == self._name else None
+            if self._index is not None and piece["index"] == self._index:
+                pieces.append(piece["args"] or "")
+        return "".join(pieces)
+
+
+def _response_format(question: Question) -> dict[str, Any]:
+    schema = {
+        "name": question.schema_name,
+        "schema": dict(question.schema),
+        "strict": question.strict,
+    }
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _as_function(question: Question) -> dict[str, Any]:
+    function = {
+        "name": question.schema_name,
+        "description": "Give your answer. Call this once, when you are done.",
+        "parameters": dict(question.schema),
+    }
+    return {"type": "function", "function": function}

@@ -1,0 +1,131 @@
+"""What a model agent may call: typed functions and LangChain's tools, behind one face."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, ValidationError
+
+from journeys import ConfigurationError, ModelError
+from nodes.calling import Overdue, in_thread
+from nodes.llm.chat import Call
+from nodes.plain import cleaned, plain, words_of
+
+MOST_RESULT = 16 * 1024
+"""Longest result of a tool that a model is shown, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one agent.
+
+    Attributes:
+        tools: Name -> tool.
+        shown: What the model is told of them, as OpenAI writes functions.
+    """
+
+    tools: Mapping[str, BaseTool]
+    shown: tuple[Mapping[str, Any], ...]
+
+    async def use(self, call: Call, failed: set[str]) -> str:
+        """Run a tool that the model called, and return what the model is told of it.
+
+        A failure is told once, for the model to mend its call; the same tool failing again is the
+        end of it.
+
+        Args:
+            call: The call.
+            failed: Names of the tools that failed before; changed in place.
+
+        Raises:
+            ModelError: The tool failed a second time.
+        """
+        try:
+            return shortened(await self._result(call))
+        except Exception as error:  # whatever an author's function raises
+            if call.name in failed:
+                said = f"the tool '{cleaned(call.name)[:64]}' failed twice: {words_of(error)}"
+                raise ModelError("tool_failed", said) from error
+            failed.add(call.name)
+            return f"This failed: {_told(error)}. Nothing was done."
+
+    async def _result(self, call: Call) -> Any:
+        tool = self.tools.get(call.name)
+        if tool is None:
+            raise LookupError(
+                f"there is no such tool; yours are: {', '.join(self.tools) or 'none'}"
+            )
+        if call.arguments is None:
+            raise ValueError("the arguments are not a JSON object")
+        return await tool.ainvoke(call.arguments)
+
+
+def toolbox_of(agent: str, given: Sequence[Any], overdue: Overdue) -> Toolbox:
+    """Return the tools of an agent.
+
+    Args:
+        agent: Its name, for errors.
+        given: Typed functions and LangChain tools.
+        overdue: Asked when a turn goes on without the thread of a sync function.
+
+    Raises:
+        ConfigurationError: One of them is neither, has no description, or a name that is taken.
+    """
+    tools: dict[str, BaseTool] = {}
+    for item in given:
+        tool = item if isinstance(item, BaseTool) else _of_function(agent, item, overdue)
+        if tool.name in tools:
+            raise ConfigurationError(f"Agent '{agent}' has two tools named '{tool.name}'.")
+        tools[tool.name] = tool
+    return Toolbox(tools, tuple(convert_to_openai_tool(tool) for tool in tools.values()))
+
+
+def _of_function(agent: str, given: Any, overdue: Overdue) -> BaseTool:
+    if not inspect.isroutine(given):
+        raise ConfigurationError(
+            f"Agent '{agent}': {given!r:.80} is no tool. Give typed functions or LangChain tools."
+        )
+    try:
+        if inspect.iscoroutinefunction(given):
+            return StructuredTool.from_function(coroutine=given)
+        called = _threaded(agent, given, overdue)
+        return StructuredTool.from_function(func=given, coroutine=called)
+    except Exception as error:  # no docstring, or a parameter whose type says nothing
+        raise ConfigurationError(
+            f"Agent '{agent}': the function {given.__name__} cannot be a tool: {error} "
+            "Give it a docstring and a type for every parameter."
+        ) from error
+
+
+def _threaded(agent: str, given: Callable[..., Any], overdue: Overdue) -> Callable[..., Any]:
+    """Return a sync function as an async one: it runs in a thread, and never holds up the loop."""
+
+    async def called(**arguments: Any) -> Any:
+        return await in_thread(agent, lambda values: given(**values), arguments, overdue)
+
+    return called
+
+
+def shortened(result: Any) -> str:
+    """Return the result of a tool as the text that a model is shown."""
+    text = result if isinstance(result, str) else orjson.dumps(_data(result)).decode()
+    text = cleaned(text)
+    return text if len(text) <= MOST_RESULT else f"{text[:MOST_RESULT]} ... (cut here)"
+
+
+def _data(result: Any) -> Any:
+    value = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
+    return plain(value, "result")
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        faults = (f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
+        return "the arguments do not fit: " + "; ".join(faults)
+    return words_of(error)

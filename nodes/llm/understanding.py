@@ -1,0 +1,123 @@
+"""The one call that understands a message: every open question in, a verdict on each out."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from journeys import IntentTrigger, JourneyConfig, JourneySpec, ModelError, TransitionSpec
+from nodes.commands import Command, Verdict
+from nodes.llm.asking import Question, ask
+from nodes.llm.chat import Chat
+from nodes.llm.models import Models
+from nodes.llm.prompts import UNDERSTANDING, as_data
+from nodes.llm.structured import Misfit
+from nodes.llm.usage import Usage
+from nodes.llm.verdicts import commands_of, schema_for
+from nodes.state import Position
+
+CACHED = "judged before, of the same message at the same point"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All that a model is told of the moment in which a message came.
+
+    The cache key is made of nothing else, so that what was judged in one moment never answers in
+    another, and a verdict never carries anything of another session.
+
+    Attributes:
+        spec: The journey.
+        position: Where the session stands.
+        said: What the assistant said last.
+        message: What the user says.
+        candidates: The transitions that a model may judge now.
+    """
+
+    spec: JourneySpec
+    position: Position
+    said: str
+    message: str
+    candidates: Sequence[TransitionSpec]
+
+    def data(self) -> dict[str, Any]:
+        """Return what the model is given, as data."""
+        stack = self.position["stack"]
+        here = self.spec.pathways[self.position["pathway"]]
+        return {
+            "conversation": self.spec.purpose,
+            "it_stands_in": {"part": here.id, "purpose": here.purpose},
+            "assistant_said_last": self.said,
+            "question_still_open": stack[-1]["question"] if stack else None,
+            "user_message": self.message,
+            "questions": [_question(transition) for transition in self.candidates],
+        }
+
+    def key(self, model: str) -> bytes:
+        """Return what the moment is known by in the cache (DESIGN section 4, intent cache)."""
+        place = [self.spec.id, self.spec.version, self.position["returning"], model]
+        known = orjson.dumps([place, self.data()], option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(known).digest()
+
+
+def _question(transition: TransitionSpec) -> dict[str, Any]:
+    trigger = transition.trigger
+    assert isinstance(trigger, IntentTrigger)
+    return {
+        "question": transition.id,
+        "the_user": trigger.description or trigger.label,
+        "examples": list(trigger.patterns),
+        "leads_to": transition.target,
+    }
+
+
+async def understood(
+    moment: Moment, models: Models, config: JourneyConfig, usage: Usage
+) -> list[Command]:
+    """Return a model's verdicts on where the message leads, or those that it gave before.
+
+    Raises:
+        ModelError: There is no usable answer in time.
+    """
+    chat = _chat_of(moment.candidates, models, config)
+    key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
+    if entry := models.cache.get(key):
+        return list(entry[1])
+    commands = await _asked(moment, chat, config.intent_timeout_seconds, usage)
+    if ttl := config.intent_cache_ttl_seconds:
+        models.cache[key] = (ttl, [_remembered(command) for command in commands])
+    return commands
+
+
+def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: JourneyConfig) -> Chat:
+    """Return the model that all candidates agree on, else the config's: there is one call."""
+    names = {getattr(transition.trigger, "llm_model", None) for transition in candidates}
+    if len(names) == 1 and (name := names.pop()):
+        return models.named(name)
+    return models.step(config.intent_detection_model)
+
+
+async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> list[Command]:
+    messages = [
+        {"role": "system", "content": UNDERSTANDING},
+        {"role": "user", "content": as_data(moment.data())},
+    ]
+    question = Question(messages, "understanding", schema_for(moment.candidates), strict=True)
+    until = asyncio.get_running_loop().time() + seconds
+    answer = await ask(chat, question, until, usage)
+    try:
+        return commands_of(answer.text)
+    except Misfit as fault:
+        raise ModelError("malformed", f"the model's verdicts cannot be read: {fault}") from fault
+
+
+def _remembered(command: Command) -> Command:
+    """Return a command as it may be given in other sessions: without the words of this one."""
+    if isinstance(command, Verdict):
+        return Verdict(command.question, command.holds, "cache", command.confidence, CACHED)
+    return command

@@ -1,0 +1,61 @@
+"""Free verdicts: what holds without a model. Conditions, patterns, and triggers of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import AlwaysTrigger, BaseTrigger, ConditionTrigger, IntentTrigger, TransitionSpec
+from nodes.commands import Verdict
+from nodes.legal import legal
+from nodes.plain import copied, words_of
+from nodes.services import Services
+from nodes.state import Position
+
+
+async def free_verdicts(
+    services: Services, position: Position, message: str, context: Mapping[str, Any]
+) -> list[Verdict]:
+    """Answer every question that needs no model.
+
+    Conditions are judged wherever the session stands, so that being seen false arms them again.
+    """
+    answered = services.matcher.match(message)
+    open_now = legal(services.spec, position)
+    conditions = [t for t in services.spec.transitions if t.is_condition]
+    others = [t for t in open_now if _judges_itself(t.trigger)]
+    intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
+    # A judge gets a copy: what it does to the context must change nothing.
+    context = copied(context) if conditions or others else {}
+    verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
+    verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
+    for transition in others:
+        tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
+        verdicts.append(await _evaluated(services, transition, tier, message, context))
+    return verdicts
+
+
+def _judges_itself(trigger: BaseTrigger) -> bool:
+    """Whether it is an author's own, perhaps on the ground of an intent, or holds always."""
+    by_pattern = type(trigger).evaluate is IntentTrigger.evaluate
+    return not by_pattern and not isinstance(trigger, ConditionTrigger)
+
+
+async def _evaluated(
+    services: Services,
+    transition: TransitionSpec,
+    tier: str,
+    message: str,
+    context: Mapping[str, Any],
+) -> Verdict:
+    """Ask a trigger; one that raises, or takes longer than a pathway may, is false and says so."""
+    try:
+        async with asyncio.timeout(services.config.pathway_timeout_seconds):
+            result = transition.trigger.evaluate(message, context)
+            holds = bool(await result if inspect.isawaitable(result) else result)
+    except Exception as error:
+        return Verdict(transition.id, False, tier, error=words_of(error))
+    reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
+    return Verdict(transition.id, holds, tier, reason=reason)
