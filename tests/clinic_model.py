@@ -142,8 +142,10 @@ class ClinicModel:
             number = given["context"]["insurance_id"]
             return UseTool("search_handbook", question=given["question"], insurance_id=number)
         entry = found[0]
+        if not entry["found"]:
+            return {"response": f"Ask {entry['front_desk']}.", "follow_up_needed": True}
         said = f"{entry['answer']} For you: {entry.get('on_your_plan')} ({entry['policy']})"
-        return {"response": said, "follow_up_needed": not entry["found"]}
+        return {"response": said, "follow_up_needed": False}
 
     def as_persuasion(self, call: Call) -> Answer:
         settled = data_of(call)["patient_message"].startswith("ok")
@@ -155,7 +157,8 @@ class ClinicModel:
 
     def as_escalation(self, call: Call) -> Answer:
         if not (found := results_of(call)):
-            return UseTool("open_handover_case", patient_number="INS-123456")
+            number = data_of(call)["known"]["insurance_id"]
+            return UseTool("open_handover_case", patient_number=number)
         case = {"reference": found[0]["reference"]}
         return {"response": f"Call {found[0]['phone']}.", "handover": case}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -87,8 +87,9 @@ Opened = Callable[..., Awaitable[Held]]
 
 
 @pytest.fixture
-def referral(talk: Callable[..., Awaitable[Talk]], memory_url: str) -> Opened:
+async def referral(talk: Callable[..., Awaitable[Talk]], memory_url: str) -> AsyncIterator[Opened]:
     """Open a referral on a model: `await referral("said", ..., clinic=..., others=...)`."""
+    opened_models: list[ScriptedModel] = []
 
     async def begin(
         *said: str,
@@ -98,6 +99,7 @@ def referral(talk: Callable[..., Awaitable[Talk]], memory_url: str) -> Opened:
     ) -> Held:
         book = clinic or Clinic()
         model = ScriptedModel(always=ClinicModel(wants, others))
+        opened_models.append(model)
         agents, options = build_model_agents(book), {"model": model}
         opened = await talk(
             HealthcareReferral, agents, memory_url, context=SAMPLE_CONTEXT, options=options
@@ -107,7 +109,9 @@ def referral(talk: Callable[..., Awaitable[Talk]], memory_url: str) -> Opened:
             await held.says(message)
         return held
 
-    return begin
+    yield begin
+    for model in opened_models:
+        model.script.check()
 
 
 async def test_the_five_turns_of_the_script_end_with_a_confirmed_appointment(
@@ -272,6 +276,24 @@ async def test_somebody_elses_appointment_cannot_be_claimed(referral: Opened) ->
     assert "booking_details" not in patient.context
 
 
+async def test_a_booking_whose_turn_failed_is_made_once_when_it_is_asked_for_again(
+    referral: Opened,
+) -> None:
+    def mumble_once_booked(call: Call) -> Any:
+        return "Hm." if results_of(call) else ClinicModel()(call)
+
+    others: dict[str, Any] = {"doctor_matcher": mumble_once_booked}
+    patient = await referral(INTAKE, BOOK, others=others)
+    assert patient.talk.last.metadata["error"]
+    assert "booking_details" not in patient.context
+    assert len(patient.clinic.booked(ANA)) == 1
+
+    others["doctor_matcher"] = ClinicModel()
+    await patient.says(BOOK)
+    assert patient.talk.last.is_journey_complete
+    assert patient.clinic.booked(ANA) == [patient.context["booking_details"]]
+
+
 async def test_an_invented_doctor_is_never_the_one_at_hand_nor_turned_down(
     referral: Opened,
 ) -> None:
@@ -325,8 +347,7 @@ async def test_a_confirmed_appointment_stands_unless_the_model_is_sure(referral:
 
     patient = await referral(INTAKE, BOOK)
     assert patient.talk.last.is_journey_complete
-    always = ClinicModel(others={"understanding": unsure})
-    patient.model.will_answer(always, always)
+    patient.model.will_answer(ClinicModel(others={"understanding": unsure}))
     await patient.says("Hm, I wonder")
 
     assert patient.context["booking_details"] == patient.clinic.booked(ANA)[0]
@@ -343,6 +364,6 @@ def test_models_and_functions_serve_the_same_names() -> None:
 def test_every_contract_of_its_own_can_be_held_to_strictly() -> None:
     """OpenAI's strict mode keeps a model from leaving a field out or adding one."""
     for name, agent in MODEL_AGENTS.items():
-        if agent.signature is not None:
-            schema, strict = schema_of(agent.signature._declared.outputs)  # type: ignore[union-attr]
+        if isinstance(agent.signature, type):
+            schema, strict = schema_of(agent.signature().spec.outputs)
             assert strict, (name, schema)

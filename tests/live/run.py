@@ -1,4 +1,4 @@
-"""Hold the examples with a real model: `python -m tests.live.run [SCENE ...]`, all of them without a name.
+"""Hold the examples with a real model: `python -m tests.live.run [SCENE ...]`, all without a name.
 
 It needs OPENAI_API_KEY, and talks to OPENAI_BASE_URL if that is set. The exit code is 0 if all
 that must hold did, 1 if something did not, and 2 without a key: then nothing was proved, which is
@@ -86,8 +86,8 @@ def _show(reply: JourneyResponse, took: float, tally: Tally, console: Console) -
         console.print(f"   {line}")
     ran = " -> ".join(reply.metadata["ran"]) or "nothing"
     console.print(
-        f"   in {reply.pathway_id}, ran {ran}; {took:.1f} s, {usage['model_calls']} calls,"
-        f" {usage['input_tokens']} + {usage['output_tokens']} tokens"
+        f"   in {reply.pathway_id}, ran {ran}; {took:.1f} s, model calls: {usage['model_calls']},"
+        f" tokens: {usage['input_tokens']} in, {usage['output_tokens']} out"
     )
     if flags := reply.metadata["flags"]:
         console.print(f"   flags: {', '.join(flags)}")
@@ -110,7 +110,7 @@ def _judge(number: int, step: Step, reply: JourneyResponse, tally: Tally, consol
 def _sum_up(name: str, tally: Tally, console: Console) -> None:
     console.print(
         f"\n{name}: {tally.held} checks held, {len(tally.failed)} did not; {tally.seconds:.1f} s,"
-        f" {tally.calls} calls, {tally.tokens} tokens"
+        f" model calls: {tally.calls}, tokens: {tally.tokens}"
     )
     for failure in tally.failed:
         console.print(f"  FAIL {failure}")

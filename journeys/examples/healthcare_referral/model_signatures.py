@@ -22,13 +22,12 @@ from journeys.examples.healthcare_referral.shapes import (
     confirmation_number_in,
 )
 from journeys.examples.healthcare_referral.signatures import (
+    KNOWN,
     BookingSignature,
     ConfirmationSignature,
     EligibilityStatus,
     IntakeSignature,
 )
-
-_KNOWN = "All that is known so far of the patient and the booking"
 
 
 class DocumentSignature(Signature):
@@ -46,7 +45,7 @@ class DocumentSignature(Signature):
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     documents: str = InputField(description="Text of uploaded papers", default="")
-    known: dict[str, Any] = InputField(description=_KNOWN, source="context")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context")
 
     patient_info: PatientFacts = OutputField(
         description="Facts about the patient, those known already included; null if none is known"
@@ -72,7 +71,7 @@ class EligibilitySignature(Signature):
     )
     preferences: dict[str, Any] = InputField(description="What the patient prefers", default={})
     known: dict[str, Any] = InputField(
-        description=f"{_KNOWN}; an insurance number or a referral source in it is on file",
+        description=f"{KNOWN}; an insurance number or a referral source in it is on file",
         source="context",
     )
 
@@ -92,7 +91,7 @@ class PreferenceSignature(Signature):
     ]
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
-    known: dict[str, Any] = InputField(description=_KNOWN, source="context")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context")
 
     preferences: PatientWishes = OutputField(
         description="All wishes as they stand after this message; null if it changes none"
@@ -117,7 +116,7 @@ class SlotSignature(Signature):
     __guidelines__ = ["Give times as find_slots returned them, and no others"]
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
-    known: dict[str, Any] = InputField(description=_KNOWN, source="context")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context")
 
     available_slots: SlotRows = OutputField(
         description="The free times, best first; null if there are none or none are asked for"
@@ -148,7 +147,7 @@ def matching_signature(clinic: Clinic) -> type[Signature]:
                 str,
                 InputField(description="What the patient just wrote", source="message"),
             ),
-            "known": (dict[str, Any], InputField(description=_KNOWN, source="context")),
+            "known": (dict[str, Any], InputField(description=KNOWN, source="context")),
         },
         outputs={
             "response": (str, OutputField(description="Suggestions with reasons, or the booking")),

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from journeys import InputField, OutputField, Signature
 
+KNOWN = "All that is known so far of the patient and the booking"
 EligibilityStatus = Literal["eligible", "pending", "ineligible"]
 Resolution = Literal["resolved", "needs_alternatives", "escalate"]
 
@@ -26,6 +27,7 @@ class IntakeSignature(Signature):
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     documents: str = InputField(description="Text of uploaded papers", default="")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="What was noted, and what comes next")
     patient_info: dict[str, Any] = OutputField(
@@ -54,6 +56,7 @@ class BookingSignature(Signature):
     rejected_doctors: list[dict[str, Any]] = InputField(
         description="Doctors whom the patient turned down; not to be suggested again", default=[]
     )
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="Suggestions with reasons, or the booking")
     selected_doctor: dict[str, Any] = OutputField(
@@ -79,11 +82,7 @@ class FAQSignature(Signature):
     ]
 
     question: str = InputField(description="What the patient asks", source="message")
-    context: dict[str, Any] = InputField(
-        description="What is known of the patient, and where the booking stands",
-        source="context",
-        default={},
-    )
+    context: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(
         description="The answer with its policy; where there is none, who will know"
@@ -107,6 +106,7 @@ class PersuasionSignature(Signature):
     rejected_doctors: list[dict[str, Any]] = InputField(
         description="Doctors whom the patient turned down", default=[]
     )
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="What to say to the concern")
     resolution: Resolution = OutputField(
@@ -131,6 +131,7 @@ class EscalationSignature(Signature):
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     desk: str = InputField(description="Who takes over", default="care coordination desk")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="Who takes over, and how to reach them")
     handover: dict[str, Any] = OutputField(
