@@ -200,6 +200,10 @@ async def test_what_the_patient_writes_is_data_and_no_instruction(referral: Open
 # Inventions
 
 
+def confirms_anything(call: Call) -> Any:
+    return {"response": "Confirmed.", "confirmation_number": None}
+
+
 @pytest.mark.parametrize(
     ("invented", "why"),
     [
@@ -237,7 +241,8 @@ async def test_a_booking_that_is_only_claimed_never_gets_into_the_context(
     def claim_it(call: Call) -> Any:
         return {**said, "booking_details": invented}
 
-    patient = await referral(INTAKE, BOOK, others={"doctor_matcher": claim_it})
+    others = {"doctor_matcher": claim_it, "confirmation_agent": confirms_anything}
+    patient = await referral(INTAKE, BOOK, others=others)
 
     assert "booking_details" not in patient.context
     assert not patient.talk.last.is_journey_complete
@@ -272,8 +277,17 @@ async def test_somebody_elses_appointment_cannot_be_claimed(referral: Opened) ->
         said = {"response": "Booked!", "selected_doctor": None, "patient_info": None}
         return {**said, "booking_details": booking}
 
-    patient = await referral(INTAKE, BOOK, clinic=clinic, others={"doctor_matcher": claim_it})
+    others = {"doctor_matcher": claim_it, "confirmation_agent": confirms_anything}
+    patient = await referral(INTAKE, BOOK, clinic=clinic, others=others)
     assert "booking_details" not in patient.context
+
+
+async def test_an_invented_confirmation_number_is_never_kept(referral: Opened) -> None:
+    def invent(call: Call) -> Any:
+        return {"response": "Confirmed: R-00000000.", "confirmation_number": "R-00000000"}
+
+    patient = await referral(INTAKE, BOOK, others={"confirmation_agent": invent})
+    assert "confirmation_number" not in patient.context
 
 
 async def test_a_booking_whose_turn_failed_is_made_once_when_it_is_asked_for_again(
