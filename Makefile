@@ -13,7 +13,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat test lint types check bench live format lock clean
+.PHONY: help demo chat studio test lint types check bench live format lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -29,6 +29,11 @@ demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
 
 chat: $(RUN)  ## Talk to a journey (JOURNEY=id, file.py, file.py:Class or module:Class)
 	@$(PY) -P -m server.cli chat $(JOURNEY) $(ARGS)
+
+studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 2025")
+	@echo "The Studio UI named below is a hosted page that a free account opens; it talks to this machine's server."
+	@echo "The server alone is in API Docs. Threads are kept in .langgraph_api/; Ctrl-C ends it."
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser $(ARGS)
 
 test: $(DEV_STAMP)  ## Run the tests with branch coverage (ARGS="-k name" for some of them, then without)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--cov)
@@ -63,7 +68,7 @@ lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: 
 	@echo "requirements.lock and requirements-dev.lock are written; the next make installs them."
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN_STAMP):

@@ -24,6 +24,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy, Send
 
 from graphs.agents import services_of
+from graphs.chat import ChatInput, ChatState
 from graphs.patterns import PATTERNS
 from graphs.patterns.base import PathwayGraph, pathway_graph
 from journeys import (
@@ -79,17 +80,26 @@ class GraphState(SessionState):
     outputs: Annotated[list[Output], EphemeralValue]
 
 
-def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = None) -> Any:
+def build(
+    spec: JourneySpec,
+    config: JourneyConfig,
+    default: Services | None = None,
+    *,
+    chat: bool = False,
+) -> Any:
     """Return the graph of a journey, not compiled yet.
 
     Args:
         spec: The journey.
         config: Its timeout and retries go into the nodes; everything else comes at run time.
         default: Services for runs that bring none, as in Studio.
+        chat: Whether clients of LangGraph talk to it themselves, as Studio does.
     """
     if not spec.entry:
         raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
-    graph = StateGraph(GraphState, input_schema=SessionInput)
+    graph: Any = StateGraph(GraphState, input_schema=SessionInput)
+    if chat:
+        graph = StateGraph(ChatState, input_schema=ChatInput)
     pathways = [pathway for pathway in spec.pathways.values() if pathway.id in spec.reachable]
     graph.add_node("understand", bind(understand, default))
     graph.add_node("settle", bind(settle, default))
@@ -107,11 +117,12 @@ def build(spec: JourneySpec, config: JourneyConfig, default: Services | None = N
     return graph
 
 
-def route_to(awaited: Sequence[str]) -> Callable[[SessionState], Awaitable[str | Send]]:
+def route_to(awaited: Sequence[str]) -> Callable[[Any], Awaitable[str | Send]]:
     """Return the edge that leads to the pathway to run, or to settle at once."""
 
-    async def route(state: SessionState) -> str | Send:
-        run = state["turn"]["run"]
+    # Unnamed, or LangGraph would take the state of a manager's graph for that of every graph.
+    async def route(state: Any) -> str | Send:
+        run: str | None = state["turn"]["run"]
         if run is None or run in awaited:
             return run or "settle"
         # A session begun under an older version can wait where this version never does.
@@ -120,9 +131,10 @@ def route_to(awaited: Sequence[str]) -> Callable[[SessionState], Awaitable[str |
     return route
 
 
-async def onward(state: SessionState) -> str:
+async def onward(state: Any) -> str:
     """Return the pathway that runs on arrival, or the end of the turn."""
-    return state["turn"]["run"] or END
+    run: str | None = state["turn"]["run"]
+    return run or END
 
 
 def arriving(spec: JourneySpec) -> list[str]:
@@ -243,6 +255,9 @@ def compile_standalone(
     checkpointer: Any = None,
 ) -> Graph:
     """Return the compiled graph of a journey without a manager, its agents built in."""
-    graph = build(spec, config, services_of(spec, config, agents, open_models(model)))
+    # As a node it hands its messages to the graph around it, and that one to whoever asks.
+    is_node = checkpointer is True
+    services = services_of(spec, config, agents, open_models(model))
+    graph = build(spec, config, services, chat=not is_node)
     compiled: Graph = graph.compile(checkpointer=checkpointer, name=spec.id)
     return compiled

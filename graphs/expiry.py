@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from graphs import statements
-from graphs.checkpoints import LostRace
+from graphs.faults import LostRace
 from graphs.ledger import now
 from graphs.session import Session
 from graphs.statements import Row

@@ -11,8 +11,10 @@ from typing import Any
 from graphs import statements
 from graphs.sealing import Seal
 from graphs.statements import Row, Statement
+from graphs.tables import USAGE
 from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
 from nodes.context import apply_ops
+from nodes.llm.usage import Usage
 from nodes.plain import stamp
 from nodes.state import PARTING, Position, Turn
 
@@ -66,6 +68,7 @@ class Scribe:
             "session": self.session_id,
             "head": head["version"],
             "begun": head["created_at"],
+            "held": head["fence"],
             "new_version": turn["number"],
             "new_status": position["status"],
             "new_pathway": position["pathway"],
@@ -83,6 +86,7 @@ class Scribe:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest}
             written.append(Statement(statements.PRUNE, [kept]))
+            written.append(Statement(statements.PRUNE_BLOBS, [kept]))
         return written
 
     def _turn(
@@ -107,6 +111,7 @@ class Scribe:
             "operations": self.seal.close(ops, f"{place}|operations"),
             "begun_at": turn["at"],
             "at": stamp(at),
+            **(turn["usage"] or Usage().counted()),
         }
         return Statement(statements.ADD_TURN, [row])
 
@@ -148,6 +153,7 @@ class Scribe:
             rolled_back_to=row["rolled_back_to"],
             begun_at=row["begun_at"],
             at=row["at"],
+            usage={name: row[name] for name in USAGE},
         )
 
     def audit_entry(self, row: Row) -> AuditEntry:

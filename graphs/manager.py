@@ -277,8 +277,7 @@ class PathwayManager:
     async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:
         """Wait for the session's turn, and give its head if it may go on."""
         session = await self._session()
-        async with session.store.lock(self.session_id):
-            head = await session.head()
+        async with session.turn() as head:
             if not is_over(head):
                 yield session, head
                 return

@@ -12,7 +12,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
-HEAD = "0001"
+HEAD = "0003"
 """The newest migration; a database that is there already is left alone."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.
@@ -46,22 +46,27 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode=WAL")
         with _alone:
-            _upgrade(connection)
+            _upgrade_file(connection)
     finally:
         connection.close()
 
 
-def _upgrade(connection: sqlite3.Connection) -> None:
+def _upgrade_file(connection: sqlite3.Connection) -> None:
     """Run the migrations in one transaction: a process that dies in it leaves nothing half made."""
     engine = sqlalchemy.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
     with engine.connect() as connected:
         # Only now: connecting ends whatever transaction there was. A second process waits here,
         # and then finds the work done.
         connected.exec_driver_sql("BEGIN EXCLUSIVE")
         if not up_to_date(connection):
-            config.attributes["connection"] = connected
-            command.upgrade(config, "head")
+            upgrade(connected)
         connected.commit()
+
+
+def upgrade(connection: sqlalchemy.Connection) -> None:
+    """Run the migrations that the database of a connection lacks, in its transaction."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

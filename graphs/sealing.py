@@ -35,8 +35,8 @@ class Seal:
     """Leaves text as it is; the seal of journeys that are not sensitive."""
 
     def close(self, text: str, bound_to: str) -> str:
-        """Return the text as it is stored."""
-        return text
+        """Return the text as it is stored; only NUL, which no database takes as text, is not."""
+        return text.replace("\0", "\ufffd")
 
     def open(self, stored: str, bound_to: str) -> str:
         """Return the text of what is stored."""
@@ -51,12 +51,14 @@ _bound: ContextVar[str] = ContextVar("place of the state", default="")
 
 
 @contextmanager
-def state_of(session_id: str, checkpoint_id: str) -> Iterator[None]:
-    """Bind what is sealed or opened as state to one checkpoint of one session.
+def state_of(session_id: str, place: str) -> Iterator[None]:
+    """Bind what is sealed or opened as state to one place in one session.
+
+    That is a checkpoint, or where checkpoints share their values a version of a channel.
 
     A serializer is given the state alone, so its place comes to it around it.
     """
-    token = _bound.set(f"{session_id}|{checkpoint_id}")
+    token = _bound.set(f"{session_id}|{place}")
     try:
         yield
     finally:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from graphs import statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, Graph, build
+from graphs.lease import leased
 from graphs.ledger import Scribe
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
@@ -46,7 +48,27 @@ class Session:
             SessionNotStartedError: There is none.
             StateError: It belongs to another journey.
         """
-        head = await self.store.head(self.session_id)
+        return self._checked(await self.store.head(self.session_id))
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[Row]:
+        """Wait for the session's turn, and keep it; gives the session's row.
+
+        In this process it is first come, first served. Where other processes use the database as
+        well, the session's lease is taken then.
+
+        Raises:
+            SessionNotStartedError: There is no such session.
+            StateError: It belongs to another journey, or another process kept it for too long.
+        """
+        async with self.store.lock(self.session_id):
+            if not self.store.shared:
+                yield await self.head()
+                return
+            async with leased(self.store, self.session_id) as head:
+                yield self._checked(head)
+
+    def _checked(self, head: Row | None) -> Row:
         if head is None:
             raise SessionNotStartedError(
                 f"Session not started: '{self.session_id}' is not in the store. "
@@ -172,13 +194,14 @@ async def open_session(
             f"{spec.name} is marked __sensitive__, and the saver handed in does not encrypt. "
             "Give it an EncryptedSerializer, or leave it out."
         )
-    store = await open_store(config.persistence, config.encryption_key if spec.sensitive else None)
+    key = config.encryption_key if spec.sensitive else None
+    store = await open_store(config.persistence, key, config.database_pool_size)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
-    key = (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
-    graph = store.graphs.get(key)
+    built_in = (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
+    graph = store.graphs.get(built_in)
     if graph is None:
         graph = build(spec, config).compile(checkpointer=used, name=spec.id)
-        store.graphs[key] = graph
+        store.graphs[built_in] = graph
     ttl, keep = config.session_ttl_seconds, config.keep_versions
     scribe = Scribe(spec, session_id, store.seal, ttl, keep)
     return Session(session_id, spec, store, used, graph, scribe)

@@ -1,7 +1,7 @@
 """The statements that ride on a saver's connection, compiled from the one schema.
 
 They share the transaction of the checkpoint, so they cannot go through a connection of
-SQLAlchemy's own: each is compiled once to SQL with named parameters.
+SQLAlchemy's own: each is compiled once to the SQL of each database, with named parameters.
 """
 
 from __future__ import annotations
@@ -10,18 +10,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
+    Float,
     bindparam,
+    cast,
     column,
     delete,
     exists,
+    func,
     insert,
     literal_column,
+    null,
     select,
     table,
+    text,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.postgresql import psycopg
 
 from graphs.tables import audit, sessions, turns
 
@@ -29,23 +37,39 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement in SQL with its parameters; `exactly_one` asks for one changed row."""
+class Sql:
+    """One statement, as each database wants it; None where a database has nothing to do."""
 
-    sql: str
+    sqlite: str | None
+    postgres: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement with its parameters; `exactly_one` asks for one changed row."""
+
+    sql: Sql
     rows: list[Row]
     exactly_one: bool = False
 
 
-def _sql(statement: Any) -> str:
-    return str(statement.compile(dialect=sqlite.dialect(paramstyle="named")))
+def _sql(statement: Any) -> Sql:
+    on_sqlite = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
+    return Sql(str(on_sqlite), _on_postgres(statement).postgres)
+
+
+def _on_postgres(statement: Any) -> Sql:
+    return Sql(None, str(statement.compile(dialect=psycopg.dialect(paramstyle="pyformat"))))
 
 
 _SESSION = sessions.c.session_id == bindparam("session")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
-BEGIN_SESSION = _sql(insert(sessions))
+_LEASE = (sessions.c.fence, sessions.c.lease_until)
+BEGIN_SESSION = _sql(
+    insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in set(_LEASE)})
+)
 ADVANCE = _sql(
     update(sessions)
     .where(
@@ -53,6 +77,8 @@ ADVANCE = _sql(
         sessions.c.version == bindparam("head"),
         # Deleted and begun anew, a session of that id and version is another one.
         sessions.c.created_at == bindparam("begun"),
+        # Another one has taken the session since: what it does, this turn has not seen.
+        sessions.c.fence == bindparam("held"),
         _LIVE,
     )
     .values(
@@ -62,15 +88,24 @@ ADVANCE = _sql(
         journey_version=bindparam("new_journey_version"),
         updated_at=bindparam("now"),
         expires_at=bindparam("until"),
+        lease_until=null(),
     )
 )
 ADD_TURN = _sql(insert(turns))
-_AUDITED = [column.name for column in audit.c if column.name != "id"]
+_AUDITED = [column for column in audit.c if column.name != "id"]
+
+
+def _given(target: Column[Any]) -> ColumnElement[Any]:
+    """Return a column's parameter; of a float that is null, Postgres has to be told the type."""
+    given = bindparam(target.name, type_=target.type)
+    return cast(given, target.type) if isinstance(target.type, Float) else given
+
+
 # What is reported after a session was deleted must not stay behind.
 ADD_AUDIT = _sql(
     insert(audit).from_select(
         _AUDITED,
-        select(*(bindparam(name, type_=audit.c[name].type) for name in _AUDITED)).where(
+        select(*map(_given, _AUDITED)).where(
             exists().where(sessions.c.session_id == bindparam("session_id"))
         ),
     )
@@ -105,8 +140,33 @@ MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPI
 FORGET_TURNS = _sql(delete(turns).where(turns.c.session_id == bindparam("session")))
 FORGET_AUDIT = _sql(delete(audit).where(audit.c.session_id == bindparam("session")))
 FORGET_SESSION = _sql(delete(sessions).where(_SESSION))
-# The saver's own table, of which we only ever remove rows by id.
+# A lease is on the database's clock: the clocks of two machines need not agree.
+_NOW: ColumnElement[Any] = func.clock_timestamp()
+_LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
+_FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
+_MINE = (_SESSION, sessions.c.fence == bindparam("held"))
+LEASE = _on_postgres(
+    update(sessions)
+    .where(_SESSION, _FREE)
+    .values(fence=sessions.c.fence + literal_column("1"), lease_until=_LATER)
+    .returning(
+        *sessions.c,
+        select(turns.c.checkpoint_id)
+        .where(turns.c.session_id == sessions.c.session_id, turns.c.version == sessions.c.version)
+        .scalar_subquery()
+        .label("checkpoint_id"),
+    )
+)
+# A renewal that comes late must not take up again what the commit has ended.
+RENEW = _on_postgres(
+    update(sessions)
+    .where(*_MINE, sessions.c.lease_until.is_not(None))
+    .values(lease_until=_LATER)
+)
+RELEASE = _on_postgres(update(sessions).where(*_MINE).values(lease_until=null()))
+# The saver's own tables, of which we only ever remove rows.
 _checkpoints = table("checkpoints", column("thread_id"), column("checkpoint_id"))
+_blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
 PRUNE = _sql(
     delete(_checkpoints).where(
         _checkpoints.c.thread_id == bindparam("session"),
@@ -117,3 +177,26 @@ PRUNE = _sql(
         ),
     )
 )
+# On Postgres the values are apart from the checkpoints, which share them.
+PRUNE_BLOBS = _on_postgres(
+    delete(_blobs).where(
+        _blobs.c.thread_id == bindparam("session"),
+        tuple_(_blobs.c.channel, _blobs.c.version).not_in(
+            text(
+                "(SELECT key, value FROM checkpoints, "
+                "jsonb_each_text(checkpoint -> 'channel_versions') WHERE thread_id = :session)"
+            )
+        ),
+    )
+)
+_TURN_IS = ("session_id", "version", "checkpoint_id", "at")
+_AUDIT_IS = ("session_id", "turn", "kind", "at")
+# Whether a transaction counted whose acknowledgement was lost: the row that it added is there.
+ADDED = {
+    ADD_TURN: _on_postgres(
+        select(turns.c.version).where(*(turns.c[name] == bindparam(name) for name in _TURN_IS))
+    ),
+    ADD_AUDIT: _on_postgres(
+        select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
+    ),
+}

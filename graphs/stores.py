@@ -6,27 +6,32 @@ import asyncio
 import sqlite3
 import weakref
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import aiosqlite
+import psycopg
 from alembic.util import CommandError
+from psycopg import AsyncConnection
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
-from graphs.checkpoints import SqliteJourneySaver
 from graphs.compile import Graph
+from graphs.connections import Connections
+from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
+from graphs.migrate_postgres import required
+from graphs.postgres import PostgresJourneySaver
 from graphs.sealing import AesSeal, Seal
-from graphs.statements import Row, Statement
+from graphs.sqlite import SqliteJourneySaver
+from graphs.statements import Row, Sql, Statement
 from journeys import StateError
 
 _BUSY_SECONDS = 5.0
-_CLOSED = ("no active connection", "Connection closed")
-_Key = tuple[str, bytes | None]
+_SERVERS = ("postgresql", "postgres")
+_Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
 # A database in memory lives as long as a connection to it does; one each for the process.
@@ -44,13 +49,18 @@ class Store:
     """
 
     key: _Key = field(repr=False)
-    saver: SqliteJourneySaver
+    saver: SqliteJourneySaver | PostgresJourneySaver
     seal: Seal
     graphs: dict[Any, Graph] = field(default_factory=dict)
     users: int = 0
     _locks: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=weakref.WeakValueDictionary
     )
+
+    @property
+    def shared(self) -> bool:
+        """Say whether other machines may use the database, so that a turn needs a lease."""
+        return isinstance(self.saver, PostgresJourneySaver)
 
     def lock(self, session_id: str) -> asyncio.Lock:
         """Return the turn lock of a session: first come, first served."""
@@ -64,14 +74,14 @@ class Store:
         rows = await self.read(statements.HEAD, session=session_id)
         return rows[0] if rows else None
 
-    async def read(self, sql: str, **parameters: Any) -> list[Row]:
+    async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query.
 
         Raises:
             StateError: The database could not be read.
         """
         with translated():
-            return await self.saver.read(sql, **parameters)
+            return await self.saver.read(query, **parameters)
 
     async def write(self, *written: Statement) -> None:
         """Write statements in one transaction.
@@ -110,34 +120,19 @@ class Store:
             await self.saver.close()
 
 
-@contextmanager
-def translated() -> Any:
-    """Turn what a database raises into `StateError`."""
-    try:
-        yield
-    except sqlite3.IntegrityError as error:
-        raise StateError(f"The store refused a row that is there already: {error}") from error
-    except (sqlite3.Error, ValueError) as error:
-        if isinstance(error, ValueError) and str(error) not in _CLOSED:
-            raise
-        raise StateError(
-            f"The store did not answer: {error}. The session stands where it stood; try again.",
-            retryable=True,
-        ) from error
-
-
-async def open_store(url: str, key: bytes | None) -> Store:
+async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
     """Return the store of a URL, opened and set up.
 
     Args:
-        url: "memory://", "memory://NAME" or "sqlite:///FILE".
+        url: "memory://", "memory://NAME", "sqlite:///FILE" or "postgresql://...".
         key: 32 bytes to encrypt with; None stores plain text.
+        size: Most connections at a time, where a store has more than one.
 
     Raises:
         StateError: The database cannot be opened, with the reason.
     """
     stores = _open.setdefault(asyncio.get_running_loop(), {})
-    place = (_place(url), key)
+    place = (_place(url), key, size)
     if place not in stores:
         stores[place] = asyncio.ensure_future(_opened(place))
     try:
@@ -150,8 +145,10 @@ async def open_store(url: str, key: bytes | None) -> Store:
 
 
 def _place(url: str) -> str:
-    """Return the SQLite URI of a store's URL."""
+    """Return the SQLite URI of a store's URL; that of a server stays as it is."""
     scheme, _, name = url.partition("://")
+    if scheme in _SERVERS:
+        return url
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"
     path = Path(name.removeprefix("/")).resolve()
@@ -159,8 +156,29 @@ def _place(url: str) -> str:
 
 
 async def _opened(place: _Key) -> Store:
-    uri, key = place
+    url, key, size = place
     seal = AesSeal(key) if key else Seal()
+    scheme = url.partition("://")[0]
+    saver = await (_postgres(url, size, seal) if scheme in _SERVERS else _sqlite(url, seal))
+    return Store(place, saver, seal)
+
+
+async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
+    name = database_name(url)
+    try:
+        async with await AsyncConnection.connect(url, autocommit=True) as connection:
+            await required(connection, name)
+        connections = Connections(url, size)
+        await connections.open()
+    except psycopg.Error as error:
+        raise StateError(
+            f"The store {name} cannot be opened: {reason_of(error)}.",
+            retryable=isinstance(error, psycopg.OperationalError),
+        ) from None
+    return PostgresJourneySaver(connections, seal)
+
+
+async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
     connect = _connector(uri)
     try:
         if "vfs=memdb" in uri and uri not in _anchors:
@@ -178,16 +196,11 @@ async def _opened(place: _Key) -> Store:
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(
             f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: "
-            f"{_why(error)}. Check that its folder exists and can be written, and that it is a "
+            f"{reason_of(error)}. Check that its folder exists and can be written, and that it is a "
             "SQLite file of this release or an older one, with no foreign tables in it.",
             retryable="locked" in str(error),
         ) from error
-    return Store(place, saver, seal)
-
-
-def _why(error: Exception) -> str:
-    """Return the reason alone, without the statement that SQLAlchemy adds to it."""
-    return str(getattr(error, "orig", None) or error)
+    return saver
 
 
 def _connector(uri: str) -> Callable[[], sqlite3.Connection]:

@@ -2,15 +2,30 @@
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
-with microseconds, so they sort as they are. For journeys marked sensitive, the columns of sealed
-text are encrypted.
+with microseconds, so they sort as they are; only a lease is timed by the database itself. For
+journeys marked sensitive, the columns of sealed text are encrypted.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 metadata = MetaData()
+
+USAGE = ("model_calls", "input_tokens", "output_tokens")
+"""What the models of a turn were asked, and what it cost."""
 
 TIME = String(32)
 NAME = String(200)
@@ -27,6 +42,14 @@ sessions = Table(
     Column("created_at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
     Column("expires_at", TIME, nullable=False),
+    Column(
+        "fence",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="of the newest lease; stays 0 where one process has the database to itself",
+    ),
+    Column("lease_until", DateTime(timezone=True), comment="by the database's clock; null: free"),
     Index("sessions_by_journey", "journey_id", "updated_at"),
     Index("sessions_by_expiry", "status", "expires_at"),
 )
@@ -47,6 +70,7 @@ turns = Table(
     Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
     Column("begun_at", TIME, nullable=False, comment="when the message came"),
     Column("at", TIME, nullable=False, comment="when it was answered"),
+    *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
 )
 
 audit = Table(

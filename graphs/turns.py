@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,12 @@ from graphs.failures import (
     failure_of,
     refuse_unfinished,
 )
+from graphs.faults import AlreadyThere, translated
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
-from graphs.stores import translated
-from journeys import JourneyEvent, JourneyResponse, StateError
+from journeys import JourneyEvent, JourneyResponse
 from nodes.context import Op
 from nodes.services import Services
 from nodes.state import PARTING, Turn
@@ -56,10 +55,8 @@ async def begin(session: Session, services: Services, ops: list[Op]) -> None:
     turn = new_turn(0, kind="start")
     try:
         await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
-    except StateError as error:
-        if isinstance(error.__cause__, sqlite3.IntegrityError):
-            raise already_there(session.session_id) from error
-        raise
+    except AlreadyThere as error:
+        raise already_there(session.session_id) from error
 
 
 async def take(

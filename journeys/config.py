@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean
+from journeys.store_url import checked_store, masked
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
 _DEFAULT_STORE = "sqlite:///journeys.db"
 _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
-_STORES = ("memory://", "sqlite:///")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class JourneyConfig:
 
     Attributes:
         persistence: Where sessions live: "memory://" (one per process), "memory://NAME", or
-            "sqlite:///FILE" (default "sqlite:///journeys.db").
+            "sqlite:///FILE" (default "sqlite:///journeys.db"), or
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"; its password is never shown.
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
             documents' "dataflow" and "redis" are refused.
         intent_detection_model: OpenAI model that judges intents where a trigger names none. No
@@ -65,6 +66,7 @@ class JourneyConfig:
         session_ttl_seconds: A session without a message for that long expires; 30 days.
         keep_versions: Newest versions that can be rolled back to; at least 100.
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
+        database_pool_size: Most connections at a time that an event loop has to a Postgres.
         texts: What the runtime says itself.
 
     Raises:
@@ -91,6 +93,7 @@ class JourneyConfig:
     session_ttl_seconds: float = 30 * DAY
     keep_versions: int = 100
     encryption_key: bytes | None = field(default=None, repr=False)
+    database_pool_size: int = 10
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
@@ -99,7 +102,7 @@ class JourneyConfig:
             # Forgotten, or dataclasses.replace() would bring it back over a new `persistence`.
             object.__setattr__(self, "context_persistence", None)
         object.__setattr__(self, "prunable", _names(self.prunable))
-        _check_store(self.persistence)
+        object.__setattr__(self, "persistence", checked_store(self.persistence))
         _check_recovery(self.error_recovery)
         _check_numbers(self)
         _check_texts(self.texts)
@@ -124,6 +127,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "retry_backoff_seconds": (0.0, 3_600.0),
     "session_ttl_seconds": (0.001, 100 * 365 * DAY),
     "keep_versions": (100, 10**9),
+    "database_pool_size": (1, 1_000),
 }
 
 
@@ -171,24 +175,12 @@ def _check_recovery(value: str) -> None:
         )
 
 
-def _check_store(url: Any) -> None:
-    if isinstance(url, str) and (url.startswith("memory://") or url.startswith("sqlite:///")):
-        if url != "sqlite:///":
-            return
-        raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
-    hint = did_you_mean(str(url), _STORES)
-    raise ConfigurationError(
-        f"persistence is {url!r}, which is no store that this runtime has.{hint} "
-        "Use 'memory://', 'memory://NAME' or 'sqlite:///FILE'."
-    )
-
-
 def _store_of_old_name(config: JourneyConfig) -> Any:
     value: Any = config.context_persistence
     if config.persistence not in (_DEFAULT_STORE, value):
         raise ConfigurationError(
-            f"persistence is {config.persistence!r} and context_persistence, its old name, is "
-            f"{value!r}. Give persistence alone."
+            f"persistence is {masked(config.persistence)!r} and context_persistence, its old "
+            f"name, is {masked(str(value))!r}. Give persistence alone."
         )
     if value in _OLD_STORES:
         return _OLD_STORES[value]

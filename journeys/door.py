@@ -7,6 +7,7 @@ imports happen on first use, and they are the only ones that point upwards.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,3 +28,17 @@ def compile_journey(spec: JourneySpec, **options: Any) -> Any:
     from graphs.compile import compile_standalone  # noqa: PLC0415
 
     return compile_standalone(spec, **options)
+
+
+def svg_of(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
+    """Return the picture of a spec as SVG, with the pathways of a session marked."""
+    from graphs.drawing.svg import svg  # noqa: PLC0415
+
+    return svg(spec, here, paused)
+
+
+def text_of(spec: JourneySpec) -> str:
+    """Return the picture of a spec as lines of text."""
+    from graphs.drawing.terminal import text  # noqa: PLC0415
+
+    return text(spec)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys import door
 from journeys.config import JourneyConfig
+from journeys.display import Drawing
+from journeys.errors import JourneyDefinitionError
 from journeys.outcomes import (
     AuditEntry,
     FieldVersion,
@@ -165,6 +167,22 @@ class Journey:
             cls.spec, agents=agents or {}, config=settings, model=model, checkpointer=checkpointer
         )
 
+    @classmethod
+    def draw(cls, session: JourneySession | None = None) -> Drawing:
+        """Return the picture of what leads where; a notebook shows it, `print` writes it as text.
+
+        Args:
+            session: Marks where this session stands, and which pathways are paused.
+
+        Raises:
+            JourneyDefinitionError: The journey has no pathways.
+        """
+        if not cls.spec.entry:
+            raise JourneyDefinitionError([f"{cls.spec.name} has no pathways, so it is abstract."])
+        if session is None:
+            return Drawing(cls.spec)
+        return Drawing(cls.spec, session.current_pathway_id, session.pathway_stack)
+
     @property
     def session_id(self) -> str:
         """Id of the session that is talked to."""
@@ -240,6 +258,9 @@ class Journey:
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
         await self.manager.close()
+
+    def _repr_svg_(self) -> str | None:
+        return self.draw().svg if self.spec.entry else None
 
     async def __aenter__(self) -> Self:
         return self

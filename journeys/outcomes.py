@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from journeys import display
+
 
 @dataclass(frozen=True, slots=True)
 class JourneyResponse:
@@ -45,6 +47,9 @@ class JourneyResponse:
         """The context after the turn."""
         return self.accumulated_context
 
+    def _repr_html_(self) -> str:
+        return display.response_html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class JourneySession:
@@ -70,6 +75,9 @@ class JourneySession:
     def current_pathway(self) -> str:
         """Where the session stands."""
         return self.current_pathway_id
+
+    def _repr_html_(self) -> str:
+        return display.session_html(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,7 @@ class VersionInfo:
         rolled_back_to: The version that a rollback went back to.
         begun_at: When the message came, ISO 8601 in UTC.
         at: When it was answered.
+        usage: `model_calls`, `input_tokens` and `output_tokens` of the turn.
     """
 
     version: int
@@ -107,6 +116,7 @@ class VersionInfo:
     rolled_back_to: int | None
     begun_at: str
     at: str
+    usage: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +145,8 @@ class AuditEntry:
     """One row of the audit: something that moved the session, or was kept from moving it.
 
     `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
-    depth_refused, hop_limit, rollback, failure, condition_raised, callback_failed, late_result,
-    pruned or version_changed.
+    depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
+    late_result, pruned or version_changed.
     """
 
     session_id: str

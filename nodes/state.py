@@ -136,7 +136,7 @@ def _normal(message: Any) -> Message:
     else:
         given = {**message, "role": message.get("role") or message.get("type", "user")}
     role = _ROLES.get(given["role"], given["role"])
-    kept = Message(role=role, content=text_of(given.get("content", "")))
+    kept = Message(role=role, content=text_of(given.get("content") or ""))
     if given.get("id"):
         kept["id"] = str(given["id"])
     return kept

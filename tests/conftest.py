@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from journeys import Journey
+from tests import postgres
 from tests.solo import Solo
 from tests.talk import Talk
 
@@ -21,12 +22,29 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Postgres]:
+    """A Postgres for all tests of the process."""
+    server = postgres.started()
+    yield server
+    server.end()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store; the test runs once on each kind."""
     if request.param == "memory":
         return f"memory://{uuid.uuid4()}"
-    return f"sqlite:///{tmp_path / 'journeys.db'}"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'journeys.db'}"
+    server: postgres.Postgres = request.getfixturevalue("postgres_server")
+    return server.emptied()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: postgres.Postgres) -> str:
+    """The URL of a database of the test's own, migrated and empty."""
+    return postgres_server.copy()
 
 
 @pytest.fixture

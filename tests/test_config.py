@@ -94,7 +94,7 @@ def test_the_old_and_the_new_name_may_not_disagree() -> None:
         ("memory", "Did you mean 'memory://'?"),
         ("sqlite://a.db", "Did you mean 'sqlite:///'?"),
         ("sqlite:///", "without a file name"),
-        ("postgresql://db", "is no store that this runtime has"),
+        ("mysql://db", "is no store that this runtime has"),
         ("", "is no store that this runtime has"),
         (None, "is no store that this runtime has"),
     ],

@@ -400,7 +400,9 @@ async def test_a_chat_model_is_given_the_talk(talk, store_url):
     assert [await chat.says("hello"), await chat.says("bye")] == ["good morning", "good night"]
 
 
-@pytest.mark.parametrize("result", [["a", "list"], 7, (1, 2), object()], ids=repr)
+@pytest.mark.parametrize(
+    "result", [["a", "list"], 7, (1, 2), object()], ids=["list", "number", "tuple", "object"]
+)
 async def test_what_no_agent_may_give_back_fails_the_turn_and_says_so(talk, store_url, result):
     """Function agents; a result that is no dict ends others with a TypeError."""
     chat = await alone(talk, store_url, lambda payload: result)

@@ -368,7 +368,7 @@ async def test_a_turn_is_one_transaction(sqlite_url: str) -> None:
         assert [s.split()[0] for s in seen].count("COMMIT") == 1
 
 
-@pytest.mark.parametrize("url", ["redis://x", "postgres://x", "file.db", "", "sqlite:///", None])
+@pytest.mark.parametrize("url", ["redis://x", "mysql://x", "file.db", "", "sqlite:///", None])
 def test_an_unknown_store_refuses_to_start(url: Any) -> None:
     with pytest.raises(ConfigurationError, match="persistence"):
         JourneyConfig(persistence=url)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
@@ -27,6 +27,7 @@ class Stop:
         ends: Whether the journey is over when this pathway is complete.
         returns: For a detour, where it goes back to, in words; otherwise empty.
         is_detour: Whether it is drawn in the detours' lane.
+        mark: "here" or "paused" where a session stands there; otherwise empty.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Stop:
     ends: bool = False
     returns: str = ""
     is_detour: bool = False
+    mark: str = ""
 
     @property
     def work(self) -> str:
@@ -92,13 +94,18 @@ class Sketch:
         return [move for move in self.moves if move.source == source and not move.crowd]
 
 
-def sketch(spec: JourneySpec) -> Sketch:
-    """Reduce a spec to what is drawn; only moves that can happen are in it."""
+def sketch(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> Sketch:
+    """Reduce a spec to what is drawn; only moves that can happen are in it.
+
+    `here` is the pathway to mark as the one where a session stands, `paused` those on its stack.
+    """
+    marks = {**dict.fromkeys(paused, "paused"), here: "here"}
+    stops = (_stop(pathway, spec) for pathway in spec.pathways.values())
     return Sketch(
         name=spec.name,
         purpose=spec.purpose,
         entry=spec.entry,
-        stops={pathway.id: _stop(pathway, spec) for pathway in spec.pathways.values()},
+        stops={stop.id: replace(stop, mark=marks.get(stop.id, "")) for stop in stops},
         moves=(*_nexts(spec), *_joined(_transitions(spec))),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -17,27 +17,31 @@ if TYPE_CHECKING:
 _NAME = Letter("name", 14, 19, bold=True, columns=30)
 _WORK = Letter("work", 10.5, 14, columns=40, rows=3)
 _BACK = Letter("back", 11, 16)
+_MARK = Letter("where", 11, 16, bold=True)
 _WHAT = Letter("what", 11, 15, bold=True, columns=30)
 _SAID = Letter("said", 11, 15)
 _RANK = Letter("rank", 10, 14)
 _TITLE = Letter("title", 17, 24, bold=True, columns=60)
 _PURPOSE = Letter("purpose", 12, 17, columns=64, rows=3)
 _KEY = Letter("key", 11, 15)
+_MARKS = {"here": "● the session is here", "paused": "‖ paused"}
 _BETWEEN = 7.0
 _MARGIN, _GAP, _FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
 _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space in it
 
 
-def svg(spec: JourneySpec) -> str:
+def svg(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
     """Draw what leads where, in layers from the entry down, with the detours in their own lane.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
+        here: Id of the pathway where a session stands, to be marked; empty for none.
+        paused: Ids of the pathways on its stack.
 
     Returns:
         A whole SVG document; every word of the journey in it is escaped.
     """
-    drawn = sketch(spec)
+    drawn = sketch(spec, here, paused)
     main, lane = _main(drawn), [_detour(drawn, stop) for stop in drawn.detours]
     heading, key = _heading(drawn), _key(drawn)
     lane_x = _MARGIN + main.width + (_GAP if lane else 0)
@@ -109,7 +113,10 @@ def _box(stop: Stop) -> Card:
     lines = [*broken(stop.id, _NAME), *broken(stop.work, _WORK)]
     if stop.returns:
         lines += broken(f"↩ {stop.returns}", _BACK)
-    return Card(tuple(lines), "box detour" if stop.is_detour else "box")
+    if stop.mark:
+        lines += broken(_MARKS[stop.mark], _MARK)
+    css = ["box", "detour" if stop.is_detour else "", stop.mark]
+    return Card(tuple(lines), " ".join(word for word in css if word))
 
 
 def _pill(move: Move) -> Card:
@@ -205,6 +212,9 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Aria
 .lane-title { font-size: 12px; font-weight: 600; fill: #8a5a12; }
 .box { fill: #eef4ff; stroke: #3b66b0; stroke-width: 1.4; }
 .box.detour { fill: #fff3d9; stroke: #b7791f; stroke-dasharray: 6 4; }
+.box.here { fill: #dff3e4; stroke: #1f7a3d; stroke-width: 2.6; stroke-dasharray: none; }
+.box.paused { stroke-width: 2.6; }
+.where { font-size: 11px; font-weight: 600; fill: #1f5c33; }
 .name { font-size: 14px; font-weight: 600; fill: #14213d; }
 .work { font-size: 10.5px; fill: #4a5876; }
 .back { font-size: 11px; fill: #8a5a12; }

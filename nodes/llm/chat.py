@@ -81,10 +81,7 @@ class Chat:
 
     def read(self, question: Question, message: Any) -> Answer:
         """Return the answer in a message."""
-        calls = [Call(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls]
-        calls += [
-            Call(call["id"] or "", call["name"] or "", None) for call in message.invalid_tool_calls
-        ]
+        calls = _calls_in(message)
         for call in calls:
             if call.name == question.schema_name and not self.is_openai:
                 return Answer(json.dumps(call.arguments), [], message)
@@ -92,10 +89,27 @@ class Chat:
 
     def corrected(self, answer: Answer, said: str) -> list[Message]:
         """Return the messages that show the model its answer and what is wrong with it."""
-        called = [call["id"] for call in answer.message.tool_calls]
+        called = [call.id for call in _calls_in(answer.message)]
         if called and not self.is_openai:
             return [answer.message, *(tool_result(id_, said) for id_ in called)]
         return [answer.message, {"role": "user", "content": said}]
+
+
+def _calls_in(message: Any) -> list[Call]:
+    # Of a stream, LangChain completes arguments that break off: half a value would be acted upon.
+    if pieces := getattr(message, "tool_call_chunks", None):
+        return [Call(p["id"] or "", p["name"] or "", _arguments(p["args"])) for p in pieces]
+    calls = [Call(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls]
+    broken = message.invalid_tool_calls
+    return [*calls, *(Call(call["id"] or "", call["name"] or "", None) for call in broken)]
+
+
+def _arguments(text: str | None) -> dict[str, Any] | None:
+    try:
+        arguments = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def tool_result(call_id: str, content: str) -> Message:

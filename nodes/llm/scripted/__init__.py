@@ -6,5 +6,16 @@ from nodes.llm.scripted.model import ScriptedModel
 from nodes.llm.scripted.script import Answer, Script
 from nodes.llm.scripted.slow import Slow
 from nodes.llm.scripted.speech import UseTool
+from nodes.llm.scripted.verdict import leads_nowhere, leads_to
 
-__all__ = ["Answer", "Call", "Fault", "Script", "ScriptedModel", "Slow", "UseTool"]
+__all__ = [
+    "Answer",
+    "Call",
+    "Fault",
+    "Script",
+    "ScriptedModel",
+    "Slow",
+    "UseTool",
+    "leads_nowhere",
+    "leads_to",
+]

@@ -1,0 +1,68 @@
+"""The state of a graph that chat clients of LangGraph talk to themselves, as Studio does.
+
+It is the session's state with messages as those clients read them: each has an id, and the type
+that LangChain gives its speaker beside the role that our steps read.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Any
+
+from langgraph.channels.ephemeral_value import EphemeralValue
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from nodes.context import apply_ops
+from nodes.state import Message, Output, Position, Turn, add_messages
+
+_TYPES = {"user": "human", "assistant": "ai"}
+
+
+class ChatMessage(Message):
+    """A message as chat clients read it."""
+
+    type: str
+
+
+def add_chat_messages(window: list[ChatMessage], new: Any) -> list[ChatMessage]:
+    """Add messages to the window as `add_messages` does.
+
+    Each gets an id: a client that edits a state sends all of it back, and what it only sends
+    back must replace itself, not be said twice.
+    """
+    plain: list[Message] = [*window]
+    return [
+        ChatMessage(
+            role=message["role"],
+            content=message["content"],
+            id=message.get("id") or str(uuid.uuid4()),
+            type=_TYPES.get(message["role"], message["role"]),
+        )
+        for message in add_messages(plain, new)
+    ]
+
+
+# Without this word in the schema of its messages, Studio offers no chat with a graph.
+ChatMessages = Annotated[
+    list[ChatMessage],
+    Field(json_schema_extra={"langgraph_type": "messages"}),
+    add_chat_messages,
+]
+
+
+class ChatInput(TypedDict, total=False):
+    """What starts a turn: messages; and values for the context, where a client knows some."""
+
+    messages: ChatMessages
+    context: Annotated[dict[str, Any], apply_ops]
+
+
+class ChatState(TypedDict):
+    """The channels of a graph without a manager."""
+
+    messages: ChatMessages
+    context: Annotated[dict[str, Any], apply_ops]
+    position: Position
+    turn: Turn
+    outputs: Annotated[list[Output], EphemeralValue]

@@ -1,0 +1,97 @@
+"""What a database can do to us: which of its errors pass, and how they are told.
+
+Nothing of a URL but host, port and name of the database is ever shown.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from journeys import ConfigurationError, StateError
+
+_CLOSED = ("no active connection", "Connection closed")
+_PASSES = (
+    psycopg.OperationalError,  # cut, refused, locked, out of time, out of disk, shut down
+    errors.ReadOnlySqlTransaction,  # a server that stopped being, or is not yet, the primary
+    errors.IdleInTransactionSessionTimeout,
+)
+
+
+class AlreadyThere(StateError):
+    """The store refused a row that is there already."""
+
+
+class LostRace(StateError):
+    """Another one wrote first."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The session moved on, expired or was deleted while this turn ran; nothing of the "
+            "turn was kept. Send the message again.",
+            retryable=True,
+        )
+
+
+def passes(error: BaseException) -> bool:
+    """Say whether the same may succeed later, or on another connection."""
+    return isinstance(error, _PASSES)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what a database raises into `StateError`.
+
+    Raises:
+        AlreadyThere: A row is there already.
+        StateError: Anything else that the database, its driver or the pool raised.
+    """
+    try:
+        yield
+    except (sqlite3.IntegrityError, psycopg.IntegrityError) as error:
+        raise AlreadyThere(
+            f"The store refused a row that is there already: {reason_of(error)}"
+        ) from error
+    except (sqlite3.Error, psycopg.Error, PoolClosed, ValueError) as error:
+        if isinstance(error, ValueError) and str(error) not in _CLOSED:
+            raise
+        raise StateError(
+            f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
+            "try again.",
+            retryable=True,
+        ) from error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the reason alone, without the statement and the values that a driver adds to it."""
+    told: Any = getattr(error, "orig", None) or error
+    if isinstance(told, PoolTimeout):
+        return "no connection to the database could be had in time"
+    if isinstance(told, psycopg.Error) and told.diag.message_primary:
+        return told.diag.message_primary
+    return str(told).strip().rstrip(".")
+
+
+def database_name(url: str) -> str:
+    """Return host, port and name of a Postgres database.
+
+    Raises:
+        ConfigurationError: The URL cannot be read; it is not shown, for it may hold a password.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise ConfigurationError(
+            "persistence is a Postgres URL that cannot be read. It looks like "
+            "postgresql://USER:PASSWORD@HOST:5432/DATABASE; special characters in it are escaped "
+            "as %XX."
+        ) from None
+    host, port = parts.get("host", "localhost"), parts.get("port", 5432)
+    return f"{host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"

@@ -1,0 +1,225 @@
+"""Sessions in Postgres: LangGraph's saver, with checkpoint and ledger in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg.types.json import Jsonb
+
+from graphs import statements
+from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
+from graphs.connections import Connection, Connections
+from graphs.faults import LostRace
+from graphs.sealing import Seal, state_of
+from graphs.statements import Row, Sql, Statement
+
+Query = tuple[str, Any]
+_SEAL = "seal"
+_LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"
+_ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
+_FORGET = tuple(
+    f"DELETE FROM {table} WHERE thread_id = %(session)s"
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+)
+
+
+class PostgresJourneySaver(AsyncPostgresSaver):
+    """LangGraph's Postgres saver, which writes a turn's checkpoint and ledger together.
+
+    LangGraph's own holds a lock around every statement, also over a pool; this one does not, so
+    that as many sessions as there are connections are read and written at once. What a session
+    keeps is in values of their own, which the seal encrypts; a checkpoint names the versions of
+    its values in the clear, and is sealed as a whole against being changed.
+    """
+
+    def __init__(self, connections: Connections, seal: Seal) -> None:
+        super().__init__(connections.pool, serde=seal.serializer())
+        self._connections = connections
+        self._seal = seal
+        self.leases: set[tuple[str, int]] = set()
+        """Session and fence of every lease that this store holds."""
+
+    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
+        """Load a checkpoint; a managed turn is given its head alone."""
+        if is_aside(config):
+            return None
+        place = config["configurable"]
+        wanted = [place["thread_id"], place.get("checkpoint_ns", ""), place.get("checkpoint_id")]
+        where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
+
+        async def load(connection: Connection) -> Any:
+            cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
+            return await cursor.fetchone()
+
+        row = await self._connections.trying(load)
+        return found_or_refused(config, row and await self._load_checkpoint_tuple(row))
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints; none for a managed turn, which has its head."""
+        if config is None or commit_of(config) is None:
+            async for found in super().alist(config, **options):
+                yield found
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        """Write a checkpoint, with the ledger of its turn if it settles one."""
+        commit = commit_of(config)
+        if commit and not commit.settles(checkpoint):
+            return skipped(config, checkpoint)
+        rows = commit.rows(checkpoint) if commit else []
+        state = self._state(config["configurable"], checkpoint, metadata, new_versions)
+        await self._whole(rows, state)
+        return skipped({"configurable": _place(config)}, checkpoint)
+
+    async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
+        """Write pending writes; a managed turn is never resumed in its middle, so has none."""
+        if commit_of(config) is None:
+            await super().aput_writes(config, *args, **kwargs)
+
+    async def write(self, written: list[Statement]) -> None:
+        """Write statements in one transaction of their own."""
+        await self._whole(written)
+
+    async def read(self, query: Sql, **parameters: Any) -> list[Row]:
+        """Return the rows of a query as dicts."""
+
+        async def read(connection: Connection) -> list[Row]:
+            return await _rows(connection, query, parameters)
+
+        return await self._connections.trying(read)
+
+    async def forget(self, session_id: str, written: list[Statement]) -> None:
+        """Remove a session's checkpoints, with other statements, in one transaction."""
+        await self._whole(written, after=[(sql, {"session": session_id}) for sql in _FORGET])
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connections.close()
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
+        """Lend LangGraph's own methods a cursor, without the lock that they hold by default."""
+        async with self._connections.connection() as connection:
+            async with connection.cursor(binary=True) as cursor:
+                yield cursor
+
+    async def _whole(
+        self,
+        written: list[Statement],
+        before: list[Query] | None = None,
+        after: list[Query] | None = None,
+    ) -> None:
+        """Write all or nothing, whatever happens to the caller in the meantime.
+
+        It is tried twice. The first try may have counted although its acknowledgement was lost;
+        then its row is there, and the second one must not be taken for a lost race.
+        """
+        tried = 0
+
+        async def once(connection: Connection) -> None:
+            nonlocal tried
+            tried += 1
+            if tried > 1 and await _counted(connection, written):
+                return
+            try:
+                await _transaction(connection, written, before or [], after or [])
+            except (LostRace, psycopg.IntegrityError):
+                if tried == 1 or not await _counted(connection, written):
+                    raise
+
+        await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
+        for statement in written:
+            if statement.sql is statements.ADVANCE:
+                self.leases.discard((statement.rows[0]["session"], statement.rows[0]["held"]))
+
+    def _state(
+        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
+    ) -> list[Query]:
+        """Return the statements that write a checkpoint and its new values."""
+        session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
+        values = {k: v for k, v in checkpoint["channel_values"].items() if v is not None}
+        document = {**checkpoint, "channel_values": {}}
+        queries: list[Query] = []
+        for channel in values.keys() & new_versions.keys():
+            version = new_versions[channel]
+            with state_of(session, f"{channel}|{version}"):
+                value = self.serde.dumps_typed(values[channel])
+            row = (session, namespace, channel, version, *value)
+            queries.append((self.UPSERT_CHECKPOINT_BLOBS_SQL, row))
+        # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
+        kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
+        if sealed := self._seal.close("", _bound(session, document)):
+            kept[_SEAL] = sealed
+        parent = place.get("checkpoint_id")
+        row = (session, namespace, document["id"], parent, Jsonb(document), Jsonb(kept))
+        return [*queries, (self.UPSERT_CHECKPOINTS_SQL, row)]
+
+    async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
+        """Return a checkpoint with its values, each opened for its own place."""
+        session, document = value["thread_id"], value["checkpoint"]
+        self._seal.open(value["metadata"].get(_SEAL, ""), _bound(session, document))
+        values = {}
+        for name, kind, blob in value["channel_values"] or ():
+            channel = name.decode()
+            with state_of(session, f"{channel}|{document['channel_versions'][channel]}"):
+                values[channel] = self.serde.loads_typed((kind.decode(), blob))
+        place = {"thread_id": session, "checkpoint_ns": value["checkpoint_ns"]}
+        parent = value["parent_checkpoint_id"]
+        return CheckpointTuple(
+            {"configurable": {**place, "checkpoint_id": value["checkpoint_id"]}},
+            {**document, "channel_values": values},
+            value["metadata"],
+            {"configurable": {**place, "checkpoint_id": parent}} if parent else None,
+            self._load_writes(value["pending_writes"]),
+        )
+
+
+def _bound(session: str, document: Any) -> str:
+    """Return what a checkpoint's seal covers: its session, and all that it says."""
+    return f"{session}|checkpoint|{json.dumps(document, sort_keys=True)}"
+
+
+def _place(config: Any) -> Row:
+    place = config["configurable"]
+    return {name: place.get(name, "") for name in ("thread_id", "checkpoint_ns")}
+
+
+async def _rows(connection: Connection, query: Sql, parameters: Mapping[str, Any]) -> list[Row]:
+    assert query.postgres
+    cursor = await connection.execute(query.postgres, parameters)
+    return await cursor.fetchall()
+
+
+async def _transaction(
+    connection: Connection, written: list[Statement], before: list[Query], after: list[Query]
+) -> None:
+    """Send everything at once; nothing of it counts unless every statement does what it should."""
+    async with connection.pipeline() as pipeline, connection.transaction():
+        for sql, row in before:
+            await connection.execute(sql, row)
+        watched = []
+        for statement in written:
+            assert statement.sql.postgres
+            for row in statement.rows:
+                cursor = await connection.execute(statement.sql.postgres, row)
+                if statement.exactly_one:
+                    watched.append(cursor)
+        for sql, row in after:
+            await connection.execute(sql, row)
+        await pipeline.sync()
+        if any(cursor.rowcount != 1 for cursor in watched):
+            raise LostRace
+
+
+async def _counted(connection: Connection, written: list[Statement]) -> bool:
+    """Say whether a transaction is there already, by the first row that it adds."""
+    for statement in written:
+        if (proof := statements.ADDED.get(statement.sql)) and statement.rows:
+            return bool(await _rows(connection, proof, statement.rows[0]))
+    return False

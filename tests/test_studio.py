@@ -1,0 +1,307 @@
+"""LangGraph Studio: its own server runs the examples, offline, and is talked to as Studio does."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+
+from graphs.compile import EVENT
+from journeys.examples.healthcare_referral import (
+    DEMO_MESSAGES,
+    SAMPLE_CONTEXT,
+    HealthcareReferral,
+)
+from journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from server.cli.finding import example_ids
+from server.scripted import ScriptedServer
+from tests.studio import HOST, KIOSK, ROOT, serving
+
+pytestmark = pytest.mark.timeout(60)
+served = pytest.mark.skipif(
+    sys.version_info >= (3, 15), reason="the server of LangGraph has no wheels for this Python"
+)
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a running server."""
+    folder = tmp_path_factory.mktemp("studio")
+    with serving(folder, "kiosk", KIOSK) as url:
+        yield url
+    check_left(folder)
+
+
+def check_left(folder: Path) -> None:
+    """See that a server left nothing in the checkout, and had its event loop never blocked."""
+    assert (folder / ".langgraph_api").exists()
+    assert not (ROOT / ".langgraph_api").exists()
+    log = (folder / "log").read_text()
+    assert "blocking call" not in log.lower()
+    assert "BlockingError" not in log
+
+
+@dataclass
+class Thread:
+    """A thread of Studio, and what its last run streamed."""
+
+    client: Any
+    graph: str
+    id: str
+    streamed: list[Any] = field(default_factory=list)
+
+    async def says(self, message: Any, **values: Any) -> str:
+        """Say something as Studio's chat does, and return the reply."""
+        said = message if isinstance(message, dict) else {"type": "human", "content": message}
+        await self.run({"messages": [said], **values})
+        reply: str = (await self.messages())[-1]["content"]
+        return reply
+
+    async def run(self, given: Any) -> None:
+        modes = {"stream_mode": ["custom", "updates"], "stream_subgraphs": True}
+        parts = self.client.runs.stream(self.id, self.graph, input=given, **modes)
+        self.streamed = [part async for part in parts]
+
+    async def state(self) -> Any:
+        return await self.client.threads.get_state(self.id)
+
+    async def messages(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = (await self.state())["values"]["messages"]
+        return listed
+
+    async def stands(self) -> tuple[str, list[str]]:
+        """Where it stands, and what is paused."""
+        position = (await self.state())["values"]["position"]
+        return position["pathway"], [frame["pathway"] for frame in position["stack"]]
+
+    async def context(self) -> dict[str, Any]:
+        values: dict[str, Any] = (await self.state())["values"]["context"]
+        return values
+
+    async def after_turn(self, number: int) -> Any:
+        """The state as it was when a turn was done."""
+        for state in await self.client.threads.get_history(self.id, limit=100):
+            turn = state["values"].get("turn") or {}
+            if turn.get("number") == number and turn["done"] and not state["next"]:
+                return state
+        raise AssertionError(f"turn {number} is not in the history")
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Our events of a kind, as the last run streamed them."""
+        heard = [part.data[EVENT] for part in self.streamed if part.event.startswith("custom")]
+        return [event for event in heard if event["type"] == kind]
+
+
+Open = Callable[..., Awaitable[Thread]]
+
+
+@pytest.fixture
+async def thread(studio: str) -> AsyncIterator[Open]:
+    """Open threads: `await thread("parcel_refund")`."""
+    async with get_client(url=studio) as client:
+
+        async def begin(graph: str = "healthcare_referral") -> Thread:
+            return Thread(client, graph, (await client.threads.create())["thread_id"])
+
+        yield begin
+
+
+def test_every_example_is_named_for_studio() -> None:
+    settings = json.loads((ROOT / "langgraph.json").read_text())
+
+    assert list(settings["graphs"]) == example_ids()
+    for name, place in settings["graphs"].items():
+        module, _, attribute = place.partition(":")
+        assert getattr(importlib.import_module(module), attribute).name == name
+    assert not (ROOT / ".env").exists() or settings["env"] == ".env"
+
+
+async def test_a_message_without_content_says_nothing() -> None:
+    graph = ParcelRefund.compile(agents=AGENTS)
+
+    state = await graph.ainvoke({"messages": [{"type": "human", "content": None}]})
+
+    assert [message["content"] for message in state["messages"]] == [
+        "",
+        "Sorry to hear that. What is the order number?",
+    ]
+
+
+@served
+async def test_a_referral_is_booked_in_five_turns(thread: Open) -> None:
+    patient = await thread()
+    stood = []
+    for number, message in enumerate(DEMO_MESSAGES):
+        reply = await patient.says(message, **({} if number else {"context": SAMPLE_CONTEXT}))
+        stood.append(await patient.stands())
+
+    assert stood == [
+        ("booking", []),
+        ("faq", ["booking"]),
+        ("booking", []),
+        ("booking", []),
+        ("confirmation", []),
+    ]
+    context = await patient.context()
+    assert [row["id"] for row in context["rejected_doctors"]] == ["dr-smith"]
+    assert context["confirmation_number"] in reply
+    assert (await patient.state())["values"]["position"]["status"] == "complete"
+
+
+@served
+async def test_an_empty_thread_starts_at_the_entry_however_a_message_is_written(
+    thread: Open,
+) -> None:
+    blocks = [{"type": "text", "text": "It is "}, {"text": "P-7"}, {"type": "image_url"}]
+    ways = [
+        {"type": "human", "content": "It is P-7"},
+        {"role": "user", "content": "It is P-7"},
+        {"role": "user", "content": "It is P-7", "id": "m-1"},
+        {"type": "human", "content": blocks},
+    ]
+    customers = [await thread("parcel_refund") for _ in ways]
+
+    replies = await asyncio.gather(*(c.says(way) for c, way in zip(customers, ways, strict=True)))
+
+    assert set(replies) == {"Found P-7. Refund it to your card?"}
+    for customer in customers:
+        assert [event["pathway"] for event in customer.events("pathway")] == ["find"]
+
+
+@served
+async def test_messages_are_as_chat_clients_read_them(thread: Open) -> None:
+    customer = await thread("parcel_refund")
+    await customer.says("It is P-7")
+    schemas = await customer.client.assistants.get_schemas(await assistant(customer))
+
+    heard = await customer.messages()
+    assert [(m["type"], m["role"], bool(m["id"])) for m in heard] == [
+        ("human", "user", True),
+        ("ai", "assistant", True),
+    ]
+    for name in ("input_schema", "output_schema", "state_schema"):
+        assert schemas[name]["properties"]["messages"]["langgraph_type"] == "messages"
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "context"}
+
+
+async def assistant(of: Thread) -> str:
+    (found,) = await of.client.assistants.search(graph_id=of.graph)
+    return str(found["assistant_id"])
+
+
+@served
+async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
+    patient = await thread()
+
+    drawn = await patient.client.assistants.get_graph(await assistant(patient), xray=True)
+
+    shown = {str(node["id"]) for node in drawn["nodes"]}
+    assert {"understand", "settle", "faq:rag_faq_agent", "booking:slot_finder"} <= shown
+    assert HealthcareReferral.spec.agents.keys() <= {name.rpartition(":")[2] for name in shown}
+
+
+@served
+async def test_a_run_streams_events_and_tokens(thread: Open) -> None:
+    visitor = await thread("kiosk")
+
+    reply = await visitor.says("good day")
+    assert [event["text"] for event in visitor.events("token")] == ["You ", "said: ", "good day"]
+    assert reply == "You said: good day"
+
+    await visitor.says("print it")
+    assert visitor.events("transition") == [
+        {"type": "transition", "from": "desk", "to": "printer", "intent": "print"}
+    ]
+    assert [event["pathway"] for event in visitor.events("pathway")] == ["printer"]
+
+
+@served
+async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
+    thread: Open,
+) -> None:
+    other = {"patient_info": {"specialty": "dermatology", "referral": True}}
+
+    async def forked(*, whole: bool) -> None:
+        patient = await thread()
+        for number, message in enumerate(DEMO_MESSAGES[:3]):
+            await patient.says(message, **({} if number else {"context": SAMPLE_CONTEXT}))
+        assert "1. Dr. Alan Smith" in (await patient.messages())[-1]["content"]
+
+        old = await patient.after_turn(2)
+        edited = {**old["values"], "context": {**old["values"]["context"], **other}}
+        await patient.client.threads.update_state(
+            patient.id, edited if whole else {"context": other}, checkpoint=old["checkpoint"]
+        )
+        assert await patient.stands() == ("faq", ["booking"])
+        assert len(await patient.messages()) == 4
+
+        assert "For dermatology I suggest" in await patient.says(DEMO_MESSAGES[2])
+        assert await patient.stands() == ("booking", [])
+        assert (await patient.state())["values"]["turn"]["number"] == 3
+        assert len(await patient.messages()) == 6
+
+    # By one value, as a program does it, and with the whole state, as Studio's editor does.
+    await asyncio.gather(forked(whole=False), forked(whole=True))
+
+
+@served
+async def test_two_threads_at_once_do_not_mix(thread: Open) -> None:
+    ada, bob = await asyncio.gather(thread("kiosk"), thread("kiosk"))
+
+    for words in ("one", "two"):
+        replies = await asyncio.gather(ada.says(f"Ada {words}"), bob.says(f"Bob {words}"))
+        assert list(replies) == [f"You said: Ada {words}", f"You said: Bob {words}"]
+
+    assert not [m for m in await ada.messages() if "Bob" in m["content"]]
+    assert len(await bob.messages()) == 4
+
+
+@served
+async def test_an_agent_that_raises_fails_the_run_which_can_run_again(thread: Open) -> None:
+    visitor = await thread("kiosk")
+    await visitor.says("print the jam")
+
+    # The run says what failed, and Studio shows the thread at the pathway that did.
+    assert visitor.streamed[-1].event == "error"
+    assert "Pathway 'printer', agent 'printer': OSError" in visitor.streamed[-1].data["message"]
+    assert (await visitor.state())["next"] == ["printer"]
+
+    await visitor.run(None)
+    assert (await visitor.messages())[-1]["content"] == "Printed: print the jam"
+    assert await visitor.says("thanks") == "You said: thanks"
+    assert await visitor.stands() == ("desk", [])
+
+
+@served
+async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> None:
+    visitor = await thread("kiosk")
+    await visitor.says("print into the jam")
+    assert visitor.streamed[-1].event == "error"
+
+    assert await visitor.says("once more") == "Printed: once more"
+    assert [m["role"] for m in await visitor.messages()] == ["user", "user", "assistant"]
+
+
+@served
+async def test_with_a_key_in_the_env_file_it_runs_on_the_model(tmp_path: Path) -> None:
+    with ScriptedServer({"response": "Come in, Ada, and sit down."}) as model:
+        key = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url}
+        with serving(tmp_path, "house", HOST, **key) as url:
+            async with get_client(url=url) as client:
+                guest = Thread(client, "house", (await client.threads.create())["thread_id"])
+
+                assert await guest.says("It is me, Ada") == "Come in, Ada, and sit down."
+
+        (asked,) = model.calls
+        assert "Welcome whoever comes in." in asked.messages[0]["content"]
+    assert len(guest.events("token")) > 1
+    assert "".join(event["text"] for event in guest.events("token")).startswith("Come in, Ada")
+    check_left(tmp_path)
