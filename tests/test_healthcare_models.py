@@ -323,6 +323,17 @@ async def test_an_invented_doctor_is_never_the_one_at_hand_nor_turned_down(
     assert "selected_doctor" not in patient.context
 
 
+async def test_only_what_the_clinic_asks_for_is_noted_of_a_patient(referral: Opened) -> None:
+    def note_all(call: Call) -> Any:
+        info = {"specialty": "heart doctor", "referral": True, "religion": "?", "name": None}
+        return {"patient_info": info, "preferences": {"after": "3pm", "days": [], "part": None}}
+
+    patient = await referral(INTAKE, others={"document_processor": note_all})
+
+    assert patient.context["patient_info"] == {"specialty": "cardiology", "referral": True}
+    assert patient.context["preferences"] == {"after": "15:00"}
+
+
 # The ways on
 
 

@@ -25,6 +25,9 @@ from journeys.examples.healthcare_referral.tools import (
     open_self_pay_account,
     search_handbook,
 )
+from journeys.examples.healthcare_referral.wishes import Wishes
+from nodes.llm.chat import Call as ToolCall
+from nodes.llm.tools import toolbox_of
 from tests.healthcare import CARDIOLOGY, Desk
 
 ANA, BEN = "INS-123456", "MER-777777"
@@ -317,6 +320,21 @@ def test_only_what_the_book_holds_is_confirmed(desk: BookingTools) -> None:
         assert confirmed[name] in said["response"]
     assert desk.confirm_appointment("dermatology", ANA)["confirmed"] is False
     assert desk.confirm_appointment("cardiology", BEN)["confirmed"] is False
+
+
+async def test_a_model_may_say_null_for_what_it_may_leave_out(desk: BookingTools) -> None:
+    tools = toolbox_of(
+        "doctor_matcher", [desk.find_doctors, desk.find_slots], lambda _: lambda: None
+    )
+    nothing = dict.fromkeys(Wishes.__annotations__)
+    given = {"specialty": "cardiology", "wishes": nothing, "exclude": None, "patient_number": None}
+
+    for name, found in (
+        ("find_doctors", desk.find_doctors("cardiology")),
+        ("find_slots", desk.find_slots(specialty="cardiology")),
+    ):
+        said = await tools.use(ToolCall("1", name, given), set())
+        assert json.loads(said) == found
 
 
 def test_all_that_a_tool_returns_is_json(desk: BookingTools) -> None:

@@ -38,8 +38,8 @@ class BookingTools:
         self,
         specialty: str,
         wishes: Wishes | None = None,
-        exclude: Sequence[str] = (),
-        patient_number: str = "",
+        exclude: Sequence[str] | None = None,
+        patient_number: str | None = None,
     ) -> Answer:
         """Find the doctors of a specialty who have a free time, the best fit for the wishes first.
 
@@ -62,11 +62,11 @@ class BookingTools:
 
     def find_slots(
         self,
-        doctor: str = "",
-        specialty: str = "",
+        doctor: str | None = None,
+        specialty: str | None = None,
         wishes: Wishes | None = None,
-        exclude: Sequence[str] = (),
-        patient_number: str = "",
+        exclude: Sequence[str] | None = None,
+        patient_number: str | None = None,
     ) -> Answer:
         """Find free times: of one doctor, or of the doctors of a specialty who fit best.
 
@@ -75,7 +75,7 @@ class BookingTools:
         are those that come closest.
 
         Args:
-            doctor: Id or full name of the one doctor in question; empty to look at a specialty.
+            doctor: Id or full name of the one doctor in question; null to look at a specialty.
             specialty: What the patient needs, if no doctor is named.
             wishes: What the patient prefers.
             exclude: Ids of doctors to leave out: all those whom the patient turned down.
@@ -163,20 +163,25 @@ class BookingTools:
         return [row for row in held if row["specialty"] == field]
 
     def _of_a_specialty(
-        self, specialty: str, wishes: Wishes | None, exclude: Sequence[str], patient_number: str
+        self,
+        specialty: str | None,
+        wishes: Wishes | None,
+        exclude: Sequence[str] | None,
+        patient_number: str | None,
     ) -> list[Match]:
-        field = read_specialty(specialty)
+        field, out = read_specialty(specialty or ""), exclude or ()
         pool = [
             doctor
             for doctor in doctors()
-            if doctor.specialty == field and doctor.id not in exclude and doctor.name not in exclude
+            if doctor.specialty == field and doctor.id not in out and doctor.name not in out
         ]
         return self._ranked(pool, wishes, patient_number)
 
     def _ranked(
-        self, pool: Iterable[Doctor], wishes: Wishes | None, patient_number: str
+        self, pool: Iterable[Doctor], wishes: Wishes | None, patient_number: str | None
     ) -> list[Match]:
-        return ranked(pool, read_wishes(wishes or {}), self._clinic, payer(patient_number).patient)
+        patient = payer(patient_number or "").patient
+        return ranked(pool, read_wishes(wishes or {}), self._clinic, patient)
 
 
 def doctor_meant(said: str) -> Doctor:

@@ -78,9 +78,9 @@ def _row(value: object) -> dict[str, Any]:
 
 
 def _facts(value: object) -> dict[str, Any]:
-    said = {name: item for name, item in _mapping(value).items() if item not in (None, "")}
-    if unknown := said.keys() - _FACTS.keys():
-        raise ValueError(f"there is no fact {min(unknown)!r}; known are {', '.join(_FACTS)}")
+    given = _mapping(value)
+    # What else a model notes of a patient is not the clinic's to keep.
+    said = {name: given[name] for name in _FACTS if given.get(name) not in (None, "")}
     if "specialty" in said:
         said["specialty"] = read_specialty(str(said["specialty"]))
     for name in ("insurance_id", "patient_number"):

@@ -22,7 +22,7 @@ Answer = dict[str, Any]
 """What a tool returns: JSON."""
 
 
-def search_handbook(question: str, insurance_id: str = "") -> Answer:
+def search_handbook(question: str, insurance_id: str | None = None) -> Answer:
     """Search the clinic's handbook for the entry that answers a question.
 
     Use it for every question about referrals, costs, insurance, appointments, documents, privacy
@@ -32,12 +32,12 @@ def search_handbook(question: str, insurance_id: str = "") -> Answer:
 
     Args:
         question: The patient's question, in full and in English.
-        insurance_id: The patient's insurance number, or empty if it is not known.
+        insurance_id: The patient's insurance number, or null if it is not known.
     """
     entry = answering(question)
     if entry is None:
         return {"found": False, "front_desk": FRONT_DESK}
-    own = own_terms(entry, payer(insurance_id).plan)
+    own = own_terms(entry, payer(insurance_id or "").plan)
     return {
         "found": True,
         "policy": entry.policy,
@@ -48,7 +48,7 @@ def search_handbook(question: str, insurance_id: str = "") -> Answer:
 
 
 def check_insurance(
-    patient_number: str, specialty: str = "", has_referral: bool | None = None
+    patient_number: str | None, specialty: str | None = None, has_referral: bool | None = None
 ) -> Answer:
     """Judge by the clinic's rules whether a patient may book.
 
@@ -58,15 +58,15 @@ def check_insurance(
 
     Args:
         patient_number: The insurance number, such as INS-123456; for a patient who pays alone the
-            number that open_self_pay_account gave; empty if neither is known.
-        specialty: What the patient needs, such as cardiology; empty if it is not known.
+            number that open_self_pay_account gave; null if neither is known.
+        specialty: What the patient needs, such as cardiology; null if it is not known.
         has_referral: Whether there is a referral, said by the patient or on file; null if unknown.
     """
     try:
         field = read_specialty(specialty) if specialty else ""
     except ValueError as refusal:
         return {"status": "pending", "reason": str(refusal), "missing": "specialty", "plan": ""}
-    facts = payer(patient_number, specialty=field, referral=has_referral)
+    facts = payer(patient_number or "", specialty=field, referral=has_referral)
     verdict = judge(facts, {})
     return {
         "status": verdict.status,
@@ -85,7 +85,7 @@ def open_self_pay_account() -> Answer:
     return {"patient_number": new_patient_number(), "self_pay": True}
 
 
-def open_handover_case(patient_number: str, specialty: str = "") -> Answer:
+def open_handover_case(patient_number: str | None, specialty: str | None = None) -> Answer:
     """Pass the patient's case to the care coordination desk, where people work.
 
     Use it when the patient is handed over to a person. Returns the `reference` to name, the
@@ -93,12 +93,12 @@ def open_handover_case(patient_number: str, specialty: str = "") -> Answer:
     the same case.
 
     Args:
-        patient_number: The insurance or SELF number; empty if it is not known.
-        specialty: What the patient needs; empty if it is not known.
+        patient_number: The insurance or SELF number; null if it is not known.
+        specialty: What the patient needs; null if it is not known.
     """
     field = specialty_named(plain(specialty))
     return {
-        "reference": case_reference(payer(patient_number).patient, field),
+        "reference": case_reference(payer(patient_number or "").patient, field),
         "phone": COORDINATION,
         "call_back": "on the same working day",
         "emergency_number": "911",

@@ -20,16 +20,16 @@ Gender = Literal["female", "male"]
 class Wishes(TypedDict, total=False):
     """What the patient prefers; leave out what does not matter to them. Times are HH:MM."""
 
-    days: list[Day]
-    not_days: list[Day]
-    part: Part
-    not_parts: list[Part]
-    after: str
-    before: str
-    language: str
-    gender: Gender
-    place: str
-    soonest: bool
+    days: list[Day] | None
+    not_days: list[Day] | None
+    part: Part | None
+    not_parts: list[Part] | None
+    after: str | None
+    before: str | None
+    language: str | None
+    gender: Gender | None
+    place: str | None
+    soonest: bool | None
 
 
 def read_wishes(given: Mapping[str, Any]) -> Preferences:
