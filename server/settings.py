@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
+from typing import Any
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
+from nodes.llm.models import KEY, SERVER
 
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
@@ -22,6 +25,10 @@ class Settings(BaseSettings):
     Attributes:
         store: Where sessions live: "memory://", "memory://NAME" or "sqlite:///FILE".
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
+        intent_model: OpenAI model that understands messages.
+        agent_model: OpenAI model of the agents that are models.
+        openai_api_key: From `OPENAI_API_KEY`: with it, journeys run on models.
+        openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
     """
 
     model_config = SettingsConfigDict(
@@ -30,6 +37,17 @@ class Settings(BaseSettings):
 
     store: str = "sqlite:///journeys.db"
     encryption_key: SecretStr | None = None
+    intent_model: str = "gpt-4o-mini"
+    agent_model: str = "gpt-4o-mini"
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
+    openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
+
+    def model_post_init(self, context: Any) -> None:
+        """Put the model's key and server where its client looks for them: `.env` may hold them."""
+        if self.openai_api_key:
+            os.environ.setdefault(KEY, self.openai_api_key.get_secret_value())
+        if self.openai_base_url:
+            os.environ.setdefault(SERVER, self.openai_base_url)
 
     def config(self, store: str | None = None) -> JourneyConfig:
         """Return the settings of a session.
@@ -40,7 +58,12 @@ class Settings(BaseSettings):
         Raises:
             ConfigurationError: The store's URL or the key is not valid; the key is not shown.
         """
-        return JourneyConfig(persistence=store or self.store, encryption_key=self._key())
+        return JourneyConfig(
+            persistence=store or self.store,
+            encryption_key=self._key(),
+            intent_detection_model=self.intent_model,
+            agent_model=self.agent_model,
+        )
 
     def require_key(self, spec: JourneySpec) -> None:
         """Refuse a sensitive journey without a key, and say where one goes.

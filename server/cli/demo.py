@@ -30,6 +30,7 @@ from server.cli.rendering import (
     plain,
     short,
 )
+from server.settings import Settings
 
 _EXAMPLE = "healthcare_referral"
 _WORD_PAUSE = 0.02
@@ -43,21 +44,21 @@ def demo(
 ) -> None:
     """Hold the healthcare referral conversation: five turns, with what each of them changes.
 
-    Nothing is kept and no network is used.
+    Nothing is kept; without a model configured, no network is used.
     """
     found = find(_EXAMPLE)
-    announce(found.journey.spec)
+    config = Settings().config("memory://demo")
+    announce(config, found.journey.spec)
     if not found.demo_messages:
         raise CommandError(f"The example '{_EXAMPLE}' has no DEMO_MESSAGES.")
     interruptible()
-    asyncio.run(_hold(found, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
+    asyncio.run(_hold(found, config, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
     _show_picture(found, svg)
     _show_way_on(found)
 
 
-async def _hold(found: Found, pause: float) -> None:
+async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
     """Hold the whole conversation on a store that forgets it."""
-    config = JourneyConfig(persistence="memory://demo")
     async with found.journey("demo", config, agents=found.agents) as journey:
         with out.status("Compiling the journey to a graph"):
             session = await journey.start(found.sample_context)
@@ -67,7 +68,8 @@ async def _hold(found: Found, pause: float) -> None:
         for turn, message in enumerate(found.demo_messages, 1):
             out.print(Rule(f"Turn {turn} of {turns}", align="left", style="dim"))
             await _say("You", message, "bold cyan", pause)
-            reply = await journey.process_message(message)
+            with out.status("Thinking"):
+                reply = await journey.process_message(message)
             await _say("Assistant", reply.message, "bold green", pause)
             _show_turn(pathway, context, reply)
             pathway, context = reply.pathway_id, reply.accumulated_context

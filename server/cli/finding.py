@@ -12,6 +12,7 @@ from typing import Any
 
 from journeys import AgentNotRegisteredError, Journey, examples
 from journeys.errors import did_you_mean
+from nodes.llm.models import is_configured
 from server.cli.edge import CommandError
 from server.cli.loading import (
     NoSuchModuleError,
@@ -44,18 +45,26 @@ class Found:
     def agents(self) -> dict[str, Any]:
         """A fresh set from `build_agents()`, else `AGENTS`; empty where the module has neither.
 
-        Agents that only another journey of the module uses are left out.
+        Where a model is configured, `build_model_agents()` and `MODEL_AGENTS` come first. Agents
+        that only another journey of the module uses are left out.
 
         Raises:
-            CommandError: `AGENTS` is no mapping of names.
+            CommandError: What the module offers is no mapping of names.
         """
-        build = getattr(self.module, "build_agents", None)
-        agents = build() if callable(build) else getattr(self.module, "AGENTS", {})
-        if not isinstance(agents, Mapping):
-            raise CommandError(f"AGENTS in {self.module.__name__} must be a dict of name to agent.")
+        agents = self._offered("MODEL_AGENTS") if is_configured(None) else None
+        if agents is None:
+            agents = self._offered("AGENTS") or {}
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
         return {name: agent for name, agent in agents.items() if name not in others}
+
+    def _offered(self, name: str) -> Mapping[str, Any] | None:
+        """Return the agents of one kind that the module has; None if it has none."""
+        build = getattr(self.module, f"build_{name.lower()}", None)
+        agents = build() if callable(build) else getattr(self.module, name, None)
+        if agents is None or isinstance(agents, Mapping):
+            return agents
+        raise CommandError(f"{name} in {self.module.__name__} must be a dict of name to agent.")
 
     @property
     def sample_context(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from journeys import AuditEntry, IntentTrigger, JourneyResponse, JourneySpec
+from journeys import AuditEntry, IntentTrigger, JourneyConfig, JourneyResponse, JourneySpec
+from nodes.llm.models import KEY, SERVER, is_configured
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -22,14 +24,23 @@ err = Console(stderr=True, highlight=False, emoji=False)
 NO_MODEL = (
     "No model is configured: agents are ordinary functions, and intents go by their patterns."
 )
+_NO_KEY = f"{SERVER} is set, but {KEY} is not: set it to any text if that server wants no key."
 _SHORT = 60
 
 
-def announce(spec: JourneySpec) -> None:
-    """Say that no model is asked, of a journey in which one could be."""
-    triggers = (transition.trigger for transition in spec.transitions)
+def announce(config: JourneyConfig, *specs: JourneySpec) -> None:
+    """Say which models journeys run on; that there is none, only where one could be asked."""
+    if is_configured(None):
+        place = os.environ.get(SERVER) or "OpenAI"
+        models = f"{config.intent_detection_model} understands, {config.agent_model} answers"
+        line = f"On models of {plain(place)}: {plain(models)}."
+        out.print(line, style="dim", markup=False, soft_wrap=True)
+        return
+    triggers = (transition.trigger for spec in specs for transition in spec.transitions)
     if any(isinstance(asks, IntentTrigger) and asks.use_llm_fallback for asks in triggers):
         out.print(NO_MODEL, style="dim", soft_wrap=True)
+    if os.environ.get(SERVER):
+        out.print(_NO_KEY, style="yellow", soft_wrap=True)
 
 
 def command() -> str:
@@ -126,6 +137,9 @@ _FLAGS = {
     "no_reply": "nothing was said in '{}'",
     "empty_input": "the required input '{}' was empty: nothing fills it",
     "depth_refused": "a detour was refused: too many pathways are paused already",
+    "understanding_failed": "the model could not be asked what was meant ({})",
+    "below_threshold": "the model was not sure enough of where to go",
+    "outside_closed_set": "the model asked for a move that is not open here",
 }
 
 

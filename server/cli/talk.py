@@ -11,6 +11,7 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
+from nodes.llm.models import is_configured
 from server.cli.finding import Found
 from server.cli.rendering import firing, movement, out, plain, short, troubles
 
@@ -41,7 +42,7 @@ class Talk:
         if not spec.entry:
             raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
         try:
-            check_all(spec, agents)
+            check_all(spec, agents, has_model=is_configured(None))
             self.journey: Journey = found.journey(session_id, config, agents=agents)
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None
