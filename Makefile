@@ -13,7 +13,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat studio test lint types check bench format lock clean
+.PHONY: help demo chat studio test lint types check bench live format lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -50,6 +50,9 @@ check: test lint types  ## Run everything that has to pass before a commit
 
 bench: $(DEV_STAMP)  ## Measure, in ratios against plain LangGraph
 	@$(PY) tests/benchmarks/run.py $(ARGS)
+
+live: $(DEV_STAMP)  ## Hold the examples with a real model (OPENAI_API_KEY; without it: exit 2, nothing proved)
+	@$(PY) -m tests.live.run $(ARGS)
 
 format: $(DEV_STAMP)  ## Repair what ruff can repair
 	@$(PY) -m ruff check --fix-only --quiet

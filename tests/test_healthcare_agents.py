@@ -14,7 +14,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
     build_agents,
 )
-from journeys.examples.healthcare_referral.answers import confirmation_number
+from journeys.examples.healthcare_referral.appointment import confirmation_number
 from journeys.examples.healthcare_referral.material import (
     Slot,
     doctors,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from journeys.examples.healthcare_referral.appointment import (
+    CHANGES,
+    TO_BRING,
+    case_reference,
+    confirmation_number,
+    how_to_come,
+)
 from journeys.examples.healthcare_referral.conversation import Known, Payload, known
 from journeys.examples.healthcare_referral.hearing import plain, says
 from journeys.examples.healthcare_referral.material import (
     COORDINATION,
     FRONT_DESK,
     Entry,
-    directions,
+    Plan,
     doctor_by_id,
-    preparation,
 )
 from journeys.examples.healthcare_referral.offers import standing_offer
 from journeys.examples.healthcare_referral.search import answering
@@ -76,9 +81,14 @@ def answer_from_handbook(payload: Payload) -> dict[str, Any]:
 
 
 def _cited(entry: Entry, facts: Known) -> str:
-    fact = facts.plan.facts.get(entry.plan_fact, "") if facts.plan is not None else ""
+    fact = own_terms(entry, facts.plan)
     own = f" With {facts.plan.name} it is {fact}." if fact and facts.plan is not None else ""
     return f"{entry.answer}{own} (Handbook, {entry.policy})"
+
+
+def own_terms(entry: Entry, plan: Plan | None) -> str:
+    """Return what an entry comes to on a patient's own plan, such as "40 dollars"; else empty."""
+    return plan.facts.get(entry.plan_fact, "") if plan is not None else ""
 
 
 def _no_answer(question: str) -> str:
@@ -164,7 +174,7 @@ def _hand_over(facts: Known, desk: str) -> dict[str, Any]:
         doctor.name for doctor in map(doctor_by_id, facts.rejections) if doctor is not None
     )
     case = {
-        "reference": _code("C", facts.patient, facts.specialty),
+        "reference": case_reference(facts.patient, facts.specialty),
         "specialty": facts.specialty,
         "rejected": turned_down,
         "proposed": facts.standing.name if facts.standing is not None else "",
@@ -179,39 +189,23 @@ def _hand_over(facts: Known, desk: str) -> dict[str, Any]:
 
 
 def confirm(payload: Payload) -> dict[str, Any]:
-    """Confirm a booking: its number, date and place, how to prepare, and how to change it.
-
-    The number follows from patient, doctor and time, so the same booking always has the same.
-    """
+    """Confirm a booking: its number, date and place, how to prepare, and how to change it."""
     given = payload.get("booking_details")
     details = given if isinstance(given, Mapping) and given else known(payload).booking
     if not details:
         return {"response": "There is no appointment to confirm yet. Shall I show you the doctors?"}
     number = confirmation_number(details)
-    prepare = preparation(str(details.get("specialty")))
     return {
         "response": f"Your appointment is confirmed, number {number}: {_summary(details)}"
-        f" To prepare: {prepare} Bring your insurance card, a photo ID, the referral and a list of"
-        " your medicines. If another time suits you better, just say so here, or call"
-        f" {FRONT_DESK} up to 24 hours before; that costs nothing.",
+        f" To prepare: {how_to_come(details)['preparation']} Bring {TO_BRING}. If another time"
+        f" suits you better, just say so here, or {CHANGES}.",
         "confirmation_number": number,
     }
 
 
-def confirmation_number(details: Mapping[str, Any]) -> str:
-    """Return the number of a booking, such as "R-4F9A21C7"."""
-    return _code("R", *(details.get(name) for name in ("patient", "doctor_id", "day", "time")))
-
-
-def _code(letter: str, *parts: object) -> str:
-    digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
-    return f"{letter}-{digest[:8].upper()}"
-
-
 def _summary(details: Mapping[str, Any]) -> str:
-    place = str(details.get("place"))
-    way = directions(place)
+    way = how_to_come(details)["directions"]
     return (
         f"{details.get('doctor')} ({details.get('specialty')}), {details.get('day')} at"
-        f" {details.get('time')}, {place}{f' ({way})' if way else ''}."
+        f" {details.get('time')}, {details.get('place')}{f' ({way})' if way else ''}."
     )

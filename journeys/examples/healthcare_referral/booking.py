@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from journeys.examples.healthcare_referral.appointment import details_of
 from journeys.examples.healthcare_referral.clinic import Clinic
 from journeys.examples.healthcare_referral.conversation import Known, Payload, known
 from journeys.examples.healthcare_referral.hearing import says
@@ -147,15 +148,7 @@ def _book(facts: Known, request: Request, doctor: Doctor, clinic: Clinic) -> dic
     return {
         "response": f"Done: {slot} with {doctor.name} is yours.",
         "selected_doctor": facts.chosen(doctor),
-        "booking_details": {
-            "doctor_id": doctor.id,
-            "doctor": doctor.name,
-            "specialty": doctor.specialty,
-            "place": doctor.place,
-            "day": slot.day,
-            "time": slot.time,
-            "patient": facts.patient,
-        },
+        "booking_details": details_of(facts.patient, doctor, slot),
     }
 
 

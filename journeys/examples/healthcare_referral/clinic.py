@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
+from journeys.examples.healthcare_referral.appointment import confirmation_number, details_of
 from journeys.examples.healthcare_referral.material import Doctor, Slot, doctor_by_id
 
 
@@ -53,6 +55,18 @@ class Clinic:
         """Return what a patient holds, as doctor ids and slots."""
         with self._lock:
             return [held for held, holder in self._holders.items() if holder == patient]
+
+    def booked(self, patient: str) -> list[dict[str, Any]]:
+        """Return what a patient holds, as a conversation keeps an appointment."""
+        held = [(doctor_by_id(doctor_id), slot) for doctor_id, slot in self.appointments(patient)]
+        return [details_of(patient, doctor, slot) for doctor, slot in held if doctor is not None]
+
+    def confirmed(self, number: str) -> dict[str, Any] | None:
+        """Return the appointment of a confirmation number, or None if the book has none."""
+        with self._lock:
+            patients = set(self._holders.values())
+        held = (row for patient in patients for row in self.booked(patient))
+        return next((row for row in held if confirmation_number(row) == number), None)
 
     def _is_open(self, doctor: Doctor, slot: Slot, patient: str) -> bool:
         return self._holders.get((doctor.id, slot), patient) == patient

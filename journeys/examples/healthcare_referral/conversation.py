@@ -118,6 +118,19 @@ def known(payload: Payload) -> Known:
     )
 
 
+def payer(number: str, **facts: Any) -> Known:
+    """Return what is known of somebody by number alone: who pays, and under what they book.
+
+    Args:
+        number: An insurance number, or the number of a patient who pays alone.
+        facts: More of `patient_info`.
+    """
+    said = number.strip().upper()
+    alone = re.fullmatch(r"SELF-[0-9A-F]{8}", said) is not None
+    info = {"self_pay": True, "patient_number": said} if alone else {"insurance_id": said}
+    return known({"context": {"patient_info": {**info, **facts}}})
+
+
 def context_of(payload: Payload) -> Mapping[str, Any]:
     """Return the context of a payload; empty where an input of that name took its place."""
     return _mapping(payload.get("context"))

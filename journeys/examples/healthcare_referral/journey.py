@@ -36,6 +36,9 @@ from journeys.examples.healthcare_referral.triggers import DeskTalk, OtherWish
 REOPENED = {"booking_details": "clear:", "confirmation_number": "clear:"}
 """What becomes of the context when a confirmed appointment is in question again."""
 
+SURE = 0.9
+"""How sure a model must be, from 0 to 1, to put a confirmed appointment in question."""
+
 
 def cleared_for_booking(context: Mapping[str, Any]) -> bool:
     """Say whether intake knows what the patient needs, and that it will be paid for."""
@@ -131,12 +134,19 @@ class HealthcareReferral(Journey):
             priority=100,
         ),
         Transition(
-            IntentTrigger(A_PERSON, description="wants to talk to a person"),
+            IntentTrigger(
+                A_PERSON, description="wants to talk to a person, or tells of an emergency"
+            ),
             to_pathway="escalation",
             priority=90,
         ),
         Transition(
-            IntentTrigger(CHANGES, description="wants to change the confirmed appointment"),
+            IntentTrigger(
+                CHANGES,
+                description="wants the confirmed appointment at another time or with another"
+                " doctor",
+                confidence_threshold=SURE,
+            ),
             from_pathway="confirmation",
             to_pathway="booking",
             context_update=REOPENED,
@@ -168,25 +178,38 @@ class HealthcareReferral(Journey):
             priority=15,
         ),
         Transition(
-            IntentTrigger(QUESTIONS, description="asks about the referral, costs or the visit"),
+            IntentTrigger(
+                QUESTIONS,
+                description="asks how something works: referral, insurance, costs, documents or the"
+                " visit; not which doctors or times there are",
+            ),
             to_pathway="faq",
             priority=10,
         ),
         Transition(
-            IntentTrigger(REJECTIONS, description="turns down the doctor at hand"),
+            IntentTrigger(
+                REJECTIONS, description="turns down the doctor suggested last and wants another"
+            ),
             from_pathway="booking",
             to_pathway="booking",
             context_update={"rejected_doctors": "append:selected_doctor"},
             priority=5,
         ),
         Transition(
-            IntentTrigger(HESITATION, description="hesitates to book"),
+            IntentTrigger(
+                HESITATION,
+                description="hesitates to book: has doubts or fears, or does not want to now",
+            ),
             from_pathway="booking",
             to_pathway="persuasion",
             priority=5,
         ),
         Transition(
-            IntentTrigger(WITHDRAWALS, description="gives up the confirmed appointment"),
+            IntentTrigger(
+                WITHDRAWALS,
+                description="gives up the confirmed appointment and wants no other",
+                confidence_threshold=SURE,
+            ),
             from_pathway="confirmation",
             to_pathway="booking",
             context_update=REOPENED,

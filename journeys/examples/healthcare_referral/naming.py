@@ -163,11 +163,12 @@ def payment_named(text: str, patient_number: str = "") -> dict[str, Any]:
     if number:
         return {"insurance_id": number, "self_pay": False}
     if pays_alone(text):
-        return {"self_pay": True, "patient_number": patient_number or _new_number()}
+        return {"self_pay": True, "patient_number": patient_number or new_patient_number()}
     return {}
 
 
-def _new_number() -> str:
+def new_patient_number() -> str:
+    """Return a number for a patient who pays alone, such as "SELF-4F9A21C7"."""
     return f"SELF-{secrets.token_hex(4).upper()}"
 
 

@@ -1,10 +1,18 @@
-"""The contracts of the agents: what each is told, what it must say, and in which manner."""
+"""The contracts of the pathways: what each is told, what it must say, and in which manner.
+
+Functions and models keep them alike. Where several models share a pathway, each has a part of
+its contract: see `model_signatures.py`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from journeys import InputField, OutputField, Signature
+
+KNOWN = "All that is known so far of the patient and the booking"
+EligibilityStatus = Literal["eligible", "pending", "ineligible"]
+Resolution = Literal["resolved", "needs_alternatives", "escalate"]
 
 
 class IntakeSignature(Signature):
@@ -19,12 +27,18 @@ class IntakeSignature(Signature):
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     documents: str = InputField(description="Text of uploaded papers", default="")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="What was noted, and what comes next")
     patient_info: dict[str, Any] = OutputField(
-        description="Facts about the patient: name, specialty, insurance_id, referral"
+        description="Facts that the patient told: name, specialty, insurance_id, referral (whether"
+        " there is one), self_pay; only those that were said"
     )
-    eligibility_status: str = OutputField(description="eligible, pending or ineligible")
+    eligibility_status: EligibilityStatus = OutputField(
+        description="eligible once the insurance is known to pay and a referral is there where the"
+        " plan asks for one; pending while something is missing; ineligible if the plan does not"
+        " pay"
+    )
 
 
 class BookingSignature(Signature):
@@ -40,16 +54,20 @@ class BookingSignature(Signature):
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     preferences: dict[str, Any] = InputField(description="What the patient prefers", default={})
     rejected_doctors: list[dict[str, Any]] = InputField(
-        description="Doctors whom the patient turned down", default=[]
+        description="Doctors whom the patient turned down; not to be suggested again", default=[]
     )
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="Suggestions with reasons, or the booking")
-    selected_doctor: dict[str, Any] = OutputField(description="The doctor proposed or chosen now")
+    selected_doctor: dict[str, Any] = OutputField(
+        description="The one doctor who is proposed or chosen now; null if there is none"
+    )
     available_slots: list[dict[str, Any]] = OutputField(
-        description="The free times shown to the patient"
+        description="The free times shown to the patient; null if none were"
     )
     booking_details: dict[str, Any] = OutputField(
-        description="Doctor, specialty, place, day and time; only once the patient asked to book it"
+        description="Doctor, specialty, place, day and time of the appointment that was booked in"
+        " this turn, after the patient asked for it; null in every other turn"
     )
 
 
@@ -64,10 +82,14 @@ class FAQSignature(Signature):
     ]
 
     question: str = InputField(description="What the patient asks", source="message")
-    context: str = InputField(description="Where the booking stands", source="context", default="")
+    context: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
-    response: str = OutputField(description="The answer")
-    follow_up_needed: bool = OutputField(description="Whether the question is still open")
+    response: str = OutputField(
+        description="The answer with its policy; where there is none, who will know"
+    )
+    follow_up_needed: bool = OutputField(
+        description="true if the question is still open, else false"
+    )
 
 
 class PersuasionSignature(Signature):
@@ -84,10 +106,17 @@ class PersuasionSignature(Signature):
     rejected_doctors: list[dict[str, Any]] = InputField(
         description="Doctors whom the patient turned down", default=[]
     )
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="What to say to the concern")
-    resolution: str = OutputField(description="resolved, needs_alternatives or escalate")
-    escalation_count: int = OutputField(description="1 if the concern stays open, else 0")
+    resolution: Resolution = OutputField(
+        description="resolved if the patient agrees to go on with the booking;"
+        " needs_alternatives if they still hesitate or say no; escalate if only a person can help"
+    )
+    escalation_count: Literal[0, 1] = OutputField(
+        description="1 if this message leaves a concern open, else 0; the turns are added up for"
+        " you"
+    )
 
 
 class EscalationSignature(Signature):
@@ -102,9 +131,13 @@ class EscalationSignature(Signature):
 
     patient_message: str = InputField(description="What the patient just wrote", source="message")
     desk: str = InputField(description="Who takes over", default="care coordination desk")
+    known: dict[str, Any] = InputField(description=KNOWN, source="context", default={})
 
     response: str = OutputField(description="Who takes over, and how to reach them")
-    handover: dict[str, Any] = OutputField(description="What the person needs to know of the case")
+    handover: dict[str, Any] = OutputField(
+        description="What the person needs to know of the case: reference, specialty, names of the"
+        " rejected doctors, and the doctor proposed last"
+    )
 
 
 class ConfirmationSignature(Signature):
@@ -120,4 +153,6 @@ class ConfirmationSignature(Signature):
     booking_details: dict[str, Any] = InputField(description="The appointment that was booked")
 
     response: str = OutputField(description="The confirmation")
-    confirmation_number: str = OutputField(description="The number of the booking")
+    confirmation_number: str = OutputField(
+        description="The number of the booking; null if nothing could be confirmed"
+    )

@@ -1,0 +1,141 @@
+"""The conversations that are held with a real model, and what must be so after each turn.
+
+What is checked is state: the pathway, the context, the clinic's book. Never the wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeys import Journey, JourneyResponse
+from journeys.examples import parcel_refund
+from journeys.examples.healthcare_referral import (
+    DEMO_MESSAGES,
+    SAMPLE_CONTEXT,
+    Clinic,
+    HealthcareReferral,
+    build_model_agents,
+)
+from journeys.examples.healthcare_referral.material import doctor_by_id
+
+Check = Callable[[JourneyResponse], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One message, and what must hold after it: words for it -> the check."""
+
+    message: str
+    checks: Mapping[str, Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One conversation."""
+
+    name: str
+    journey: type[Journey]
+    agents: Mapping[str, Any]
+    steps: Sequence[Step]
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+def scenes() -> list[Scene]:
+    """Return all scenes, each with agents of its own."""
+    return [healthcare_referral(), parcel()]
+
+
+def healthcare_referral() -> Scene:
+    """Return the referral, where every agent is a model with the clinic's functions as tools."""
+    clinic = Clinic()
+    checks: list[dict[str, Check]] = [
+        {
+            "the specialty is cardiology": lambda r: _info(r).get("specialty") == "cardiology",
+            "the patient may book": lambda r: _kept(r, "eligibility_status") == "eligible",
+            "it goes on to the booking": lambda r: r.pathway_id == "booking",
+        },
+        {
+            "the question is a detour": lambda r: r.pathway_id == "faq",
+            "the booking waits": lambda r: r.metadata["pathway_stack"] == ["booking"],
+        },
+        {
+            "it is back in the booking": lambda r: r.pathway_id == "booking",
+            "a real cardiologist is at hand": _has_cardiologist,
+            "nothing is booked yet": lambda r: not clinic.booked(_patient()),
+        },
+        {
+            "it stays in the booking": lambda r: r.pathway_id == "booking",
+            "Dr. Smith is turned down": lambda r: "dr-smith" in _rejected(r),
+            "somebody else is at hand": lambda r: _at_hand(r) not in {"", *_rejected(r)},
+        },
+        {
+            "the journey is complete": lambda r: r.is_journey_complete,
+            "the clinic's book has it": lambda r: _booked(clinic) == [_WANTED],
+            "the context has the same": lambda r: (
+                [_kept(r, "booking_details")] == clinic.booked(_patient())
+            ),
+            "its number is the book's": lambda r: (
+                clinic.confirmed(str(_kept(r, "confirmation_number"))) is not None
+            ),
+        },
+    ]
+    steps = [Step(said, holds) for said, holds in zip(DEMO_MESSAGES, checks, strict=True)]
+    agents = build_model_agents(clinic)
+    return Scene("healthcare_referral", HealthcareReferral, agents, steps, SAMPLE_CONTEXT)
+
+
+def parcel() -> Scene:
+    """Return the refund, whose agents are functions: the model only hears where to go."""
+    steps = [
+        Step("My parcel never came", {"it asks for the order": lambda r: r.pathway_id == "find"}),
+        Step("It is P-1042", {"it has the order": lambda r: _kept(r, "order") == "P-1042"}),
+        Step(
+            "When can I expect to see the money on my account?",
+            {
+                "the question is a detour": lambda r: r.pathway_id == "policy",
+                "the model heard it": lambda r: r.metadata["tier"] == "model",
+            },
+        ),
+        Step(
+            "Good. Yes please.",
+            {
+                "the journey is complete": lambda r: r.is_journey_complete,
+                "the parcel is refunded": lambda r: _kept(r, "refunded") is True,
+            },
+        ),
+    ]
+    return Scene("parcel_refund", parcel_refund.ParcelRefund, parcel_refund.AGENTS, steps)
+
+
+_WANTED = ("dr-johnson", "Tuesday", "14:00")
+
+
+def _patient() -> str:
+    return SAMPLE_CONTEXT["insurance_id"]
+
+
+def _kept(reply: JourneyResponse, name: str) -> Any:
+    return reply.accumulated_context.get(name)
+
+
+def _info(reply: JourneyResponse) -> Mapping[str, Any]:
+    return _kept(reply, "patient_info") or {}
+
+
+def _at_hand(reply: JourneyResponse) -> str:
+    return str((_kept(reply, "selected_doctor") or {}).get("id", ""))
+
+
+def _has_cardiologist(reply: JourneyResponse) -> bool:
+    doctor = doctor_by_id(_at_hand(reply))
+    return doctor is not None and doctor.specialty == "cardiology"
+
+
+def _rejected(reply: JourneyResponse) -> set[str]:
+    return {row["id"] for row in _kept(reply, "rejected_doctors") or []}
+
+
+def _booked(clinic: Clinic) -> list[tuple[str, str, str]]:
+    return [(row["doctor_id"], row["day"], row["time"]) for row in clinic.booked(_patient())]

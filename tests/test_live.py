@@ -1,0 +1,92 @@
+"""`make live` against a scripted server: what it prints, and by which exit code it answers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from nodes.llm.scripted import Call
+from server.scripted import ScriptedServer
+from tests.clinic_model import ClinicModel, role_of
+from tests.command import ROOT
+
+pytestmark = pytest.mark.timeout(60)
+
+WANTS = {"When can I expect to see the money on my account?": "policy"}
+
+
+def live(*names: str, url: str = "", key: str = "sk-scripted") -> subprocess.CompletedProcess[str]:
+    given = {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": url}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    return subprocess.run(
+        [sys.executable, "-m", "tests.live.run", *names],
+        cwd=ROOT,
+        env={**clean, **{name: value for name, value in given.items() if value}},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+def test_the_examples_hold_with_a_model_that_works() -> None:
+    with ScriptedServer(always=ClinicModel(WANTS)) as server:
+        run = live(url=server.url)
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "healthcare_referral: 20 checks held, 0 did not" in run.stdout
+    assert "parcel_refund: 10 checks held, 0 did not" in run.stdout
+    assert "FAIL" not in run.stdout
+    assert all(call.authorized for call in server.calls)
+    told = re.findall(r"\d+\.\d s, model calls: \d+, tokens: \d+ in, \d+ out", run.stdout)
+    assert len(told) == 5 + 4
+
+
+def test_a_model_that_only_claims_to_book_fails_it() -> None:
+    def claims(call: Call) -> Any:
+        return {
+            "response": "All booked, number R-00000000!",
+            "selected_doctor": {"id": "dr-johnson"},
+            "patient_info": None,
+            "booking_details": None,
+        }
+
+    model = ClinicModel(others={"doctor_matcher": claims})
+    with ScriptedServer(always=model) as server:
+        run = live("healthcare_referral", url=server.url)
+
+    assert run.returncode == 1
+    assert "FAIL turn 5: the journey is complete" in run.stdout
+    assert "FAIL turn 5: the clinic's book has it" in run.stdout
+
+
+def test_the_wording_of_a_model_does_not_matter() -> None:
+    def mumbles(call: Call) -> Any:
+        answer = ClinicModel()(call)
+        if isinstance(answer, dict) and "response" in answer and role_of(call) != "understanding":
+            return {**answer, "response": "Hm."}
+        return answer
+
+    with ScriptedServer(always=mumbles) as server:
+        run = live("healthcare_referral", url=server.url)
+
+    assert run.returncode == 0
+
+
+def test_without_a_key_nothing_is_proved_and_that_is_no_success() -> None:
+    run = live(key="")
+
+    assert run.returncode == 2
+    assert "OPENAI_API_KEY is not set" in run.stdout
+
+
+def test_an_unknown_scene_is_refused_with_those_that_there_are() -> None:
+    run = live("parcel")
+
+    assert run.returncode == 2
+    assert "healthcare_referral, parcel_refund" in run.stdout
