@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
 
+DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
     "python -c 'import base64, os; print(base64.b64encode(os.urandom(32)).decode())'"
@@ -20,16 +21,25 @@ class Settings(BaseSettings):
     """What the environment decides; variables are prefixed with `JOURNEYGRAPH_`.
 
     Attributes:
-        store: Where sessions live: "memory://", "memory://NAME" or "sqlite:///FILE".
+        store: Where sessions live: "memory://", "memory://NAME", "sqlite:///FILE" or
+            "postgresql://..."; without it `database_url`, and without that a file in the current
+            folder.
+        database_url: The same, from `DATABASE_URL` without our prefix, as hosts of Postgres set it.
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
+        api_keys: Keys that clients of the HTTP server show, parted by commas.
+        docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
+            where no API key is set.
     """
 
     model_config = SettingsConfigDict(
         env_prefix="JOURNEYGRAPH_", env_file=".env", env_ignore_empty=True, extra="ignore"
     )
 
-    store: str = "sqlite:///journeys.db"
+    store: str | None = None
+    database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
     encryption_key: SecretStr | None = None
+    api_keys: SecretStr | None = None
+    docs: bool | None = None
 
     def config(self, store: str | None = None) -> JourneyConfig:
         """Return the settings of a session.
@@ -38,9 +48,16 @@ class Settings(BaseSettings):
             store: Used in place of the environment's.
 
         Raises:
-            ConfigurationError: The store's URL or the key is not valid; the key is not shown.
+            ConfigurationError: The store's URL or the key is not valid, or the environment names
+                two stores; neither keys nor passwords are shown.
         """
-        return JourneyConfig(persistence=store or self.store, encryption_key=self._key())
+        place = store or self._store_of_the_environment()
+        return JourneyConfig(persistence=place, encryption_key=self._key())
+
+    def keys(self) -> list[str]:
+        """Return the API keys, one by one."""
+        given = self.api_keys.get_secret_value() if self.api_keys else ""
+        return [key.strip() for key in given.split(",") if key.strip()]
 
     def require_key(self, spec: JourneySpec) -> None:
         """Refuse a sensitive journey without a key, and say where one goes.
@@ -52,6 +69,17 @@ class Settings(BaseSettings):
             raise ConfigurationError(
                 f"{spec.name} is marked __sensitive__, and there is no key. {_KEY_REMEDY}"
             )
+
+    def _store_of_the_environment(self) -> str:
+        given = self.database_url
+        if given and given.startswith("postgres://"):  # what some hosts still write
+            given = given.replace("postgres://", "postgresql://", 1)
+        if given and self.store and given != self.store:
+            raise ConfigurationError(
+                "JOURNEYGRAPH_STORE and DATABASE_URL name two different stores. Unset one of them, "
+                "or name the store with --store."
+            )
+        return self.store or given or DEFAULT_STORE
 
     def _key(self) -> bytes | None:
         if self.encryption_key is None:

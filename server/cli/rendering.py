@@ -25,9 +25,9 @@ NO_MODEL = (
 _SHORT = 60
 
 
-def announce(spec: JourneySpec) -> None:
-    """Say that no model is asked, of a journey in which one could be."""
-    triggers = (transition.trigger for transition in spec.transitions)
+def announce(*specs: JourneySpec) -> None:
+    """Say that no model is asked, of journeys in which one could be."""
+    triggers = (transition.trigger for spec in specs for transition in spec.transitions)
     if any(isinstance(asks, IntentTrigger) and asks.use_llm_fallback for asks in triggers):
         out.print(NO_MODEL, style="dim", soft_wrap=True)
 
