@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
 from graphs import statements
+from graphs.expiry import is_over
 from graphs.ledger import now
 from graphs.statements import Row
 from graphs.stores import Store, open_store
@@ -44,6 +45,9 @@ class Listed:
         return Place(self.updated_at, self.journey_id, self.session_id)
 
 
+_SHOWN = tuple(field.name for field in fields(Listed))
+
+
 class Directory:
     """The sessions of a store, also those of several journeys at once.
 
@@ -59,10 +63,13 @@ class Directory:
         """Open the store that a config names."""
         return cls(await open_store(config.persistence, None))
 
-    async def journey_of(self, session_id: str) -> str | None:
-        """Return the id of a session's journey; None if there is no such session."""
+    async def find(self, session_id: str) -> Listed | None:
+        """Return a session, whatever its status; None if there is none of this id."""
         head = await self._store.head(session_id)
-        return head["journey_id"] if head else None
+        if head is None:
+            return None
+        status = "expired" if is_over(head) else head["status"]
+        return Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
 
     async def page(
         self,

@@ -23,7 +23,7 @@ _ABOUT = """Long conversations with a goal. Begin a session, then send it messag
 Errors are `application/problem+json` with a stable `code` and the `request_id` of their answer.
 """
 # Routes check the key themselves, before they read anything; this is how the description says so.
-_BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="Where keys are set.")
+_BEARER = HTTPBearer(auto_error=False, scheme_name="API key")
 
 
 def create_app(
@@ -63,13 +63,13 @@ def app_of(wiring: Wiring) -> FastAPI:
     app.state.wiring = wiring
     app.add_middleware(Envelope, keys=wiring.keys)
     answer_problems(app)
-    _add_routes(app)
+    _add_routes(app, wiring)
     return app
 
 
-def _add_routes(app: FastAPI) -> None:
+def _add_routes(app: FastAPI, wiring: Wiring) -> None:
     app.include_router(health.router, responses=_problems(503))
-    behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)]}
+    behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)] if wiring.keys else []}
     app.include_router(turns.events_router, include_in_schema=False)
     app.include_router(turns.router, responses=_problems(), **behind_the_key)
     app.include_router(sessions.beginning, responses=_problems(), **behind_the_key)

@@ -28,7 +28,8 @@ def place_of(cursor: str) -> Place:
         Problem: 422 `invalid_cursor` for what is none of ours.
     """
     try:
-        text = base64.b64decode(cursor[:_LONGEST] + "==", altchars=b"-_", validate=True)
+        padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
+        text = base64.b64decode(padded, altchars=b"-_", validate=True)
         place = Place(*json.loads(text))
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise _invalid() from None

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from graphs.directory import Listed
 from graphs.inbox import checked_id, read
 from graphs.manager import PathwayManager
 from journeys import ConfigurationError, JourneySpec
@@ -43,26 +44,46 @@ async def _spec(journey_id: str, wiring: Wired) -> JourneySpec:
     return known_journey(wiring, journey_id)
 
 
-async def _known(session_id: str, wiring: Wired) -> PathwayManager:
-    """Find the session; who takes it closes it."""
+async def _listed(session_id: str, wiring: Wired) -> Listed:
     try:
-        journey_id = await wiring.directory.journey_of(checked_id(session_id))
+        listed = await wiring.directory.find(checked_id(session_id))
     except ConfigurationError:
         raise no_session() from None
     # One of a journey that is not served here is none of ours.
-    if journey_id not in wiring.journeys:
+    if listed is None or listed.journey_id not in wiring.journeys:
         raise no_session()
-    return wiring.manager(journey_id, session_id)
+    return listed
+
+
+_ListedSession = Annotated[Listed, Depends(_listed)]
+
+
+async def _known(listed: _ListedSession, wiring: Wired) -> PathwayManager:
+    """Find the session; who takes it closes it."""
+    return wiring.manager(listed.journey_id, listed.session_id)
+
+
+_KnownSession = Annotated[PathwayManager, Depends(_known)]
+
+
+async def _live(session: _KnownSession, listed: _ListedSession) -> PathwayManager:
+    """Find a session that has not expired: a stream that has begun cannot say so any more."""
+    if listed.status == "expired":
+        try:
+            await session.restore()
+        finally:
+            await session.close()
+    return session
 
 
 RunningTurns = Annotated[Turns, Depends(_turns)]
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
 KnownJourney = Annotated[JourneySpec, Depends(_spec)]
-KnownSession = Annotated[PathwayManager, Depends(_known)]
+LiveSession = Annotated[PathwayManager, Depends(_live)]
 
 
-async def _opened(session: KnownSession) -> AsyncIterator[PathwayManager]:
+async def _opened(session: _KnownSession) -> AsyncIterator[PathwayManager]:
     try:
         yield session
     finally:

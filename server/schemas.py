@@ -61,7 +61,9 @@ class Message(_Asked):
     model_config = ConfigDict(json_schema_extra={"examples": [{"message": "It is P-1042"}]})
 
     message: str = Field(
-        description="Empty ones and those over 16 kB get a fixed reply, and change nothing."
+        description="Empty ones and those over 16 kB get a fixed reply, and change nothing.",
+        # As graphs/inbox.py reads it, which says what is wrong better than a pattern could.
+        json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
     )
 
 
@@ -70,7 +72,7 @@ class Rollback(_Asked):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
 
-    version: int = Field(description="A number from GET .../versions.")
+    version: int = Field(ge=0, lt=2**31, description="A number from GET .../versions.")
 
 
 class Reply(BaseModel):

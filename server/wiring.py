@@ -11,7 +11,13 @@ from graphs.agents import check_all
 from graphs.directory import Directory
 from graphs.manager import PathwayManager
 from graphs.stores import open_store
-from journeys import AgentNotRegisteredError, ConfigurationError, Journey, JourneyConfig
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    Journey,
+    JourneyConfig,
+    JourneyDefinitionError,
+)
 from server.auth import Keys
 from server.cli.finding import Found, example_ids, find
 from server.settings import Settings
@@ -76,7 +82,8 @@ def wire(settings: Settings, names: Iterable[str] = (), store: str | None = None
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
-        CommandError: A journey is not there, not whole, or has agents missing.
+        CommandError: A journey is not there, or has agents missing.
+        JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
     return Wiring(
@@ -92,6 +99,8 @@ def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
     served: dict[str, Served] = {}
     for found in map(find, names):
         spec = found.journey.spec
+        if not spec.entry:
+            raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
         settings.require_key(spec)
         if spec.id in served:
             raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")

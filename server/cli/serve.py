@@ -29,7 +29,9 @@ _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def serve(
     journeys: Annotated[
         list[str] | None,
-        typer.Argument(help=f"{NAMES} Default: all examples.", show_default=False),
+        typer.Argument(
+            metavar="[JOURNEY]...", help=f"{NAMES} Default: all examples.", show_default=False
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
@@ -49,9 +51,9 @@ def serve(
     one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
     """
     wiring = wire(Settings(), journeys or (), store)
-    listener = _listening(host, port, wiring)
     _log_problems()
-    asyncio.run(_run(app_of(wiring), listener))
+    with _listening(host, port, wiring) as listener:
+        asyncio.run(_run(app_of(wiring), listener))
 
 
 def _listening(host: str, port: int, wiring: Wiring) -> socket.socket:
@@ -70,14 +72,22 @@ def _listening(host: str, port: int, wiring: Wiring) -> socket.socket:
                 f"JOURNEYGRAPH_API_KEYS, or leave --host out. {KEY_REMEDY}",
                 exit_code=2,
             )
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who takes nothing, and does not say so
-            listener.setsockopt(protocol, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
-        listener.bind(address)
+        return _bound(socket.socket(family, kind, protocol), address)
     except OSError as error:
         reason = error.strerror or error
         raise CommandError(f"Cannot listen at {host}, port {port}: {reason}.") from None
+
+
+def _bound(listener: socket.socket, address: Any) -> socket.socket:
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who takes nothing, and does not say so
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
+        listener.bind(address)
+        listener.listen()  # a port that is taken is known here
+    except OSError:
+        listener.close()
+        raise
     return listener
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from server.deps import KnownSession, RequestId, RunningTurns, Spoken
+from server.deps import LiveSession, RequestId, RunningTurns, Spoken
 from server.routing import ApiRoute, EventsRoute
 from server.schemas import Reply
 
@@ -17,7 +17,7 @@ _PATH = "/v1/sessions/{session_id}/messages"
 
 
 @router.post(_PATH)
-async def answer(session: KnownSession, message: Spoken, turns: RunningTurns) -> Reply:
+async def answer(session: LiveSession, message: Spoken, turns: RunningTurns) -> Reply:
     """Say something; the reply comes when the turn is committed.
 
     Turns of a session are taken one at a time, in the order in which they came. A turn goes on if
@@ -28,7 +28,7 @@ async def answer(session: KnownSession, message: Spoken, turns: RunningTurns) ->
 
 @events_router.post(_PATH, response_class=EventSourceResponse)
 async def stream(
-    session: KnownSession, message: Spoken, turns: RunningTurns, request_id: RequestId
+    session: LiveSession, message: Spoken, turns: RunningTurns, request_id: RequestId
 ) -> AsyncIterator[ServerSentEvent]:
     """Say something, and hear the turn: `transition`, `pathway`, `token`, then `done` or `error`.
 
