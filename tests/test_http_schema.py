@@ -23,7 +23,7 @@ _numbers = count()
 _HEADERS = {"Authorization": f"Bearer {KEY}", "Connection": "close"}
 
 
-def _more(self: many) -> bool:
+def _more(self: Any) -> bool:
     """What the schemas' strategies of this schemathesis call; this hypothesis has it no more."""
     if not hasattr(self, "each"):
         self.each = iter(self.__enter__())
@@ -34,13 +34,14 @@ def _more(self: many) -> bool:
 
 
 if not hasattr(many, "more"):
-    many.more = _more
+    many.more = _more  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, Any]]:
     """A server in a thread, for a client that is not async, with a session that began."""
-    ready, found = threading.Event(), {}
+    ready = threading.Event()
+    found: dict[str, Any] = {}
 
     async def run() -> None:
         async with serving(wired(keys=(KEY,)), Authorization=f"Bearer {KEY}") as api:

@@ -37,7 +37,7 @@ async def test_a_new_session_says_where_it_stands_and_where_it_is(api: Api) -> N
 
     body = begun.json()
     assert begun.status_code == 201
-    assert uuid.UUID(body["session_id"])
+    assert str(uuid.UUID(body["session_id"])) == body["session_id"]
     assert begun.headers["location"] == f"/v1/sessions/{body['session_id']}"
     assert body["pathway_id"] == "address"
     assert body["version"] == 0

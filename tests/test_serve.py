@@ -53,14 +53,14 @@ LOCKED = SLOW.replace("class Slow(Journey):", "class Locked(Journey):").replace(
 @contextmanager
 def served(folder: Path, *words: str, **environment: str) -> Iterator[tuple[Any, str, list[str]]]:
     """Start the server; give the process, its place, and the lines that it began with."""
-    process = start(folder, "serve", *words, "--port", "0", env=environment)
+    process: Any = start(folder, "serve", *words, "--port", "0", env=environment)
     lines: list[str] = []
     try:
         while not (lines and lines[-1].startswith("Listening")):
             line = process.stdout.readline().decode()
             assert line, process.stderr.read().decode()
             lines.append(line)
-        yield process, re.search(r"http://\S+:\d+", lines[-1])[0], lines
+        yield process, re.findall(r"http://\S+:\d+", lines[-1])[0], lines
     finally:
         process.kill()
         process.communicate()
@@ -96,7 +96,7 @@ def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number
     with served(folder, "slow.py", "--store", store) as (process, place, _):
         session = f"{place}/v1/sessions/s-1"
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
-        asked = {"json": {"message": "1.5"}, "headers": {"Accept": "text/event-stream"}}
+        asked: Any = {"json": {"message": "1.5"}, "headers": {"Accept": "text/event-stream"}}
         with httpx2.stream("POST", f"{session}/messages", **asked) as answer:
             lines = answer.iter_lines()
             while next(lines) != "event: token":
