@@ -61,7 +61,7 @@ class Directory:
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
         """Open the store that a config names."""
-        return cls(await open_store(config.persistence, None))
+        return cls(await open_store(config.persistence, None, config.database_pool_size))
 
     async def find(self, session_id: str) -> Listed | None:
         """Return a session, whatever its status; None if there is none of this id."""

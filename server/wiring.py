@@ -18,6 +18,7 @@ from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
 )
+from nodes.llm.models import is_configured, open_models
 from server.auth import Keys
 from server.cli.finding import Found, example_ids, find
 from server.settings import Settings
@@ -34,13 +35,14 @@ class Served:
 
 @dataclass(slots=True)
 class Wiring:
-    """What the routes work with."""
+    """What the routes work with; `model` is what `Journey` takes under that name."""
 
     config: JourneyConfig
     journeys: dict[str, Served]
     keys: Keys
     shows_docs: bool
     turns: Turns
+    model: Any = None
     _directory: Directory | None = None
 
     @property
@@ -53,11 +55,13 @@ class Wiring:
     def manager(self, journey_id: str, session_id: str) -> PathwayManager:
         """Return a handle on a session of a journey; cheap, since all share store and graph."""
         served = self.journeys[journey_id]
-        return PathwayManager(served.journey, session_id, self.config, agents=served.agents)
+        return PathwayManager(
+            served.journey, session_id, self.config, agents=served.agents, model=self.model
+        )
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Keep the store open; at the end let the turns finish first.
+        """Keep store and models open; at the end let the turns finish first.
 
         Raises:
             StateError: The store cannot be opened.
@@ -66,8 +70,13 @@ class Wiring:
             self._directory = await Directory.open(self.config)
             open_.push_async_callback(self._directory.close)
             if any(served.journey.spec.sensitive for served in self.journeys.values()):
-                sealed = await open_store(self.config.persistence, self.config.encryption_key)
+                config = self.config
+                sealed = await open_store(
+                    config.persistence, config.encryption_key, config.database_pool_size
+                )
                 open_.push_async_callback(sealed.close)
+            if models := open_models(self.model):
+                open_.push_async_callback(models.close)
             open_.push_async_callback(self.turns.finish)
             yield
 
@@ -111,7 +120,7 @@ def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
 def _agents_of(found: Found) -> Mapping[str, Any]:
     agents = found.agents
     try:
-        check_all(found.journey.spec, agents)
+        check_all(found.journey.spec, agents, has_model=is_configured(None))
     except AgentNotRegisteredError as error:
         raise found.without_agents(error) from None
     return agents

@@ -145,6 +145,7 @@ def wired(
         keys=Keys(keys),
         shows_docs=not keys,
         turns=Turns(),
+        model=False,
     )
 
 

@@ -219,7 +219,10 @@ async def pages(api: Api, **asked: Any) -> list[list[str]]:
             return found
 
 
-async def test_sessions_are_listed_page_by_page_newest_activity_first(api: Api) -> None:
+async def test_sessions_are_listed_page_by_page_newest_activity_first(
+    serve: Callable[..., Any], store_url: str
+) -> None:
+    api = await serve(url=store_url)
     for number in range(5):
         await api.begin(("parcel", "letter")[number % 2], f"s-{number}")
     await api.says("/v1/sessions/s-0", "hello")
@@ -231,8 +234,9 @@ async def test_sessions_are_listed_page_by_page_newest_activity_first(api: Api) 
 
 
 async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once(
-    api: Api, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., Any], store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    api = await serve(url=store_url)
     from graphs import ledger  # noqa: PLC0415
 
     noon = ledger.now()
@@ -248,9 +252,9 @@ async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once
 
 
 async def test_lists_are_narrowed_by_status_and_hide_the_expired(
-    serve: Callable[..., Any],
+    serve: Callable[..., Any], store_url: str
 ) -> None:
-    url = f"memory://{uuid.uuid4()}"
+    url = store_url
     brief = await serve(url=url, session_ttl_seconds=0.05)
     await brief.begin(session_id="old")
     api = await serve(url=url)

@@ -146,8 +146,9 @@ async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., 
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_ten_messages_at_once_are_answered_one_by_one_in_their_order(
-    api: Api, streamed: bool
+    serve: Callable[..., Any], store_url: str, streamed: bool
 ) -> None:
+    api = await serve(url=store_url)
     parcel = await api.begin()
     headers = helpers.EVENTS if streamed else {}
 

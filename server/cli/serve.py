@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy.engine import make_url
 
+from journeys.store_url import masked
+from nodes.llm.models import KEY, is_configured
 from server.app import app_of
 from server.auth import KEY_REMEDY, is_loopback
 from server.cli.edge import CommandError
@@ -95,9 +96,12 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     """Say what is served, from which store, where, and to whom."""
     host, port, *_ = listener.getsockname()
     place = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    announce(*(served.journey.spec for served in wiring.journeys.values()))
+    if is_configured(wiring.model):
+        _tell(f"A model is configured ({KEY}); journeys may ask it.")
+    else:
+        announce(*(served.journey.spec for served in wiring.journeys.values()))
     _tell(f"Journeys: {', '.join(wiring.journeys)}")
-    _tell(f"Store: {without_secrets(wiring.config.persistence)}")
+    _tell(f"Store: {masked(wiring.config.persistence)}")
     if wiring.keys:
         _tell("Clients need a key of JOURNEYGRAPH_API_KEYS.")
     else:
@@ -108,13 +112,6 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
 
 def _tell(line: str) -> None:
     out.print(line, markup=False, soft_wrap=True)
-
-
-def without_secrets(store: str) -> str:
-    """Return a store's URL without its password, and without options, which may hold one."""
-    if not store.startswith("postgresql"):
-        return store
-    return make_url(store).set(query={}).render_as_string(hide_password=True)
 
 
 def _log_problems() -> None:
