@@ -13,7 +13,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat studio test lint types check bench live format lock clean
+.PHONY: help demo chat serve studio test lint types check bench live format lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -29,6 +29,9 @@ demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
 
 chat: $(RUN)  ## Talk to a journey (JOURNEY=id, file.py, file.py:Class or module:Class)
 	@$(PY) -P -m server.cli chat $(JOURNEY) $(ARGS)
+
+serve: $(RUN)  ## Serve journeys over HTTP on this machine (JOURNEY=..., ARGS="--port 9000")
+	@$(PY) -P -m server.cli serve $(JOURNEY) $(ARGS)
 
 studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 2025")
 	@echo "The Studio UI named below is a hosted page that a free account opens; it talks to this machine's server."

@@ -13,7 +13,10 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Float,
+    Integer,
+    String,
     bindparam,
+    case,
     cast,
     column,
     delete,
@@ -135,6 +138,27 @@ EXPIRED = _sql(
     select(sessions.c.session_id, sessions.c.version)
     .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
     .order_by(sessions.c.expires_at)
+)
+_STANDING = case(
+    (_LIVE & (sessions.c.expires_at >= bindparam("now")), sessions.c.status), else_=_EXPIRED
+)
+_ASKED: ColumnElement[str] = bindparam("status", type_=String)
+_LISTED = ("session_id", "journey_id", "pathway_id", "version", "created_at", "updated_at")
+# One journey's sessions from a place on, without a status all that have not expired.
+PAGE = _sql(
+    select(*(sessions.c[name] for name in _LISTED), _STANDING.label("status"))
+    .where(sessions.c.journey_id == bindparam("journey"))
+    .where((_STANDING == _ASKED) | ((literal_column("''") == _ASKED) & (_STANDING != _EXPIRED)))
+    .where(
+        (sessions.c.updated_at < bindparam("before"))
+        | (
+            (sessions.c.updated_at == bindparam("tie"))
+            & (sessions.c.session_id > bindparam("above"))
+        )
+    )
+    .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
+    .limit(bindparam("most", type_=Integer))
+    .offset(literal_column("0"))
 )
 MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
 FORGET_TURNS = _sql(delete(turns).where(turns.c.session_id == bindparam("session")))

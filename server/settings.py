@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
 from nodes.llm.models import KEY, SERVER
 
+DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
     "python -c 'import base64, os; print(base64.b64encode(os.urandom(32)).decode())'"
@@ -23,24 +24,33 @@ class Settings(BaseSettings):
     """What the environment decides; variables are prefixed with `JOURNEYGRAPH_`.
 
     Attributes:
-        store: Where sessions live: "memory://", "memory://NAME" or "sqlite:///FILE".
+        store: Where sessions live: "memory://", "memory://NAME", "sqlite:///FILE" or
+            "postgresql://..."; without it `database_url`, and without that a file in the current
+            folder.
+        database_url: The same, from `DATABASE_URL` without our prefix, as hosts of Postgres set it.
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
         intent_model: OpenAI model that understands messages.
         agent_model: OpenAI model of the agents that are models.
         openai_api_key: From `OPENAI_API_KEY`: with it, journeys run on models.
         openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
+        api_keys: Keys that clients of the HTTP server show, parted by commas.
+        docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
+            where no API key is set.
     """
 
     model_config = SettingsConfigDict(
         env_prefix="JOURNEYGRAPH_", env_file=".env", env_ignore_empty=True, extra="ignore"
     )
 
-    store: str = "sqlite:///journeys.db"
+    store: str | None = None
+    database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
     encryption_key: SecretStr | None = None
     intent_model: str = "gpt-4o-mini"
     agent_model: str = "gpt-4o-mini"
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
+    api_keys: SecretStr | None = None
+    docs: bool | None = None
 
     def model_post_init(self, context: Any) -> None:
         """Put the model's key and server where its client looks for them: `.env` may hold them."""
@@ -56,14 +66,20 @@ class Settings(BaseSettings):
             store: Used in place of the environment's.
 
         Raises:
-            ConfigurationError: The store's URL or the key is not valid; the key is not shown.
+            ConfigurationError: The store's URL or the key is not valid, or the environment names
+                two stores; neither keys nor passwords are shown.
         """
         return JourneyConfig(
-            persistence=store or self.store,
+            persistence=store or self._store_of_the_environment(),
             encryption_key=self._key(),
             intent_detection_model=self.intent_model,
             agent_model=self.agent_model,
         )
+
+    def keys(self) -> list[str]:
+        """Return the API keys, one by one."""
+        given = self.api_keys.get_secret_value() if self.api_keys else ""
+        return [key.strip() for key in given.split(",") if key.strip()]
 
     def require_key(self, spec: JourneySpec) -> None:
         """Refuse a sensitive journey without a key, and say where one goes.
@@ -75,6 +91,17 @@ class Settings(BaseSettings):
             raise ConfigurationError(
                 f"{spec.name} is marked __sensitive__, and there is no key. {_KEY_REMEDY}"
             )
+
+    def _store_of_the_environment(self) -> str:
+        given = self.database_url
+        if given and given.startswith("postgres://"):  # what some hosts still write
+            given = given.replace("postgres://", "postgresql://", 1)
+        if given and self.store and given != self.store:
+            raise ConfigurationError(
+                "JOURNEYGRAPH_STORE and DATABASE_URL name two different stores. Unset one of them, "
+                "or name the store with --store."
+            )
+        return self.store or given or DEFAULT_STORE
 
     def _key(self) -> bytes | None:
         if self.encryption_key is None:

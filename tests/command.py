@@ -122,7 +122,8 @@ def flat(output: str) -> str:
 
 def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start the command in a process of its own, its streams piped."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    more = options.pop("env", {})
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-P", "-m", "server.cli", *words]
     return subprocess.Popen(command, cwd=folder, env=environment, **{**pipes, **options})

@@ -19,16 +19,17 @@ from server.cli.demo import demo
 from server.cli.draw import draw
 from server.cli.edge import guarded
 from server.cli.rendering import out
+from server.cli.serve import serve
 
 app = typer.Typer(
     name="journeygraph",
-    help="Run, talk to, check and draw journeys: long conversations with a goal.",
+    help="Run, talk to, serve, check and draw journeys: long conversations with a goal.",
     epilog="Begin with: journeygraph demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, chat, check, draw):
+for command in (demo, chat, serve, check, draw):
     app.command()(guarded(command))
 
 

@@ -1,0 +1,123 @@
+"""Look into a store from outside of any session: which sessions there are, and of which journey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Self
+
+from graphs import statements
+from graphs.expiry import is_over
+from graphs.ledger import now
+from graphs.statements import Row
+from graphs.stores import Store, open_store
+from journeys import JourneyConfig
+from nodes.plain import stamp
+
+LIVE = ""
+"""Stands for every status but expired."""
+_END_OF_TIME = "9999"
+
+
+class Place(NamedTuple):
+    """Where a page ended: the last session on it."""
+
+    updated_at: str
+    journey_id: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session as the directory shows it; its status is that of this moment."""
+
+    session_id: str
+    journey_id: str
+    status: str
+    pathway_id: str
+    version: int
+    created_at: str
+    updated_at: str
+
+    @property
+    def place(self) -> Place:
+        """Where a page that ends with this session ends."""
+        return Place(self.updated_at, self.journey_id, self.session_id)
+
+
+_SHOWN = tuple(field.name for field in fields(Listed))
+
+
+class Directory:
+    """The sessions of a store, also those of several journeys at once.
+
+    It uses the store as a session does, so that the store stays open until `close()`. What it reads
+    is not sealed, so it needs no key. Every method raises `StateError` if the store fails.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    async def open(cls, config: JourneyConfig) -> Self:
+        """Open the store that a config names."""
+        return cls(await open_store(config.persistence, None, config.database_pool_size))
+
+    async def find(self, session_id: str) -> Listed | None:
+        """Return a session, whatever its status; None if there is none of this id."""
+        head = await self._store.head(session_id)
+        if head is None:
+            return None
+        status = "expired" if is_over(head) else head["status"]
+        return Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
+
+    async def page(
+        self,
+        journeys: Sequence[str],
+        *,
+        status: str = LIVE,
+        after: Place | None = None,
+        limit: int = 50,
+    ) -> list[Listed]:
+        """Return sessions of these journeys, newest activity first.
+
+        Args:
+            journeys: Ids of journeys.
+            status: active, complete or expired; otherwise all that have not expired.
+            after: Where the page before ended.
+            limit: Most sessions to return.
+        """
+        found: list[Listed] = []
+        for journey in sorted(journeys):
+            rows = await self._store.read(
+                statements.PAGE,
+                journey=journey,
+                status=status,
+                now=stamp(now()),
+                most=limit,
+                **_bounds(journey, after),
+            )
+            found += [Listed(**row) for row in rows]
+        # Stable: sessions of one journey stay in the order in which the store sorts their ids.
+        return sorted(found, key=lambda session: session.updated_at, reverse=True)[:limit]
+
+    async def ready(self) -> None:
+        """Read from our own tables; returning says that the store answers and has them."""
+        await self.page([""], limit=1)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self._store.close()
+
+
+def _bounds(journey: str, after: Place | None) -> Row:
+    """Say what comes after a place among one journey's sessions.
+
+    Of sessions that were active at the very same time, those of the journeys before it were shown
+    already, and those of the journeys behind it were not.
+    """
+    if after is None:
+        return {"before": _END_OF_TIME, "tie": "", "above": ""}
+    ties = after.updated_at if journey >= after.journey_id else ""
+    above = after.session_id if journey == after.journey_id else ""
+    return {"before": after.updated_at, "tie": ties, "above": above}

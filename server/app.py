@@ -1,0 +1,91 @@
+"""The HTTP application, made from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
+
+from server.envelope import Envelope
+from server.problems import MEDIA_TYPE, answer_problems
+from server.routes import health, sessions, turns
+from server.routes import journeys as journeys_routes
+from server.schemas import ProblemBody
+from server.settings import Settings
+from server.wiring import Wiring, wire
+
+_ABOUT = """Long conversations with a goal. Begin a session, then send it messages.
+
+Errors are `application/problem+json` with a stable `code` and the `request_id` of their answer.
+"""
+# Routes check the key themselves, before they read anything; this is how the description says so.
+_BEARER = HTTPBearer(auto_error=False, scheme_name="API key")
+
+
+def create_app(
+    settings: Settings | None = None, journeys: Iterable[str] = (), store: str | None = None
+) -> FastAPI:
+    """Return the application; its store is opened when it starts.
+
+    Args:
+        settings: Default: from the environment and `.env`.
+        journeys: As the command line names them; without any, all examples.
+        store: URL used in place of the settings'.
+
+    Raises:
+        ConfigurationError: A setting cannot be honoured.
+        CommandError: A journey cannot be served.
+    """
+    return app_of(wire(settings or Settings(), journeys, store))
+
+
+def app_of(wiring: Wiring) -> FastAPI:
+    """Return the application of what is joined already."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with wiring.opened():
+            yield
+
+    app = FastAPI(
+        title="JourneyGraph",
+        version=_version(),
+        description=_ABOUT,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        redoc_url=None,
+        openapi_url="/openapi.json" if wiring.shows_docs else None,  # and with it /docs
+    )
+    app.state.wiring = wiring
+    app.add_middleware(Envelope, keys=wiring.keys)
+    answer_problems(app)
+    _add_routes(app, wiring)
+    return app
+
+
+def _add_routes(app: FastAPI, wiring: Wiring) -> None:
+    app.include_router(health.router, responses=_problems(503))
+    behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)] if wiring.keys else []}
+    app.include_router(turns.events_router, include_in_schema=False)
+    app.include_router(turns.router, responses=_problems(), **behind_the_key)
+    app.include_router(sessions.beginning, responses=_problems(), **behind_the_key)
+    app.include_router(sessions.router, responses=_problems(), **behind_the_key)
+    app.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
+
+
+def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the problems that routes answer with."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemBody"}}}
+    described = {"model": ProblemBody, "content": content}
+    return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}
+
+
+def _version() -> str:
+    try:
+        return version("journeygraph")
+    except PackageNotFoundError:
+        return "0"

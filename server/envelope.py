@@ -1,0 +1,81 @@
+"""What surrounds every answer: a request id, headers, and what is said when all else failed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import uuid
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.auth import Keys
+from server.problems import problem_of
+
+STALL_SECONDS = 10.0
+"""How long a client may take nothing of a stream before it is closed."""
+_SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+_LOG = logging.getLogger("journeygraph.http")
+
+
+class Envelope:
+    """ASGI middleware around the whole app; `request.state.request_id` comes from here."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        answer = _Answer(send, request_id)
+        try:
+            self._keys.admit_from(scope)
+            await self._app(scope, receive, answer)
+        except Exception as error:
+            if answer.stalled:
+                _LOG.info("Request %s: its client took nothing any more.", request_id)
+                return
+            problem = problem_of(error, request_id)
+            if not answer.begun:
+                await problem.response(request_id)(scope, receive, answer)
+
+
+class _Answer:
+    """Sends a response with our headers on it, and gives up on who does not take a stream."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._patience: float | None = None
+        self.begun = self.stalled = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            headers = MutableHeaders(scope=message)
+            headers.update({**_HEADERS, "X-Request-Id": self._request_id})
+            if headers.get("content-type", "").startswith("text/event-stream"):
+                self._patience = STALL_SECONDS
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._send(message)
+        except TimeoutError:
+            self.stalled = True
+            raise
+
+
+def _request_id(scope: Scope) -> str:
+    """Take over the client's request id if it is one, or make one."""
+    given = Headers(scope=scope).get("x-request-id", "")
+    return given if _SANE.fullmatch(given) else uuid.uuid4().hex

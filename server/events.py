@@ -1,0 +1,61 @@
+"""A turn as server-sent events, for a client that may be slow, or gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi.sse import ServerSentEvent
+
+from journeys import JourneyEvent
+from server.envelope import STALL_SECONDS
+from server.problems import Problem
+from server.schemas import Reply
+
+MOST_WAITING = 64
+"""Events that are kept for a client that does not take them."""
+
+
+class Listener:
+    """Who hears a turn. The turn does not wait for it: one that takes nothing for long is left."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(MOST_WAITING)
+        self._gone = False
+
+    async def hear(self, event: ServerSentEvent | None) -> None:
+        """Pass an event on; None ends the stream. Returns at once for a listener that is gone."""
+        if self._gone:
+            return
+        try:
+            async with asyncio.timeout(STALL_SECONDS if self._waiting.full() else None):
+                await self._waiting.put(event)
+        except TimeoutError:
+            self._leave()
+
+    async def events(self) -> AsyncIterator[ServerSentEvent]:
+        """Yield what is heard; leaving early leaves the turn as it is."""
+        try:
+            while (event := await self._waiting.get()) is not None:
+                yield event
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._gone = True
+        while not self._waiting.empty():
+            self._waiting.get_nowait()
+        self._waiting.put_nowait(None)
+
+
+def sent(event: JourneyEvent, session_id: str) -> ServerSentEvent:
+    """Return an event of a turn as it is sent; `done` holds what the JSON answer would be."""
+    if event.type == "done":
+        reply = Reply.of(session_id, event.data["response"])
+        return ServerSentEvent(event="done", data=reply)
+    return ServerSentEvent(event=event.type, data=dict(event.data))
+
+
+def failed(problem: Problem, request_id: str) -> ServerSentEvent:
+    """Return the event that ends a turn which was not committed."""
+    return ServerSentEvent(event="error", data=problem.body(request_id))

@@ -1,0 +1,111 @@
+"""Begin, find, look into, take back and remove sessions."""
+
+from __future__ import annotations
+
+import uuid
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from server.cursors import cursor_of, place_of
+from server.deps import OpenSession, Wired, known_journey
+from server.problems import Problem
+from server.routing import ApiRoute, ContextRoute
+from server.schemas import (
+    Context,
+    History,
+    NewSession,
+    Rollback,
+    Session,
+    Sessions,
+    Status,
+    Versions,
+)
+from server.wiring import Wiring
+
+beginning = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ContextRoute)
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRoute)
+
+
+@beginning.post("", status_code=HTTPStatus.CREATED)
+async def begin(new: NewSession, wiring: Wired, response: Response) -> Session:
+    """Begin a session."""
+    session_id = new.session_id or str(uuid.uuid4())
+    manager = wiring.manager(_journey_of(new, wiring), session_id)
+    try:
+        begun = await manager.start_session(new.context)
+    finally:
+        await manager.close()
+    response.headers["Location"] = f"/v1/sessions/{session_id}"
+    return Session.of(begun)
+
+
+@router.get("")
+async def listed(
+    wiring: Wired,
+    journey_id: str | None = None,
+    status: Status | None = None,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Sessions:
+    """List sessions, newest activity first; expired ones only if they are asked for."""
+    journeys = [known_journey(wiring, journey_id).id] if journey_id else list(wiring.journeys)
+    after = place_of(cursor) if cursor else None
+    # One more than asked for tells whether there is another page.
+    found = await wiring.directory.page(journeys, status=status or "", after=after, limit=limit + 1)
+    more = cursor_of(found[limit - 1].place) if len(found) > limit else None
+    return Sessions(sessions=found[:limit], next_cursor=more)
+
+
+@router.get("/{session_id}")
+async def shown(session: OpenSession) -> Session:
+    """Say where a session stands."""
+    return Session.of(await session.restore())
+
+
+@router.get("/{session_id}/history")
+async def history(session: OpenSession) -> History:
+    """Return all that was said, also what a rollback took back."""
+    return History(session_id=session.session_id, entries=await session.transcript())
+
+
+@router.get("/{session_id}/context")
+async def context(session: OpenSession, name: str | None = None) -> Context:
+    """Return the context; with `name` that value alone, and every value it has had."""
+    values = await session.snapshot()
+    if name is None:
+        return Context(session_id=session.session_id, context=values)
+    named = {name: values[name]} if name in values else {}
+    past = await session.context_history(name)
+    return Context(session_id=session.session_id, context=named, history=past)
+
+
+@router.get("/{session_id}/versions")
+async def versions(session: OpenSession) -> Versions:
+    """List every version of a session: its start, turns, failures and rollbacks."""
+    return Versions(session_id=session.session_id, versions=await session.versions())
+
+
+@router.post("/{session_id}/rollback")
+async def rollback(session: OpenSession, to: Rollback) -> Session:
+    """Make a new version whose state equals that of an older one; what came between stays."""
+    return Session.of(await session.rollback(to.version))
+
+
+@router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
+async def delete(session: OpenSession) -> None:
+    """Remove a session, its history and its audit for good; a turn that runs is refused."""
+    await session.delete()
+
+
+def _journey_of(new: NewSession, wiring: Wiring) -> str:
+    if new.journey_id is not None:
+        return known_journey(wiring, new.journey_id).id
+    if len(wiring.journeys) == 1:
+        return next(iter(wiring.journeys))
+    raise Problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "journey_id_required",
+        f"There are several journeys here. Name one: {', '.join(wiring.journeys)}.",
+    )

@@ -1,0 +1,309 @@
+"""What goes in and out over HTTP; the OpenAPI description is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graphs.directory import Listed
+from journeys import (
+    FieldVersion,
+    JourneyResponse,
+    JourneySession,
+    JourneySpec,
+    TranscriptEntry,
+    VersionInfo,
+)
+
+SessionId = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$",
+        description="1 to 200 letters, digits and ._~:@+- that begin with a letter or a digit.",
+    ),
+]
+Status = Literal["active", "complete", "expired"]
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewSession(_Asked):
+    """What a session begins with."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"journey_id": "parcel_refund"},
+                {
+                    "journey_id": "healthcare_referral",
+                    "session_id": "patient-12345",
+                    "context": {"insurance_id": "INS-123456"},
+                },
+            ]
+        }
+    )
+
+    journey_id: str | None = Field(
+        default=None, description="May be left out where the server has one journey."
+    )
+    session_id: SessionId | None = Field(default=None, description="Default: a new UUID.")
+    context: dict[str, Any] | None = Field(
+        default=None, description="First values of the context; up to 1 MB as JSON."
+    )
+
+
+class Message(_Asked):
+    """What the user says."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message": "It is P-1042"}]})
+
+    message: str = Field(
+        description="Empty ones and those over 16 kB get a fixed reply, and change nothing.",
+        # As graphs/inbox.py reads it, which says what is wrong better than a pattern could.
+        json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
+    )
+
+
+class Rollback(_Asked):
+    """Where to go back to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
+
+    version: int = Field(ge=0, lt=2**31, description="A number from GET .../versions.")
+
+
+class Reply(BaseModel):
+    """The outcome of a turn, which is committed."""
+
+    session_id: str
+    message: str = Field(description="What to say to the user.")
+    pathway_id: str = Field(description="Where the session stands now.")
+    pathway_changed: bool
+    transition_to: str | None = Field(description="Where a transition led; null if none fired.")
+    accumulated_context: dict[str, Any]
+    is_journey_complete: bool
+    metadata: dict[str, Any] = Field(
+        description="version, pathway_stack, returning, tier, confidence, ran, flags, usage, ..."
+    )
+
+    @classmethod
+    def of(cls, session_id: str, response: JourneyResponse) -> Self:
+        """Return a response as it is sent: what failed inside is named, and not described."""
+        error = response.metadata["error"]
+        shown = {"type": error["type"]} if error else None
+        return cls(
+            session_id=session_id,
+            message=response.message,
+            pathway_id=response.pathway_id,
+            pathway_changed=response.pathway_changed,
+            transition_to=response.transition_to,
+            accumulated_context=response.accumulated_context,
+            is_journey_complete=response.is_journey_complete,
+            metadata={**response.metadata, "error": shown},
+        )
+
+
+class Session(BaseModel):
+    """Where a session stands."""
+
+    session_id: str
+    journey_id: str
+    pathway_id: str
+    pathway_stack: list[str] = Field(description="Pathways that are paused, the last one on top.")
+    returning: bool = Field(description="Whether the next message leads back from a detour.")
+    is_journey_complete: bool
+    version: int
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, session: JourneySession) -> Self:
+        """Return a session as it is sent."""
+        return cls(
+            session_id=session.session_id,
+            journey_id=session.journey_id,
+            pathway_id=session.current_pathway_id,
+            pathway_stack=session.pathway_stack,
+            returning=session.returning,
+            is_journey_complete=session.is_journey_complete,
+            version=session.version,
+            created_at=session.created_at,
+            updated_at=session.updated_at,
+        )
+
+
+class History(BaseModel):
+    """All that was said, oldest first."""
+
+    session_id: str
+    entries: list[TranscriptEntry]
+
+
+class Context(BaseModel):
+    """What a session knows."""
+
+    session_id: str
+    context: dict[str, Any]
+    history: list[FieldVersion] | None = Field(
+        default=None, description="With ?name=: every value it has had, oldest first."
+    )
+
+
+class Versions(BaseModel):
+    """Every version of a session, oldest first."""
+
+    session_id: str
+    versions: list[VersionInfo]
+
+
+class Sessions(BaseModel):
+    """A page of sessions, newest activity first."""
+
+    sessions: list[Listed]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+
+
+class JourneySummary(BaseModel):
+    """A journey in short."""
+
+    journey_id: str
+    name: str
+    purpose: str
+    version: str
+    entry_pathway: str
+
+    @classmethod
+    def of(cls, spec: JourneySpec) -> Self:
+        """Return a journey as it is listed."""
+        return cls(
+            journey_id=spec.id,
+            name=spec.name,
+            purpose=spec.purpose,
+            version=spec.version,
+            entry_pathway=spec.entry,
+        )
+
+
+class Journeys(BaseModel):
+    """The journeys of this server."""
+
+    journeys: list[JourneySummary]
+
+
+class PathwayDetail(BaseModel):
+    """A pathway of a journey."""
+
+    pathway_id: str
+    purpose: str
+    agents: list[str]
+    accumulates: list[str]
+    next: str | None
+    is_detour: bool
+
+
+class TransitionDetail(BaseModel):
+    """A transition of a journey."""
+
+    trigger: str
+    from_pathways: list[str] = Field(description="['*']: from anywhere.")
+    to_pathway: str
+    priority: int
+
+
+class JourneyDetail(JourneySummary):
+    """A journey with what it is made of."""
+
+    sensitive: bool
+    pathways: list[PathwayDetail]
+    transitions: list[TransitionDetail]
+
+    @classmethod
+    def of(cls, spec: JourneySpec) -> Self:
+        """Return a journey as it is shown."""
+        pathways = [
+            PathwayDetail(
+                pathway_id=pathway.id,
+                purpose=pathway.purpose,
+                agents=list(pathway.agents),
+                accumulates=list(pathway.accumulate),
+                next=pathway.next,
+                is_detour=pathway.is_detour,
+            )
+            for pathway in spec.pathways.values()
+        ]
+        transitions = [
+            TransitionDetail(
+                trigger=transition.label,
+                from_pathways=list(transition.sources),
+                to_pathway=transition.target,
+                priority=transition.priority,
+            )
+            for transition in spec.transitions
+        ]
+        return cls(
+            **JourneySummary.of(spec).model_dump(),
+            sensitive=spec.sensitive,
+            pathways=pathways,
+            transitions=transitions,
+        )
+
+
+class GraphNode(BaseModel):
+    """A pathway on the map."""
+
+    pathway_id: str
+    agents: list[str]
+    is_detour: bool = Field(description="It leads back to where it was entered from.")
+
+
+class GraphEdge(BaseModel):
+    """A way from one pathway to another."""
+
+    from_pathway: str = Field(description="'*': from anywhere.")
+    to_pathway: str
+    kind: Literal["next", "transition"]
+    label: str
+
+
+class Graph(BaseModel):
+    """The pathway map: what leads where."""
+
+    entry_pathway: str
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+class Health(BaseModel):
+    """That all is well."""
+
+    status: Literal["ok"] = "ok"
+
+
+class ProblemBody(BaseModel):
+    """Why there is no other answer (RFC 9457)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "about:blank",
+                    "title": "Not Found",
+                    "status": 404,
+                    "detail": "There is no session of this id. POST /v1/sessions begins one.",
+                    "code": "session_not_found",
+                    "request_id": "6fb1b0a8c1d94ac7a7a0c0a1b5b0f3d2",
+                }
+            ]
+        }
+    )
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str = Field(description="For programs; does not change between releases.")
+    request_id: str
+    errors: list[dict[str, str]] | None = None

@@ -1,0 +1,91 @@
+"""The turns that run in this process, each in a task of its own, whoever asked and left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from graphs.manager import PathwayManager
+from journeys import JourneyResponse
+from server.events import Listener, failed, sent
+from server.problems import problem_of
+
+GRACE_SECONDS = 20.0
+"""How long turns may go on when the server stops."""
+_T = TypeVar("_T")
+
+
+class Turns:
+    """Holds every running turn, so that a client that hangs up loses nothing."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+        self._until: float | None = None
+
+    def __len__(self) -> int:
+        """Return how many turns run or wait for their turn."""
+        return len(self._running)
+
+    async def take(self, session: PathwayManager, message: str) -> JourneyResponse:
+        """Run one turn and return its response; it goes on if the caller is cancelled.
+
+        Raises:
+            JourneyError: See `PathwayManager.process_message`.
+        """
+        return await asyncio.shield(self._begin(_answer(session, message)))
+
+    def tell(self, session: PathwayManager, message: str, request_id: str) -> Listener:
+        """Begin one turn and return who hears it, whether or not anybody listens."""
+        listener = Listener()
+        self._begin(_tell(session, message, request_id, listener))
+        return listener
+
+    def close(self) -> None:
+        """From now on the turns have 20 seconds."""
+        self._until = asyncio.get_running_loop().time() + GRACE_SECONDS
+
+    async def finish(self) -> None:
+        """Wait for the turns until their time is up; give up those that still run.
+
+        A turn that is given up is committed whole or not at all.
+        """
+        if self._until is None:
+            self.close()
+        left = (self._until or 0.0) - asyncio.get_running_loop().time()
+        if self._running:
+            await asyncio.wait(self._running, timeout=max(left, 0.0))
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
+
+    def _begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        task = asyncio.get_running_loop().create_task(turn)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # it is nobody's any more if the client has gone
+
+
+async def _answer(session: PathwayManager, message: str) -> JourneyResponse:
+    try:
+        return await session.process_message(message)
+    finally:
+        await session.close()
+
+
+async def _tell(session: PathwayManager, message: str, request_id: str, listener: Listener) -> None:
+    try:
+        async for event in session.stream_message(message):
+            if event.type != "error":  # it is raised as well, and said in our own words below
+                await listener.hear(sent(event, session.session_id))
+    except Exception as error:
+        await listener.hear(failed(problem_of(error, request_id), request_id))
+    finally:
+        await listener.hear(None)
+        await session.close()

@@ -1,0 +1,126 @@
+"""The one place where everything is joined: settings, journeys with their agents, store, keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graphs.agents import check_all
+from graphs.directory import Directory
+from graphs.manager import PathwayManager
+from graphs.stores import open_store
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    Journey,
+    JourneyConfig,
+    JourneyDefinitionError,
+)
+from nodes.llm.models import is_configured, open_models
+from server.auth import Keys
+from server.cli.finding import Found, example_ids, find
+from server.settings import Settings
+from server.turns import Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A journey, and the agents that all of its sessions here share."""
+
+    journey: type[Journey]
+    agents: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Wiring:
+    """What the routes work with; `model` is what `Journey` takes under that name."""
+
+    config: JourneyConfig
+    journeys: dict[str, Served]
+    keys: Keys
+    shows_docs: bool
+    turns: Turns
+    model: Any = None
+    _directory: Directory | None = None
+
+    @property
+    def directory(self) -> Directory:
+        """The sessions in the store; there while the app runs."""
+        if self._directory is None:
+            raise RuntimeError("The store is opened by the app's lifespan, which has not begun.")
+        return self._directory
+
+    def manager(self, journey_id: str, session_id: str) -> PathwayManager:
+        """Return a handle on a session of a journey; cheap, since all share store and graph."""
+        served = self.journeys[journey_id]
+        return PathwayManager(
+            served.journey, session_id, self.config, agents=served.agents, model=self.model
+        )
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Keep store and models open; at the end let the turns finish first.
+
+        Raises:
+            StateError: The store cannot be opened.
+        """
+        async with AsyncExitStack() as open_:
+            self._directory = await Directory.open(self.config)
+            open_.push_async_callback(self._directory.close)
+            if any(served.journey.spec.sensitive for served in self.journeys.values()):
+                config = self.config
+                sealed = await open_store(
+                    config.persistence, config.encryption_key, config.database_pool_size
+                )
+                open_.push_async_callback(sealed.close)
+            if models := open_models(self.model):
+                open_.push_async_callback(models.close)
+            open_.push_async_callback(self.turns.finish)
+            yield
+
+
+def wire(settings: Settings, names: Iterable[str] = (), store: str | None = None) -> Wiring:
+    """Join what the settings and the names say.
+
+    Args:
+        settings: From the environment, or made by hand.
+        names: Journeys as the command line names them; without any, all examples.
+        store: URL used in place of the settings'.
+
+    Raises:
+        ConfigurationError: A setting is not valid, or a sensitive journey has no key.
+        CommandError: A journey is not there, or has agents missing.
+        JourneyDefinitionError: A journey is abstract.
+    """
+    keys = Keys(settings.keys())
+    return Wiring(
+        config=settings.config(store),
+        journeys=_served(settings, list(names) or example_ids()),
+        keys=keys,
+        shows_docs=not keys if settings.docs is None else settings.docs,
+        turns=Turns(),
+    )
+
+
+def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
+    served: dict[str, Served] = {}
+    for found in map(find, names):
+        spec = found.journey.spec
+        if not spec.entry:
+            raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+        settings.require_key(spec)
+        if spec.id in served:
+            raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")
+        served[spec.id] = Served(found.journey, _agents_of(found))
+    return served
+
+
+def _agents_of(found: Found) -> Mapping[str, Any]:
+    agents = found.agents
+    try:
+        check_all(found.journey.spec, agents, has_model=is_configured(None))
+    except AgentNotRegisteredError as error:
+        raise found.without_agents(error) from None
+    return agents

@@ -1,0 +1,293 @@
+"""`journeygraph serve`, as a process of its own that is started, asked, and told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from journeys import ConfigurationError
+from server.settings import DEFAULT_STORE, Settings
+from tests import command
+from tests.api import KEY
+from tests.command import flat, run, start
+
+folder = command.folder
+logging_as_before = command.logging_as_before
+
+SLOW = '''
+import asyncio
+from journeys import Journey, Pathway
+
+
+class Slow(Journey):
+    """Take one's time."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+
+
+async def clerk(ask):
+    yield "Let me see. "
+    await asyncio.sleep(float(ask["message"]))
+    yield "Yes."
+
+
+AGENTS = {"clerk": clerk}
+'''
+LOCKED = SLOW.replace("class Slow(Journey):", "class Locked(Journey):").replace(
+    "    class TalkPath", "    __sensitive__ = True\n\n    class TalkPath"
+)
+
+
+@contextmanager
+def served(folder: Path, *words: str, **environment: str) -> Iterator[tuple[Any, str, list[str]]]:
+    """Start the server; give the process, its place, and the lines that it began with."""
+    process: Any = start(folder, "serve", *words, "--port", "0", env=environment)
+    lines: list[str] = []
+    try:
+        while not (lines and lines[-1].startswith("Listening")):
+            line = process.stdout.readline().decode()
+            assert line, process.stderr.read().decode()
+            lines.append(line)
+        yield process, re.findall(r"http://\S+:\d+", lines[-1])[0], lines
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """Wait for the end of the process; give its exit code and what it said of errors."""
+    _, errors = process.communicate(timeout=15)
+    return process.returncode, errors.decode()
+
+
+@pytest.mark.timeout(30)
+def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
+    with served(folder) as (process, place, lines):
+        said = "".join(lines)
+        assert "No model is configured" in lines[0]
+        assert "Journeys: healthcare_referral, parcel_refund" in said
+        assert "Store: sqlite:///journeys.db" in said
+        assert "No API key is set" in said
+        assert "only this machine is answered" in said
+        assert place.startswith("http://127.0.0.1:")
+        assert httpx2.get(f"{place}/readyz").status_code == 200
+        assert (folder / "journeys.db").exists()
+        process.send_signal(signal.SIGTERM)
+        assert stopped(process) == (0, "")
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number: int) -> None:
+    (folder / "slow.py").write_text(SLOW)
+    store = f"sqlite:///{folder / 'slow.db'}"
+    with served(folder, "slow.py", "--store", store) as (process, place, _):
+        session = f"{place}/v1/sessions/s-1"
+        httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
+        asked: Any = {"json": {"message": "1.5"}, "headers": {"Accept": "text/event-stream"}}
+        with httpx2.stream("POST", f"{session}/messages", **asked) as answer:
+            lines = answer.iter_lines()
+            while next(lines) != "event: token":
+                pass
+            process.send_signal(number)
+            rest = list(lines)
+        assert "event: done" in rest
+        with pytest.raises(httpx2.ConnectError):
+            httpx2.get(f"{place}/healthz")
+        assert stopped(process) == (0, "")
+
+    with served(folder, "slow.py", "--store", store) as (_, place, _):
+        versions = httpx2.get(f"{place}/v1/sessions/s-1/versions").json()["versions"]
+        assert [version["reply"] for version in versions] == ["", "Let me see. Yes."]
+
+
+@pytest.mark.timeout(30)
+def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
+    (folder / "slow.py").write_text(SLOW)
+    store = f"sqlite:///{folder / 'slow.db'}"
+    with served(folder, "slow.py", "--store", store) as (process, place, _):
+        httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
+        asked = {"message": "1.5"}
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{place}/v1/sessions/s-1/messages", json=asked, timeout=0.5)
+        process.send_signal(signal.SIGTERM)
+        assert "1 turns may finish" in process.stdout.readline().decode()
+        assert stopped(process) == (0, "")
+
+    with served(folder, "slow.py", "--store", store) as (_, place, _):
+        assert httpx2.get(f"{place}/v1/sessions/s-1").json()["version"] == 1
+
+
+@pytest.mark.timeout(30)
+def test_with_keys_it_asks_for_them_and_hides_its_description(folder: Path) -> None:
+    with served(folder, "parcel_refund", JOURNEYGRAPH_API_KEYS=f" {KEY} ,") as (_, place, lines):
+        assert "Clients need a key" in "".join(lines)
+        assert KEY not in "".join(lines)
+        assert "/docs" not in lines[-1]
+        asked = {"Authorization": f"Bearer {KEY}"}
+        assert httpx2.get(f"{place}/v1/journeys").status_code == 401
+        assert httpx2.get(f"{place}/v1/journeys", headers=asked).status_code == 200
+        assert httpx2.get(f"{place}/docs", headers=asked).status_code == 404
+
+
+@pytest.mark.timeout(30)
+def test_with_keys_any_address_may_be_listened_at(folder: Path) -> None:
+    words = ("parcel_refund", "--host", "0.0.0.0")
+    with served(folder, *words, JOURNEYGRAPH_API_KEYS=KEY) as (_, place, _):
+        port = place.rpartition(":")[2]
+        assert place.startswith("http://0.0.0.0:")
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_without_a_key_other_addresses_are_refused_with_the_way_out(
+    folder: Path, host: str
+) -> None:
+    said = flat(run("serve", "--host", host, code=2).stderr)
+
+    assert "no API key is set" in said
+    assert "JOURNEYGRAPH_API_KEYS" in said
+    assert "token_urlsafe" in said
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["nowhere"], 2, "There is no journey 'nowhere'"),
+        (["broken.py"], 1, "is 'oder'"),
+        (["bare.py:Base"], 1, "no pathways"),
+        (["bare.py:Bare"], 1, "no agent for: 'one'"),
+        (["locked.py"], 1, "JOURNEYGRAPH_ENCRYPTION_KEY"),
+        (["orders.py", "orders.py"], 1, "Two of the journeys have the id 'orders'"),
+        (["--store", "sqlite:////nowhere/at/all.db"], 1, "cannot be opened"),
+        (["--store", "mongodb://x"], 1, "no store that this runtime has"),
+        (["--host", "no.such.host.invalid"], 1, "Cannot listen at"),
+        (["--port", "70000"], 2, "65535"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_a_line(
+    folder: Path, words: list[str], code: int, says: str
+) -> None:
+    (folder / "locked.py").write_text(LOCKED)
+
+    result = run("serve", *words, code=code)
+
+    assert says in flat(result.stderr)
+    assert "Listening" not in result.stdout
+
+
+@pytest.mark.timeout(30)
+def test_a_port_that_is_taken_is_said(folder: Path) -> None:
+    with served(folder, "parcel_refund") as (_, place, _):
+        port = place.rpartition(":")[2]
+
+        said = flat(run("serve", "parcel_refund", "--port", port, code=1).stderr)
+
+    assert f"Cannot listen at 127.0.0.1, port {port}: Address already in use" in said
+
+
+STORES = {
+    "": DEFAULT_STORE,
+    "JOURNEYGRAPH_STORE=memory://a": "memory://a",
+    "DATABASE_URL=memory://b": "memory://b",
+    "JOURNEYGRAPH_STORE=memory://c DATABASE_URL=memory://c": "memory://c",
+}
+
+
+@pytest.mark.parametrize(("given", "store"), STORES.items())
+def test_the_environment_names_the_store(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, given: str, store: str
+) -> None:
+    for pair in given.split():
+        monkeypatch.setenv(*pair.split("="))
+
+    assert Settings().config().persistence == store
+    assert Settings().config("memory://d").persistence == "memory://d"
+
+
+def test_two_stores_in_the_environment_are_refused(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", "sqlite:///mine.db")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:tulip@db/journeys")
+
+    with pytest.raises(ConfigurationError, match="two different stores") as raised:
+        Settings().config()
+
+    assert "tulip" not in str(raised.value)
+    assert Settings().config("memory://x").persistence == "memory://x"
+
+
+@pytest.mark.timeout(30)
+def test_with_postgres_the_password_is_not_shown(folder: Path, postgres_url: str) -> None:
+    url = postgres_url.replace("//postgres@", "//postgres:tulip@")
+    with served(folder, "parcel_refund", DATABASE_URL=url) as (_, place, lines):
+        assert "postgres:***@" in "".join(lines)
+        assert "tulip" not in "".join(lines)
+        assert httpx2.get(f"{place}/readyz").status_code == 200
+        begun = httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
+        assert begun.status_code == 201
+        said = httpx2.post(f"{place}/v1/sessions/s-1/messages", json={"message": "It is P-1"})
+        assert said.json()["pathway_id"] == "refund"
+
+
+CURL = """
+curl -s localhost:8000/v1/sessions --json '{"journey_id": "parcel_refund", "session_id": "ada"}'
+curl -s localhost:8000/v1/sessions/ada/messages --json '{"message": "It is P-1042"}'
+curl -sN localhost:8000/v1/sessions/ada/messages --json '{"message": "How long does it take?"}' \\
+     -H 'Accept: text/event-stream'
+curl -s localhost:8000/v1/sessions/ada/history
+"""
+
+
+@pytest.mark.timeout(30)
+def test_a_conversation_by_curl(folder: Path) -> None:
+    with served(folder) as (_, place, _):
+        answers = [
+            subprocess.run(
+                shlex.split(line.replace("localhost:8000", place)),
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=5,
+            ).stdout
+            for line in CURL.strip().replace("\\\n", "").splitlines()
+        ]
+
+    assert '"pathway_id":"find"' in answers[0]
+    assert '"message":"Found P-1042. Refund it to your card?"' in answers[1]
+    assert [line for line in answers[2].splitlines() if line.startswith("event")] == [
+        "event: transition",
+        "event: pathway",
+        "event: token",
+        "event: done",
+    ]
+    assert answers[3].count('"role"') == 4
+
+
+def test_the_server_can_be_made_by_any_asgi_server(folder: Path) -> None:
+    from server.app import create_app  # noqa: PLC0415
+
+    app = create_app(journeys=["parcel_refund"], store="memory://factory")
+
+    async def answered() -> int:
+        transport = httpx2.ASGITransport(app=app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client,
+        ):
+            return (await client.get("/readyz")).status_code
+
+    assert asyncio.run(answered()) == 200
