@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -32,7 +33,8 @@ class ScriptedServer:
         always: Answers when no other is left.
 
     Attributes:
-        script: The script; `will_answer`, `calls` and `check` are its own.
+        script: The script; `will_answer`, `calls` and `check` are its own. Another one may take its
+            place, so that one server can serve many tests.
         url: What OPENAI_BASE_URL or `base_url` has to be.
 
     >>> import httpx2
@@ -77,7 +79,7 @@ class ScriptedServer:
         # With any other protocol number asyncio leaves Nagle's algorithm on: 40 ms a call.
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.bind(("127.0.0.1", 0))
-        self._server = server = _Server(self.script)
+        self._server = server = _Server(lambda: self.script)
         self._thread = threading.Thread(
             target=server.run, args=([listening],), name="scripted-server", daemon=True
         )
@@ -133,7 +135,7 @@ class _Broken(Exception):
 class _Server(uvicorn.Server):
     """A server that tells when it listens, and lets go of whoever waits when it stops."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Callable[[], Script]) -> None:
         self.ready, self.closing = threading.Event(), asyncio.Event()
         app = _routes(script, self.closing)
         super().__init__(
@@ -164,10 +166,10 @@ def _unexpected(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], _Broken))
 
 
-def _routes(script: Script, closing: asyncio.Event) -> Router:
+def _routes(script: Callable[[], Script], closing: asyncio.Event) -> Router:
     async def completions(request: Request) -> Response:
         body = await request.body()
-        reply = script.reply(body, authorized="authorization" in request.headers)
+        reply = script().reply(body, authorized="authorization" in request.headers)
         return _Paced(reply, closing)
 
     async def models(request: Request) -> Response:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from nodes.llm.scripted import Fault, Slow
+from nodes.llm.scripted import Fault, Script, Slow
 from server.scripted import ScriptedServer
 
 HELLO: dict[str, Any] = {"model": "small", "messages": [{"role": "user", "content": "Hi"}]}
@@ -130,3 +130,13 @@ def test_two_servers_keep_apart() -> None:
         ]
 
     assert said == ["two", "one"]
+
+
+def test_one_server_may_play_many_scripts() -> None:
+    with ScriptedServer("one") as server:
+        first = server.script
+        assert ask(server).json()["choices"][0]["message"]["content"] == "one"
+        with Script("two") as server.script:
+            assert ask(server).json()["choices"][0]["message"]["content"] == "two"
+
+    assert [len(script.calls) for script in (first, server.script)] == [1, 1]
