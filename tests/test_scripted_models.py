@@ -323,6 +323,20 @@ async def test_it_needs_no_key_no_network_and_no_environment(
         assert (await model.ainvoke("Hi")).content == "Hello."
 
 
+async def test_what_was_sent_is_not_sent_again() -> None:
+    """OpenAI's client drains a stream after its end, and would wait for every pause once more."""
+    hello = {"model": "small", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+    async with ScriptedModel("Hello.") as model:
+        client: Any = model.http_async_client
+        request = client.build_request("POST", "http://scripted.invalid", json=hello)
+        response = await client.send(request, stream=True)
+        once = [data async for data in response.stream]
+        again = [data async for data in response.stream]
+
+    assert b"Hello" in b"".join(once)
+    assert again == []
+
+
 async def test_settings_reach_the_call() -> None:
     async with ScriptedModel("Hello.", model="small", temperature=0.25) as model:
         await model.bind(stop=["."]).ainvoke("Hi")

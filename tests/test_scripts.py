@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from nodes.llm.scripted import Call, Fault, Script, Slow, UseTool
+from nodes.llm.scripted import Call, Fault, Script, Slow, UseTool, leads_nowhere, leads_to
 from nodes.llm.scripted.wire import Reply
 
 
@@ -39,6 +39,11 @@ def streamed(reply: Reply) -> list[dict[str, Any]]:
     lines = [line.removeprefix("data: ") for line in sent(reply).decode().split("\n\n") if line]
     assert lines[-1] == "[DONE]"
     return [json.loads(line) for line in lines[:-1]]
+
+
+def wanting(schema: Any, name: str = "order", strict: bool = True) -> dict[str, Any]:
+    wanted = {"name": name, "strict": strict, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": wanted}}
 
 
 # Answers.
@@ -154,6 +159,44 @@ def test_tokens_are_words() -> None:
     assert whole["usage"] == counted
     assert (last["choices"], last["usage"]) == ([], counted)
     assert [chunk["usage"] for chunk in silent] == [None] * len(silent)
+
+
+# Verdicts.
+
+
+def understanding(*pathways: str) -> bytes:
+    """A request for verdicts, as the runtime makes it."""
+    data = {"questions": [{"question": f"to {place}", "leads_to": place} for place in pathways]}
+    return asked(
+        {"role": "user", "content": json.dumps(data)},
+        **wanting({}, name="understanding", strict=False),
+    )
+
+
+def test_a_message_leads_to_one_pathway_or_to_none() -> None:
+    with Script(leads_to("faq", confidence=0.6), leads_nowhere) as script:
+        replies = [script.reply(understanding("faq", "booking")) for _ in range(2)]
+    there, nowhere = (json.loads(spoken(reply))["verdicts"] for reply in replies)
+
+    assert [(verdict["question"], verdict["holds"]) for verdict in there] == [
+        ("to faq", True),
+        ("to booking", False),
+    ]
+    assert there[0]["confidence"] == 0.6
+    assert [verdict["holds"] for verdict in nowhere] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("request_body", "reason"),
+    [(understanding("booking"), "nothing leads to 'faq' here"), (asked(), "not for verdicts")],
+    ids=["elsewhere", "another call"],
+)
+def test_a_verdict_that_cannot_be_given_fails_the_script(request_body: bytes, reason: str) -> None:
+    script = Script(leads_to("faq"))
+
+    assert script.reply(request_body).status == 500
+    with pytest.raises(AssertionError, match=reason):
+        script.check()
 
 
 # Pace.
@@ -331,11 +374,6 @@ CLOSED = {"type": "object", "additionalProperties": False}
 
 def function(name: str = "find", **more: Any) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, **more}}
-
-
-def wanting(schema: Any, name: str = "order", strict: bool = True) -> dict[str, Any]:
-    wanted = {"name": name, "strict": strict, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": wanted}}
 
 
 @pytest.mark.parametrize(
