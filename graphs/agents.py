@@ -16,7 +16,7 @@ from journeys import (
 from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Agent, Overdue, as_agent
-from nodes.llm.agent import Contract, ModelCaller
+from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models, chat_of
 from nodes.llm.tools import toolbox_of
@@ -129,7 +129,7 @@ class _Maker:
     def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Agent:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
-            Contract.of(self._spec, pathway, signature),
+            contract_of(self._spec, pathway.id, signature),
             self._chat(name, given),
             toolbox_of(name, given.tools, self._overdue),
             self._config.model_timeout_seconds,

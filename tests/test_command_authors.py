@@ -259,5 +259,5 @@ def test_what_is_tried_out_in_the_root_is_neither_linted_nor_imported() -> None:
     ]
 
     assert [name for name in ruff["include"] if name.startswith("*")] == []
-    assert len(starts) == 3
+    assert len(starts) == 4
     assert all("-P -m server.cli" in line for line in starts)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import multiprocessing
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ async def test_a_hundred_sessions_at_once_hold_nothing_foreign(store_url: str) -
             await diary.context_history("heard"),
         ]
         text = repr(told)
-        assert text.count("token") == text.count(token(number)) > 40
+        assert len(re.findall(r"token\d", text)) == text.count(token(number)) > 40
         assert [row.version for row in told[1]] == list(range(8))
         assert told[0].accumulated_context["heard"] == [
             f"{token(number)} one",

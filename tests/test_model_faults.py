@@ -31,12 +31,13 @@ from journeys import (
     Texts,
     Transition,
 )
+from nodes.llm import asking
 from nodes.llm.scripted import Call, Fault, Script, UseTool, leads_nowhere, leads_to
 from server.scripted import ScriptedServer
 from tests.command import ROOT
 
-DEADLINE = 0.3  # seconds for the understanding call, and for the agent
-SLACK = 1.5  # seconds that a slow machine may take for everything else
+DEADLINE = 1.5  # seconds for the understanding call, and for the agent
+SLACK = 4.0  # seconds that a slow machine may take for everything else
 KEY = "sk-canary-5b1c"
 APOLOGY = Texts().apology
 CANARY = "canary-of-the-model"
@@ -109,6 +110,12 @@ def server() -> Iterator[ScriptedServer]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _no_second_try_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what fails from being tried again, which most of these tests would wait for."""
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 10.0)
 
 
 @pytest.fixture
@@ -393,11 +400,12 @@ PASSING = [
 @pytest.mark.parametrize("kind", KINDS, ids=["streamed", "not streamed"])
 @pytest.mark.parametrize("fault", PASSING, ids=ids(PASSING))
 async def test_what_passes_is_tried_again_in_time(
-    models: Any, memory_url: str, kind: type[Journey], fault: Fault
+    models: Any, memory_url: str, kind: type[Journey], fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.2)
     async with (
         models(fault, leads_nowhere, fault, GOOD) as script,
-        talk(kind, memory_url, intent_timeout_seconds=3, model_timeout_seconds=3) as (journey, _),
+        talk(kind, memory_url, intent_timeout_seconds=5, model_timeout_seconds=5) as (journey, _),
     ):
         response, streamed = await heard(journey, within=1.2)
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeys import JourneySpec, ModelError, PathwaySpec
+from cachetools import LRUCache
+
+from journeys import JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
 from nodes.inputs import RESERVED
@@ -37,11 +39,19 @@ class Contract:
     schema: Mapping[str, Any]
     strict: bool
 
-    @classmethod
-    def of(cls, spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSpec) -> Contract:
-        """Return the contract of a signature in a pathway."""
+
+# By identity, which lasts as long as the entry: it holds the signature. Types need not be hashable.
+_contracts: LRUCache[Any, Contract] = LRUCache(1024)
+
+
+def contract_of(spec: JourneySpec, pathway_id: str, signature: SignatureSpec) -> Contract:
+    """Return the contract of a signature in a pathway, made once for all sessions."""
+    key = (spec, pathway_id, id(signature))
+    if key not in _contracts:
         schema, strict = schema_of(signature.outputs)
-        return cls(signature, agent_system(spec, pathway, signature), schema, strict)
+        system = agent_system(spec, spec.pathways[pathway_id], signature)
+        _contracts[key] = Contract(signature, system, schema, strict)
+    return _contracts[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ async def ask(
     for number in range(MOST_TRIES):
         try:
             async with asyncio.timeout_at(until):
-                return await _once(chat, question, usage, heard)
+                return await _once(chat, question, usage, heard, until)
         except Exception as error:  # whatever a client library raises, and all of them differ
             failure = stated(error)
             pause = _pause(chat, error, failure, number, heard)
@@ -97,7 +97,9 @@ class _Listener:
         self._hear(piece)
 
 
-async def _once(chat: Chat, question: Question, usage: Usage, heard: _Listener | None) -> Answer:
+async def _once(
+    chat: Chat, question: Question, usage: Usage, heard: _Listener | None, until: float
+) -> Answer:
     model, options = chat.prepared(question, streams=heard is not None)
     messages = list(question.messages)
     usage.model_calls += 1
@@ -105,7 +107,7 @@ async def _once(chat: Chat, question: Question, usage: Usage, heard: _Listener |
         message = await model.ainvoke(messages, RUN_CONFIG, **options)
     else:
         chunks = model.astream(messages, RUN_CONFIG, **options)
-        message = await _streamed(chunks, chat.listener(question), heard)
+        message = await _streamed(chunks, chat.listener(question), heard, until)
     usage.add_tokens(message.usage_metadata)
     check_finished(message, says_so=chat.is_openai)
     answer = chat.read(question, message)
@@ -115,12 +117,18 @@ async def _once(chat: Chat, question: Question, usage: Usage, heard: _Listener |
     return answer
 
 
-async def _streamed(chunks: Any, piece_in: Callable[[Any], str], heard: _Listener) -> Any:
+async def _streamed(
+    chunks: Any, piece_in: Callable[[Any], str], heard: _Listener, until: float
+) -> Any:
     """Return the whole message of a stream, each piece of which is heard as it comes."""
     parts: list[Any] = []
     length = 0
+    now = asyncio.get_running_loop().time
     async with aclosing(chunks):
         async for chunk in chunks:
+            # A client with a timeout of its own may swallow ours, and a fast stream never waits.
+            if now() > until:
+                raise TimeoutError
             parts.append(chunk)
             piece = piece_in(chunk)
             length += len(piece)

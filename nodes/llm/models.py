@@ -64,7 +64,10 @@ class Models:
 
         if self._client is None:
             self._client = client_of()
-        return ChatOpenAI(model=name, max_retries=0, http_async_client=self._client)
+        # One deadline, ours: a second one around each chunk swallows the end of the first.
+        return ChatOpenAI(
+            model=name, max_retries=0, stream_chunk_timeout=None, http_async_client=self._client
+        )
 
     async def close(self) -> None:
         """Let go of the models; the last who does closes their connections."""

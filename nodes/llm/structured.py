@@ -11,7 +11,7 @@ from pydantic import ValidationError, create_model
 from pydantic_core import from_json
 
 from journeys.io_fields import FieldSpec
-from nodes.plain import plain
+from nodes.plain import cleaned, plain
 
 REPLY = "response"
 """The output that is said to the user."""
@@ -154,8 +154,9 @@ class Spoken:
         return added
 
     def _reply(self, partial: Any) -> str | None:
+        text = self._text[:-1] if "\ud800" <= self._text[-1:] <= "\udbff" else self._text
         try:
-            answer = from_json(self._text, allow_partial=partial)
+            answer = from_json(cleaned(text), allow_partial=partial)
         except ValueError:  # in the middle of a character, or no JSON at all
             return None
         reply = answer.get(REPLY) if isinstance(answer, dict) else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ValidationError
 
@@ -26,12 +28,19 @@ class Toolbox:
     """The tools of one agent.
 
     Attributes:
+        agent: Its name.
         tools: Name -> tool.
-        shown: What the model is told of them, as OpenAI writes functions.
+        overdue: Asked when a turn goes on without the thread of a sync tool.
     """
 
+    agent: str
     tools: Mapping[str, BaseTool]
-    shown: tuple[Mapping[str, Any], ...]
+    overdue: Overdue
+
+    @property
+    def shown(self) -> tuple[Mapping[str, Any], ...]:
+        """What the model is told of them, as OpenAI writes functions."""
+        return tuple(_shown(tool) for tool in self.tools.values())
 
     async def use(self, call: Call, failed: set[str]) -> str:
         """Run a tool that the model called, and return what the model is told of it.
@@ -50,7 +59,7 @@ class Toolbox:
             return shortened(await self._result(call))
         except Exception as error:  # whatever an author's function raises
             if call.name in failed:
-                said = f"the tool '{cleaned(call.name)[:64]}' failed twice: {words_of(error)}"
+                said = f"the tool '{cleaned(call.name)[:64]}' failed twice: {_told(error)}"
                 raise ModelError("tool_failed", said) from error
             failed.add(call.name)
             return f"This failed: {_told(error)}. Nothing was done."
@@ -58,11 +67,12 @@ class Toolbox:
     async def _result(self, call: Call) -> Any:
         tool = self.tools.get(call.name)
         if tool is None:
-            raise LookupError(
-                f"there is no such tool; yours are: {', '.join(self.tools) or 'none'}"
-            )
+            known = ", ".join(self.tools) or "none"
+            raise LookupError(f"there is no such tool; yours are: {known}")
         if call.arguments is None:
             raise ValueError("the arguments are not a JSON object")
+        if _is_sync(tool):  # LangChain would borrow a thread of a pool, and a hanging one keeps it
+            return await in_thread(self.agent, tool.invoke, call.arguments, self.overdue)
         return await tool.ainvoke(call.arguments)
 
 
@@ -70,32 +80,29 @@ def toolbox_of(agent: str, given: Sequence[Any], overdue: Overdue) -> Toolbox:
     """Return the tools of an agent.
 
     Args:
-        agent: Its name, for errors.
+        agent: Its name.
         given: Typed functions and LangChain tools.
-        overdue: Asked when a turn goes on without the thread of a sync function.
+        overdue: Asked when a turn goes on without the thread of a sync tool.
 
     Raises:
         ConfigurationError: One of them is neither, has no description, or a name that is taken.
     """
     tools: dict[str, BaseTool] = {}
     for item in given:
-        tool = item if isinstance(item, BaseTool) else _of_function(agent, item, overdue)
+        tool = item if isinstance(item, BaseTool) else _of_function(agent, item)
         if tool.name in tools:
             raise ConfigurationError(f"Agent '{agent}' has two tools named '{tool.name}'.")
         tools[tool.name] = tool
-    return Toolbox(tools, tuple(convert_to_openai_tool(tool) for tool in tools.values()))
+    return Toolbox(agent, tools, overdue)
 
 
-def _of_function(agent: str, given: Any, overdue: Overdue) -> BaseTool:
+def _of_function(agent: str, given: Any) -> BaseTool:
     if not inspect.isroutine(given):
         raise ConfigurationError(
             f"Agent '{agent}': {given!r:.80} is no tool. Give typed functions or LangChain tools."
         )
     try:
-        if inspect.iscoroutinefunction(given):
-            return StructuredTool.from_function(coroutine=given)
-        called = _threaded(agent, given, overdue)
-        return StructuredTool.from_function(func=given, coroutine=called)
+        return _tool(given)
     except Exception as error:  # no docstring, or a parameter whose type says nothing
         raise ConfigurationError(
             f"Agent '{agent}': the function {given.__name__} cannot be a tool: {error} "
@@ -103,13 +110,30 @@ def _of_function(agent: str, given: Any, overdue: Overdue) -> BaseTool:
         ) from error
 
 
-def _threaded(agent: str, given: Callable[..., Any], overdue: Overdue) -> Callable[..., Any]:
-    """Return a sync function as an async one: it runs in a thread, and never holds up the loop."""
+@lru_cache(maxsize=1024)
+def _tool(function: Callable[..., Any]) -> BaseTool:
+    """Return a function as a tool, once: reading its types takes longer than calling it."""
+    if inspect.iscoroutinefunction(function):
+        return StructuredTool.from_function(coroutine=function)
+    return StructuredTool.from_function(func=function)
 
-    async def called(**arguments: Any) -> Any:
-        return await in_thread(agent, lambda values: given(**values), arguments, overdue)
 
-    return called
+def _shown(tool: BaseTool) -> Mapping[str, Any]:
+    key = id(tool)
+    if key not in _told_of:
+        _told_of[key] = convert_to_openai_tool(tool)
+        weakref.finalize(tool, _told_of.pop, key, None)
+    return _told_of[key]
+
+
+_told_of: dict[int, Mapping[str, Any]] = {}
+
+
+def _is_sync(tool: BaseTool) -> bool:
+    """Whether a tool has no async way of its own."""
+    if isinstance(tool, (Tool, StructuredTool)):
+        return tool.coroutine is None
+    return type(tool)._arun is BaseTool._arun
 
 
 def shortened(result: Any) -> str:
