@@ -18,6 +18,8 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from journeys.examples.healthcare_referral import AGENTS as HEALTHCARE
+from journeys.examples.healthcare_referral import HealthcareReferral
 from nodes.llm.scripted import Fault, ScriptedModel, Slow, leads_nowhere, leads_to
 from tests.talk import Talk
 
@@ -439,3 +441,17 @@ async def test_the_ledger_keeps_what_a_turn_cost(talk, store_url):
         rows = await chat.journey.versions()
         assert rows[1].usage == chat.last.metadata["usage"]
         assert rows[0].usage == {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
+
+
+async def test_the_ambiguous_question_of_the_seeds_reaches_the_model_and_the_plain_one_does_not(
+    talk, memory_url
+):
+    """000 section 7.2."""
+    with ScriptedModel(leads_to("faq", confidence=0.88)) as model:
+        options = {"model": model}
+        chat = await talk(HealthcareReferral, HEALTHCARE, memory_url, options=options)
+        await chat.says("I'm wondering about the process")
+        assert (chat.last.transition_to, chat.last.metadata["tier"]) == ("faq", "model")
+        await chat.says("What is the copay?")
+        assert (chat.last.transition_to, chat.last.metadata["tier"]) == ("faq", "pattern")
+        assert len(model.calls) == 1

@@ -1,7 +1,7 @@
 """What patients say, by what they want: the patterns of the journey's transitions."""
 
 QUESTIONS = [
-    "question", "questions", "help", "wondering", "explain", "policy", "copay", "deductible",
+    "question", "questions", "help", "explain", "policy", "copay", "deductible",
     "parking", "interpreter", "telehealth", "video visit", "second opinion", "opening hours",
     "accessible", "what is", "what's", "what are", "what does", "what do", "what if",
     "what happens", "what should", "how do", "how does", "how can", "how much", "how long",
