@@ -247,7 +247,7 @@ class PathwayManager:
         text = read(message)
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
-            services = replace(self._served(), usage=Usage())
+            services = replace(self._served(), usage=Usage(), listening=tell is not None)
             response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.
         if _ended(self.spec, head, response):

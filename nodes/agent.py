@@ -43,7 +43,7 @@ def _is_live(services: Services, pathway: PathwaySpec, name: str) -> bool:
     Only the last of a sequence surely has the word, and what is tried again would be heard twice.
     """
     last = pathway.pipeline == "sequential" and pathway.agents[-1] == name
-    return last and services.config.error_recovery != "retry"
+    return services.listening and last and services.config.error_recovery != "retry"
 
 
 class _Speaker:

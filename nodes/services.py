@@ -28,6 +28,7 @@ class Services:
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
         usage: Counts what the models of the running turn are asked; None if nobody wants to know.
+        listening: Whether anybody hears the turn while it runs; a model need not stream otherwise.
         emit: Takes an event of the running turn, for streams.
     """
 
@@ -37,6 +38,7 @@ class Services:
     matcher: Matcher
     models: Models | None = None
     usage: Usage | None = None
+    listening: bool = True
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
 
     @property

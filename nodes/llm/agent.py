@@ -21,6 +21,8 @@ from nodes.llm.tools import Toolbox
 
 MOST_ROUNDS = 8
 """Most times that a model may call tools before it has to answer."""
+SHOWN = 20
+"""Messages of the talk so far that a model is shown: the last ten turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class ModelCaller:
     def _messages(self, payload: Mapping[str, Any]) -> list[Message]:
         return [
             {"role": "system", "content": self.contract.system},
-            *payload["history"],
+            *payload["history"][-SHOWN:],
             {"role": "user", "content": as_data(self._inputs(payload))},
         ]
 

@@ -22,6 +22,7 @@ from tests.benchmarks.imports import imports
 from tests.benchmarks.measure import SHOWN, Figure, Steps
 from tests.benchmarks.memory import memory
 from tests.benchmarks.merging import merging
+from tests.benchmarks.models import models
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.turns import turns
 
@@ -30,6 +31,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "growth": growth,
     "patterns": patterns,
     "merging": merging,
+    "models": models,
     "imports": imports,
     "memory": memory,
 }
