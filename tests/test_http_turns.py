@@ -144,6 +144,25 @@ async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., 
     assert await until(answered) == 1
 
 
+async def test_a_request_that_is_cancelled_does_not_end_its_turn(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    asked = asyncio.create_task(api.wiring.turns.take(api.wiring.manager("solo", "s-1"), "hi"))
+    await gate.begun.wait()
+    asked.cancel()
+    await asyncio.wait([asked])
+    gate.let.set()
+
+    async def answered() -> Any:
+        return (await api.client.get(session)).json()["version"]
+
+    assert await until(answered) == 1
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_ten_messages_at_once_are_answered_one_by_one_in_their_order(
     serve: Callable[..., Any], store_url: str, streamed: bool

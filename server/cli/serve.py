@@ -19,6 +19,7 @@ from server.auth import KEY_REMEDY, is_loopback
 from server.cli.edge import CommandError
 from server.cli.finding import NAMES
 from server.cli.rendering import announce, out
+from server.patience import PatientProtocol
 from server.settings import Settings
 from server.turns import GRACE_SECONDS
 from server.wiring import Wiring, wire
@@ -125,7 +126,7 @@ async def _run(app: FastAPI, listener: socket.socket) -> None:
     wiring: Wiring = app.state.wiring
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=PatientProtocol,
         loop="asyncio",
         ws="none",
         lifespan="off",  # opened here, where an error of the store becomes a line and an exit code

@@ -22,6 +22,7 @@ from tests.benchmarks.imports import imports
 from tests.benchmarks.measure import SHOWN, Figure, Steps
 from tests.benchmarks.memory import memory
 from tests.benchmarks.merging import merging
+from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.turns import turns
 
@@ -32,6 +33,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "merging": merging,
     "imports": imports,
     "memory": memory,
+    "http": over_http,
 }
 _WIDTH = 120
 
