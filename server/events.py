@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
-from fastapi.sse import ServerSentEvent
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from journeys import JourneyEvent
 from server.envelope import STALL_SECONDS
 from server.problems import Problem
 from server.schemas import Reply
 
+AS_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The reply; or, with `Accept: text/event-stream`, the events of the turn: "
+        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, then `done` with "
+        "the whole reply, or `error` with a problem.",
+        "content": {EventSourceResponse.media_type: {"schema": {"type": "string"}}},
+    }
+}
+"""What a route that also answers in events says of itself."""
 MOST_WAITING = 64
 """Events that are kept for a client that does not take them."""
 

@@ -186,6 +186,16 @@ ANSWERS = [
 ]
 
 
+async def test_the_description_says_how_problems_and_events_look(api: Api) -> None:
+    described = (await api.client.get("/openapi.json")).json()
+
+    answers = described["paths"]["/v1/sessions/{session_id}/messages"]["post"]["responses"]
+    assert set(answers["200"]["content"]) == {"application/json", "text/event-stream"}
+    assert set(answers["4XX"]["content"]) == {"application/problem+json"}
+    assert "code" in described["components"]["schemas"]["ProblemBody"]["properties"]
+    assert described["components"]["schemas"]["NewSession"]["examples"]
+
+
 @pytest.mark.parametrize(("method", "path", "status"), ANSWERS)
 async def test_every_answer_carries_its_request_id_and_is_kept_by_nobody(
     api: Api, method: str, path: str, status: int

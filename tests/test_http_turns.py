@@ -35,9 +35,10 @@ class Gate:
 
 
 async def until(holds: Callable[[], Any]) -> Any:
-    """Wait until something holds; the test's time is its limit."""
-    while not (found := await holds()):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    """Wait until something holds."""
+    async with asyncio.timeout(4):
+        while not (found := await holds()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     return found
 
 
@@ -106,6 +107,22 @@ async def test_words_are_told_while_they_are_said(serve: Callable[..., Any]) -> 
 
     assert "event: done" in rest
     assert (await api.client.get(session)).json()["version"] == 1
+
+
+async def test_a_stream_is_kept_alive_while_nothing_is_said(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastapi.routing._PING_INTERVAL", 0.1)
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+        await reader.readuntil(b": ping\n\n")
+        gate.let.set()
+        await reader.readuntil(b"event: done")
 
 
 async def test_who_hangs_up_after_the_first_word_loses_nothing(serve: Callable[..., Any]) -> None:
