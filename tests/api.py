@@ -137,7 +137,11 @@ async def serving(wiring: Wiring, **headers: str) -> AsyncIterator[Api]:
 
 
 def wired(
-    *served: Served, url: str | None = None, keys: tuple[str, ...] = (), **config: Any
+    *served: Served,
+    url: str | None = None,
+    keys: tuple[str, ...] = (),
+    model: Any = False,
+    **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
     post_office = (Served(Parcel, staff(Parcel)), Served(Letter, staff(Letter)))
@@ -147,7 +151,7 @@ def wired(
         keys=Keys(keys),
         shows_docs=not keys,
         turns=Turns(),
-        model=False,
+        model=model,
     )
 
 

@@ -195,6 +195,17 @@ async def health_while_uploading(api: Api, length: str, chunk: bytes) -> int:
         return (await answer_in(reader))[0]
 
 
+async def test_a_body_that_says_it_is_too_large_is_not_even_asked_for(api: Api) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 67108864\r\n"
+            b"Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n"
+        )
+        status, _, answer = await answer_in(reader)
+
+    assert (status, json.loads(answer)["code"]) == (413, "body_too_large")
+
+
 async def test_a_body_that_does_not_come_is_not_waited_for(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,7 +141,32 @@ async def test_who_hangs_up_after_the_first_word_loses_nothing(serve: Callable[.
         return (await api.client.get(f"{session}/history")).json()["entries"]
 
     assert [each["content"] for each in await until(answered)] == ["hi", "Hold on."]
-    assert len(api.wiring.turns) == 0
+
+
+async def test_a_turn_that_nobody_hears_any_more_waits_for_nobody(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        async for word in gate(payload):
+            yield word
+        for _ in range(events.MOST_WAITING * 3):
+            yield "More. "
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+    await asyncio.sleep(0.1)
+    gate.let.set()
+
+    async def ended() -> bool:
+        return len(api.wiring.turns) == 0
+
+    await until(ended)
+    assert (await api.client.get(session)).json()["version"] == 1
 
 
 async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., Any]) -> None:

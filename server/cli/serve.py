@@ -13,7 +13,6 @@ import uvicorn
 from fastapi import FastAPI
 
 from journeys.store_url import masked
-from nodes.llm.models import KEY, is_configured
 from server.app import app_of
 from server.auth import KEY_REMEDY, is_loopback
 from server.cli.edge import CommandError
@@ -97,10 +96,7 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     """Say what is served, from which store, where, and to whom."""
     host, port, *_ = listener.getsockname()
     place = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    if is_configured(wiring.model):
-        _tell(f"A model is configured ({KEY}); journeys may ask it.")
-    else:
-        announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
+    announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
     _tell(f"Journeys: {', '.join(wiring.journeys)}")
     _tell(f"Store: {masked(wiring.config.persistence)}")
     if wiring.keys:
