@@ -41,9 +41,9 @@ class Turns:
         self._begin(_tell(session, message, request_id, listener))
         return listener
 
-    def close(self) -> None:
-        """From now on the turns have 20 seconds."""
-        self._until = asyncio.get_running_loop().time() + GRACE_SECONDS
+    def close(self, seconds: float = GRACE_SECONDS) -> None:
+        """From now on the turns have so many seconds."""
+        self._until = asyncio.get_running_loop().time() + seconds
 
     async def finish(self) -> None:
         """Wait for the turns until their time is up; give up those that still run.

@@ -23,6 +23,7 @@ from server.settings import Settings
 from server.turns import GRACE_SECONDS
 from server.wiring import Wiring, wire
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -134,9 +135,14 @@ async def _run(app: FastAPI, listener: socket.socket) -> None:
     async with wiring.opened():
         _introduce(wiring, listener)
         # The server raises the signal that ended it once more, after its work is done.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _STOPS:
             signal.signal(number, lambda *_: None)
-        await _Server(config, wiring).serve([listener])
+        server = _Server(config, wiring)
+        await server.serve([listener])
+        for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
+            signal.signal(number, signal.SIG_DFL)
+        if server.force_exit:
+            wiring.turns.close(0.0)
 
 
 class _Server(uvicorn.Server):
