@@ -51,7 +51,7 @@ def app_of(wiring: Wiring) -> FastAPI:
         async with wiring.opened():
             yield
 
-    app = FastAPI(
+    app = _Api(
         title="JourneyGraph",
         version=_version(),
         description=_ABOUT,
@@ -67,10 +67,22 @@ def app_of(wiring: Wiring) -> FastAPI:
     return app
 
 
+class _Api(FastAPI):
+    """FastAPI's application, whose description knows what a problem looks like."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description."""
+        described = super().openapi()
+        described["components"]["schemas"].setdefault(
+            ProblemBody.__name__, ProblemBody.model_json_schema()
+        )
+        return described
+
+
 def _add_routes(app: FastAPI, wiring: Wiring) -> None:
     app.include_router(health.router, responses=_problems(503))
     behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)] if wiring.keys else []}
-    app.include_router(turns.events_router, include_in_schema=False)
+    app.include_router(turns.events_router)
     app.include_router(turns.router, responses=_problems(), **behind_the_key)
     app.include_router(sessions.beginning, responses=_problems(), **behind_the_key)
     app.include_router(sessions.router, responses=_problems(), **behind_the_key)
@@ -78,9 +90,9 @@ def _add_routes(app: FastAPI, wiring: Wiring) -> None:
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that routes answer with."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemBody"}}}
-    described = {"model": ProblemBody, "content": content}
+    """Describe the problems that routes answer with; without a status, all that there may be."""
+    schema = {"$ref": f"#/components/schemas/{ProblemBody.__name__}"}
+    described = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": schema}}}
     return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}
 
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
-from fastapi.sse import ServerSentEvent
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from journeys import JourneyEvent
 from server.envelope import STALL_SECONDS
 from server.problems import Problem
 from server.schemas import Reply
 
+AS_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The reply; or, with `Accept: text/event-stream`, the events of the turn: "
+        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, then `done` with "
+        "the whole reply, or `error` with a problem.",
+        "content": {EventSourceResponse.media_type: {"schema": {"type": "string"}}},
+    }
+}
+"""What a route that also answers in events says of itself."""
 MOST_WAITING = 64
 """Events that are kept for a client that does not take them."""
 
@@ -21,10 +31,10 @@ class Listener:
 
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(MOST_WAITING)
-        self._gone = False
+        self._gone = self._over = False
 
-    async def hear(self, event: ServerSentEvent | None) -> None:
-        """Pass an event on; None ends the stream. Returns at once for a listener that is gone."""
+    async def hear(self, event: ServerSentEvent) -> None:
+        """Pass an event on; returns at once if nobody listens any more."""
         if self._gone:
             return
         try:
@@ -33,11 +43,18 @@ class Listener:
         except TimeoutError:
             self._leave()
 
+    def end(self) -> None:
+        """Let the stream end after what was heard so far."""
+        self._over = True
+        if self._waiting.empty():
+            self._waiting.put_nowait(None)  # wakes who waits for more
+
     async def events(self) -> AsyncIterator[ServerSentEvent]:
         """Yield what is heard; leaving early leaves the turn as it is."""
         try:
-            while (event := await self._waiting.get()) is not None:
-                yield event
+            while not (self._over and self._waiting.empty()):
+                if event := await self._waiting.get():
+                    yield event
         finally:
             self._leave()
 
@@ -45,7 +62,7 @@ class Listener:
         self._gone = True
         while not self._waiting.empty():
             self._waiting.get_nowait()
-        self._waiting.put_nowait(None)
+        self.end()
 
 
 def sent(event: JourneyEvent, session_id: str) -> ServerSentEvent:

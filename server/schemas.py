@@ -11,7 +11,6 @@ from journeys import (
     FieldVersion,
     JourneyResponse,
     JourneySession,
-    JourneySpec,
     TranscriptEntry,
     VersionInfo,
 )
@@ -164,116 +163,6 @@ class Sessions(BaseModel):
 
     sessions: list[Listed]
     next_cursor: str | None = Field(description="For the next page; null on the last one.")
-
-
-class JourneySummary(BaseModel):
-    """A journey in short."""
-
-    journey_id: str
-    name: str
-    purpose: str
-    version: str
-    entry_pathway: str
-
-    @classmethod
-    def of(cls, spec: JourneySpec) -> Self:
-        """Return a journey as it is listed."""
-        return cls(
-            journey_id=spec.id,
-            name=spec.name,
-            purpose=spec.purpose,
-            version=spec.version,
-            entry_pathway=spec.entry,
-        )
-
-
-class Journeys(BaseModel):
-    """The journeys of this server."""
-
-    journeys: list[JourneySummary]
-
-
-class PathwayDetail(BaseModel):
-    """A pathway of a journey."""
-
-    pathway_id: str
-    purpose: str
-    agents: list[str]
-    accumulates: list[str]
-    next: str | None
-    is_detour: bool
-
-
-class TransitionDetail(BaseModel):
-    """A transition of a journey."""
-
-    trigger: str
-    from_pathways: list[str] = Field(description="['*']: from anywhere.")
-    to_pathway: str
-    priority: int
-
-
-class JourneyDetail(JourneySummary):
-    """A journey with what it is made of."""
-
-    sensitive: bool
-    pathways: list[PathwayDetail]
-    transitions: list[TransitionDetail]
-
-    @classmethod
-    def of(cls, spec: JourneySpec) -> Self:
-        """Return a journey as it is shown."""
-        pathways = [
-            PathwayDetail(
-                pathway_id=pathway.id,
-                purpose=pathway.purpose,
-                agents=list(pathway.agents),
-                accumulates=list(pathway.accumulate),
-                next=pathway.next,
-                is_detour=pathway.is_detour,
-            )
-            for pathway in spec.pathways.values()
-        ]
-        transitions = [
-            TransitionDetail(
-                trigger=transition.label,
-                from_pathways=list(transition.sources),
-                to_pathway=transition.target,
-                priority=transition.priority,
-            )
-            for transition in spec.transitions
-        ]
-        return cls(
-            **JourneySummary.of(spec).model_dump(),
-            sensitive=spec.sensitive,
-            pathways=pathways,
-            transitions=transitions,
-        )
-
-
-class GraphNode(BaseModel):
-    """A pathway on the map."""
-
-    pathway_id: str
-    agents: list[str]
-    is_detour: bool = Field(description="It leads back to where it was entered from.")
-
-
-class GraphEdge(BaseModel):
-    """A way from one pathway to another."""
-
-    from_pathway: str = Field(description="'*': from anywhere.")
-    to_pathway: str
-    kind: Literal["next", "transition"]
-    label: str
-
-
-class Graph(BaseModel):
-    """The pathway map: what leads where."""
-
-    entry_pathway: str
-    nodes: list[GraphNode]
-    edges: list[GraphEdge]
 
 
 class Health(BaseModel):

@@ -41,20 +41,19 @@ class Turns:
         self._begin(_tell(session, message, request_id, listener))
         return listener
 
-    def close(self) -> None:
-        """From now on the turns have 20 seconds."""
-        self._until = asyncio.get_running_loop().time() + GRACE_SECONDS
+    def close(self, seconds: float = GRACE_SECONDS) -> None:
+        """From now on the turns have so many seconds."""
+        self._until = asyncio.get_running_loop().time() + seconds
 
     async def finish(self) -> None:
         """Wait for the turns until their time is up; give up those that still run.
 
         A turn that is given up is committed whole or not at all.
         """
-        if self._until is None:
-            self.close()
-        left = (self._until or 0.0) - asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time()
+        left = GRACE_SECONDS if self._until is None else max(self._until - now, 0.0)
         if self._running:
-            await asyncio.wait(self._running, timeout=max(left, 0.0))
+            await asyncio.wait(self._running, timeout=left)
         for task in self._running:
             task.cancel()
         if self._running:
@@ -87,5 +86,5 @@ async def _tell(session: PathwayManager, message: str, request_id: str, listener
     except Exception as error:
         await listener.hear(failed(problem_of(error, request_id), request_id))
     finally:
-        await listener.hear(None)
+        listener.end()
         await session.close()

@@ -18,6 +18,7 @@ import uvicorn
 from journeys import Journey, JourneyConfig
 from server.app import app_of
 from server.auth import Keys
+from server.patience import PatientProtocol
 from server.turns import Turns
 from server.wiring import Served, Wiring
 from tests.clerks import staff
@@ -64,10 +65,10 @@ class Api:
             given.append(f"Content-Length: {len(body)}")
         if not any(name.lower().startswith("content-type") for name in given):
             given.append("Content-Type: application/json")
-        head = "\r\n".join([f"{line} HTTP/1.1", *given, "Connection: close", "", ""])
+        head = "\r\n".join([f"{line} HTTP/1.1", *given, "", ""])
         async with self.connected() as (reader, writer):
             writer.write(head.encode("latin-1") + body)
-            return parsed(await reader.read())
+            return await answer_in(reader)
 
     @asynccontextmanager
     async def connected(
@@ -81,12 +82,13 @@ class Api:
             writer.close()
 
 
-def parsed(answer: bytes) -> Answer:
-    """Take an answer apart: status, headers, body."""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    pairs = (line.partition(": ") for line in lines)
-    return int(first.split()[1]), {name.lower(): value for name, _, value in pairs}, body
+async def answer_in(reader: asyncio.StreamReader) -> Answer:
+    """Read an answer of known length: status, headers, body."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return int(first.split()[1]), headers, body
 
 
 def events_in(text: str) -> list[tuple[str, Any]]:
@@ -119,7 +121,7 @@ async def serving(wiring: Wiring, **headers: str) -> AsyncIterator[Api]:
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     config = uvicorn.Config(
-        app_of(wiring), http="h11", log_config=None, server_header=False, lifespan="on"
+        app_of(wiring), http=PatientProtocol, log_config=None, server_header=False, lifespan="on"
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listener]))
@@ -135,7 +137,11 @@ async def serving(wiring: Wiring, **headers: str) -> AsyncIterator[Api]:
 
 
 def wired(
-    *served: Served, url: str | None = None, keys: tuple[str, ...] = (), **config: Any
+    *served: Served,
+    url: str | None = None,
+    keys: tuple[str, ...] = (),
+    model: Any = False,
+    **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
     post_office = (Served(Parcel, staff(Parcel)), Served(Letter, staff(Letter)))
@@ -145,7 +151,7 @@ def wired(
         keys=Keys(keys),
         shows_docs=not keys,
         turns=Turns(),
-        model=False,
+        model=model,
     )
 
 

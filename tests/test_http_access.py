@@ -51,32 +51,23 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
     assert described == set(ROUTES)
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-@pytest.mark.parametrize(
-    "given",
-    [
-        "",
-        f"Bearer {KEY}x",
-        "Bearer",
-        f"Basic {KEY}",
-        KEY,
-        "Bearer ",
-        "Bearer \xe9\xff",
-        "Bearer " + "x" * 9_000,
-    ],
+NO_KEYS = (
+    *("", f"Bearer {KEY}x", "Bearer", f"Basic {KEY}", KEY, "Bearer \xe9"),
+    "Bearer " + "x" * 9_000,
 )
-async def test_without_the_key_nothing_is_answered_nor_read(
-    serve: Callable[..., Any], method: str, path: str, given: str
-) -> None:
+
+
+async def test_without_the_key_nothing_is_answered_nor_read(serve: Callable[..., Any]) -> None:
     api = await serve(keys=(KEY,))
 
-    status, headers, answer = await api.raw(
-        b"{ this is not even JSON", f"Authorization: {given}", line=f"{method} {path}"
-    )
-
-    assert status == 401
-    assert headers["www-authenticate"] == "Bearer"
-    assert json.loads(answer)["code"] == "unauthorized"
+    for method, path in ROUTES:
+        for given in NO_KEYS:
+            status, headers, answer = await api.raw(
+                b"{ this is not even JSON", f"Authorization: {given}", line=f"{method} {path}"
+            )
+            assert (method, path, given, status) == (method, path, given, 401)
+            assert headers["www-authenticate"] == "Bearer"
+            assert json.loads(answer)["code"] == "unauthorized"
 
 
 async def test_each_of_several_keys_opens_every_route(serve: Callable[..., Any]) -> None:
@@ -84,7 +75,6 @@ async def test_each_of_several_keys_opens_every_route(serve: Callable[..., Any])
     api = await serve(keys=keys)
 
     for number, key in enumerate(keys):
-        await api.begin(session_id=f"s-{number}", headers=None) if False else None
         begun = await api.client.post(
             "/v1/sessions",
             json={"journey_id": "parcel", "session_id": f"s-{number}"},
@@ -194,6 +184,16 @@ ANSWERS = [
     ("PATCH", "/v1/sessions/s-1", 405),
     ("POST", "/v1/sessions", 422),
 ]
+
+
+async def test_the_description_says_how_problems_and_events_look(api: Api) -> None:
+    described = (await api.client.get("/openapi.json")).json()
+
+    answers = described["paths"]["/v1/sessions/{session_id}/messages"]["post"]["responses"]
+    assert set(answers["200"]["content"]) == {"application/json", "text/event-stream"}
+    assert set(answers["4XX"]["content"]) == {"application/problem+json"}
+    assert "code" in described["components"]["schemas"]["ProblemBody"]["properties"]
+    assert described["components"]["schemas"]["NewSession"]["examples"]
 
 
 @pytest.mark.parametrize(("method", "path", "status"), ANSWERS)

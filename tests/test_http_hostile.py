@@ -7,14 +7,15 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from server import routing
+from server import patience, routing
 from tests import api as helpers
-from tests.api import Api, one, parsed
+from tests.api import Api, answer_in, one
 from tests.solo import Solo, function
 
 serve, api = helpers.serve, helpers.api
@@ -74,14 +75,15 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-async def test_a_broken_body_is_refused_and_not_repeated(api: Api, body: bytes) -> None:
-    status, headers, answer = await api.raw(body)
+async def test_a_broken_body_is_refused_and_not_repeated(api: Api) -> None:
+    answers = {what: await api.raw(body) for what, body in BODIES.items()}
 
-    assert 400 <= status < 500, answer
-    assert headers["content-type"] == "application/problem+json"
-    assert CANARY not in answer.decode()
-    assert json.loads(answer)["status"] == status
+    statuses = {what: status for what, (status, _, _) in answers.items()}
+    assert {what: status for what, status in statuses.items() if not 400 <= status < 500} == {}
+    for what, (status, headers, answer) in answers.items():
+        assert headers["content-type"] == "application/problem+json", what
+        assert CANARY not in answer.decode(), what
+        assert json.loads(answer)["status"] == status, what
     assert (await api.client.get("/v1/sessions")).json()["sessions"] == []
 
 
@@ -157,11 +159,11 @@ async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -
     head = [f"{line} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers]
     async with api.connected() as (reader, writer):
         writer.write("\r\n".join([*head, "", ""]).encode())
-        answer = asyncio.ensure_future(reader.readuntil(b'"}'))
+        answer = asyncio.ensure_future(answer_in(reader))
         for _ in range(times):
             writer.write(chunk)
             await writer.drain()
-        return parsed(await answer)
+        return await answer
 
 
 @pytest.mark.timeout(30)
@@ -190,7 +192,18 @@ async def health_while_uploading(api: Api, length: str, chunk: bytes) -> int:
         for _ in range(1024):
             writer.write(chunk)
             await writer.drain()
-        return parsed(await reader.readuntil(b'"}'))[0]
+        return (await answer_in(reader))[0]
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_even_asked_for(api: Api) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 67108864\r\n"
+            b"Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n"
+        )
+        status, _, answer = await answer_in(reader)
+
+    assert (status, json.loads(answer)["code"]) == (413, "body_too_large")
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(
@@ -203,9 +216,43 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
             b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
             b"Content-Type: application/json\r\n\r\n{"
         )
-        status, _, answer = parsed(await reader.readuntil(b'"}'))
+        status, _, answer = await answer_in(reader)
 
     assert (status, json.loads(answer)["code"]) == (408, "body_too_slow")
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"GET / HTTP/1.1\r\nHo", b"GET /healthz HTTP/1.1\r\n\r\nGET"]
+)
+async def test_a_head_that_does_not_come_is_not_waited_for(
+    api: Api, monkeypatch: pytest.MonkeyPatch, first: bytes
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.4)
+
+    async with api.connected() as (reader, writer):
+        with suppress(ConnectionError):
+            writer.write(first)
+            for _ in range(8):  # in drops, so that the connection is never idle
+                await asyncio.sleep(0.1)
+                writer.write(b"x" if first else b"")
+            await reader.read()
+        assert writer.transport.is_closing() or reader.at_eof()
+
+
+async def test_a_connection_with_a_turn_that_takes_long_is_kept(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.2)
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0.5)
+        return function(payload)
+
+    api = await serve(one(Solo, clerk=slow))
+    session = await api.begin("solo")
+
+    for word in ("one", "two"):  # on one connection
+        assert (await api.says(session, word))["message"] == f"heard {word}"
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "9" * 30, "0x10", "٣"])
@@ -215,39 +262,38 @@ async def test_a_length_that_is_none_is_refused(api: Api, length: str) -> None:
             b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
             + f"Content-Length: {length}\r\n\r\n{{}}".encode()
         )
-        status, *_ = parsed(await reader.read(400))
+        status = int((await reader.read(400)).split()[1])
 
     assert 400 <= status < 500
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "GET /v1/sessions/../../etc/passwd",
-        "GET /v1/sessions/%2e%2e%2fx",
-        "GET /v1/sessions/'%20OR%201=1",
-        "GET /v1/sessions/%25",
-        "GET /v1/sessions/_",
-        "GET /v1/sessions/%00",
-        "GET /v1/sessions/%ff%fe",
-        "GET /v1/sessions/%ed%a0%80",
-        f"GET /v1/sessions/{'x' * 10_000}",
-        "GET /v1/sessions/",
-        "GET //v1/sessions",
-        "GET /v1/journeys/%00",
-        "GET /v1/journeys/parcel/graph/",
-        "DELETE /v1/sessions/%00",
-        "GET /docs/x",
-    ],
-)
-async def test_a_path_that_leads_nowhere_is_not_found(api: Api, line: str) -> None:
-    await api.begin()
+NOWHERE = [
+    "GET /v1/sessions/../../etc/passwd",
+    "GET /v1/sessions/%2e%2e%2fx",
+    "GET /v1/sessions/'%20OR%201=1",
+    "GET /v1/sessions/%25",
+    "GET /v1/sessions/_",
+    "GET /v1/sessions/%00",
+    "GET /v1/sessions/%ff%fe",
+    "GET /v1/sessions/%ed%a0%80",
+    f"GET /v1/sessions/{'x' * 10_000}",
+    "GET /v1/sessions/",
+    "GET //v1/sessions",
+    "GET /v1/journeys/%00",
+    "GET /v1/journeys/parcel/graph/",
+    "DELETE /v1/sessions/%00",
+    "GET /docs/x",
+    "POST /v1/sessions/s-1",
+    "GET /redoc",
+]
 
-    status, headers, answer = await api.raw(b"", line=line)
 
-    assert status == 404
-    assert headers["content-type"] == "application/problem+json"
-    assert json.loads(answer)["status"] == 404
+async def test_a_path_that_leads_nowhere_is_not_found(api: Api) -> None:
+    for line in NOWHERE:
+        status, headers, answer = await api.raw(b"", line=line)
+        assert (line[:60], status) in ((line[:60], 404), ("POST /v1/sessions/s-1", 405))
+        assert headers["content-type"] == "application/problem+json"
+        assert json.loads(answer)["status"] == status
 
 
 @pytest.mark.parametrize("name", ["%00", "%ff", "%ed%a0%80", "x" * 5_000, "%F0%9F%98%80"])
@@ -292,9 +338,20 @@ async def test_numbers_and_depth_at_their_limits_are_kept(api: Api) -> None:
     assert (await api.client.get(f"{session}/context")).json()["context"] == given
 
 
+@pytest.mark.parametrize(
+    "path", [b"/v1/sessions/\xc3\xa9", b"/\x00", b"/ x", b"*", b"http://x/v1/y"]
+)
+async def test_a_path_that_is_none_is_refused(api: Api, path: bytes) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(b"GET " + path + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        status = int((await reader.read(400)).split()[1])
+
+    assert status in (400, 404)
+
+
 async def test_a_head_of_a_megabyte_is_refused(api: Api) -> None:
     async with api.connected() as (reader, writer):
         writer.write(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * MEGABYTE)
-        status, *_ = parsed(await reader.read(400))
+        status = int((await reader.read(400)).split()[1])
 
     assert status == 400

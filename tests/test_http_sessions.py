@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphs import ledger
 from tests import api as helpers
 from tests.api import Api, one
 from tests.clerks import staff
 from tests.post_office import Letter, Parcel
+from tests.solo import Solo, function
 
 serve, api = helpers.serve, helpers.api
 
@@ -237,8 +240,6 @@ async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once
     serve: Callable[..., Any], store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = await serve(url=store_url)
-    from graphs import ledger  # noqa: PLC0415
-
     noon = ledger.now()
     monkeypatch.setattr(ledger, "now", lambda: noon)
     names = [f"{letter}-{journey}" for journey in ("letter", "parcel") for letter in "bdac"]
@@ -279,6 +280,17 @@ async def test_a_cursor_that_is_none_of_ours_is_refused(api: Api, cursor: str) -
 
     assert refused.status_code == 422
     assert refused.json()["code"] == "invalid_cursor"
+
+
+async def test_a_cursor_that_was_changed_is_refused(api: Api) -> None:
+    await api.begin(session_id="one")
+    await api.begin(session_id="two")
+    page = await api.client.get("/v1/sessions", params={"limit": 1})
+    cursor = page.json()["next_cursor"]
+
+    for changed in (f"{cursor}=", f"{cursor}A", cursor[1:], f" {cursor}", cursor.lower()):
+        refused = await api.client.get("/v1/sessions", params={"cursor": changed})
+        assert refused.status_code == 422, changed
 
 
 @pytest.mark.parametrize(
@@ -338,6 +350,34 @@ async def test_a_graph_of_nodes_and_edges_names_only_pathways(api: Api) -> None:
     assert nodes == set(Parcel.spec.pathways)
     assert {edge["from_pathway"] for edge in graph["edges"]} <= {*nodes, "*"}
     assert {edge["to_pathway"] for edge in graph["edges"]} <= nodes
+
+
+def stored_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_a_sensitive_session_is_served_and_cannot_be_read_in_the_file(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    class Secret(Solo):
+        """Keep a secret."""
+
+        __sensitive__ = True
+
+    file = tmp_path / "secret.db"
+    url, key = f"sqlite:///{file}", bytes(range(32))
+    api = await serve(one(Secret, clerk=function), url=url, encryption_key=key)
+    session = await api.begin("secret", context={"name": "kanarienvogel"})
+
+    reply = await api.says(session, "kanarienvogel")
+
+    assert reply["message"] == "heard kanarienvogel"
+    assert reply["accumulated_context"]["name"] == "kanarienvogel"
+    assert await pages(api) == [["s-1"]]
+    entries = (await api.client.get(f"{session}/history")).json()["entries"]
+    assert entries[0]["content"] == "kanarienvogel"
+    assert b"kanarienvogel" not in stored_in(tmp_path)
+    assert b"s-1" in stored_in(tmp_path)
 
 
 async def test_the_server_lives_and_is_ready(api: Api) -> None:

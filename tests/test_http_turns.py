@@ -35,9 +35,10 @@ class Gate:
 
 
 async def until(holds: Callable[[], Any]) -> Any:
-    """Wait until something holds; the test's time is its limit."""
-    while not (found := await holds()):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    """Wait until something holds."""
+    async with asyncio.timeout(4):
+        while not (found := await holds()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     return found
 
 
@@ -108,6 +109,22 @@ async def test_words_are_told_while_they_are_said(serve: Callable[..., Any]) -> 
     assert (await api.client.get(session)).json()["version"] == 1
 
 
+async def test_a_stream_is_kept_alive_while_nothing_is_said(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastapi.routing._PING_INTERVAL", 0.1)
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+        await reader.readuntil(b": ping\n\n")
+        gate.let.set()
+        await reader.readuntil(b"event: done")
+
+
 async def test_who_hangs_up_after_the_first_word_loses_nothing(serve: Callable[..., Any]) -> None:
     gate = Gate()
     api = await serve(one(Solo, clerk=gate))
@@ -124,7 +141,32 @@ async def test_who_hangs_up_after_the_first_word_loses_nothing(serve: Callable[.
         return (await api.client.get(f"{session}/history")).json()["entries"]
 
     assert [each["content"] for each in await until(answered)] == ["hi", "Hold on."]
-    assert len(api.wiring.turns) == 0
+
+
+async def test_a_turn_that_nobody_hears_any_more_waits_for_nobody(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        async for word in gate(payload):
+            yield word
+        for _ in range(events.MOST_WAITING * 3):
+            yield "More. "
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+    await asyncio.sleep(0.1)
+    gate.let.set()
+
+    async def ended() -> bool:
+        return len(api.wiring.turns) == 0
+
+    await until(ended)
+    assert (await api.client.get(session)).json()["version"] == 1
 
 
 async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., Any]) -> None:
@@ -136,6 +178,25 @@ async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., 
     async with api.connected() as (_, writer):
         writer.write(request)
         await gate.begun.wait()
+    gate.let.set()
+
+    async def answered() -> Any:
+        return (await api.client.get(session)).json()["version"]
+
+    assert await until(answered) == 1
+
+
+async def test_a_request_that_is_cancelled_does_not_end_its_turn(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    asked = asyncio.create_task(api.wiring.turns.take(api.wiring.manager("solo", "s-1"), "hi"))
+    await gate.begun.wait()
+    asked.cancel()
+    await asyncio.wait([asked])
     gate.let.set()
 
     async def answered() -> Any:

@@ -7,8 +7,9 @@ import re
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,32 @@ def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
 
     with served(folder, "slow.py", "--store", store) as (_, place, _):
         assert httpx2.get(f"{place}/v1/sessions/s-1").json()["version"] == 1
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("heard", [True, False])
+def test_who_asks_it_to_stop_twice_does_not_wait(folder: Path, heard: bool) -> None:
+    (folder / "slow.py").write_text(SLOW)
+    store = f"sqlite:///{folder / 'slow.db'}"
+    asked: Any = {"json": {"message": "60"}, "headers": {"Accept": "text/event-stream"}}
+    with served(folder, "slow.py", "--store", store) as (process, place, _), ExitStack() as open_:
+        httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
+        turn = httpx2.stream("POST", f"{place}/v1/sessions/s-1/messages", **asked)
+        lines = open_.enter_context(turn).iter_lines()
+        while next(lines) != "event: token":
+            pass
+        if not heard:
+            open_.close()
+        process.send_signal(signal.SIGINT)
+        assert "1 turns may finish" in process.stdout.readline().decode()
+        begun = time.monotonic()
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        assert time.monotonic() - begun < 5
+
+    with served(folder, "slow.py", "--store", store) as (_, place, _):
+        assert httpx2.get(f"{place}/v1/sessions/s-1").json()["version"] == 0
 
 
 @pytest.mark.timeout(30)

@@ -13,16 +13,17 @@ import uvicorn
 from fastapi import FastAPI
 
 from journeys.store_url import masked
-from nodes.llm.models import KEY, is_configured
 from server.app import app_of
 from server.auth import KEY_REMEDY, is_loopback
 from server.cli.edge import CommandError
 from server.cli.finding import NAMES
 from server.cli.rendering import announce, out
+from server.patience import PatientProtocol
 from server.settings import Settings
 from server.turns import GRACE_SECONDS
 from server.wiring import Wiring, wire
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -96,10 +97,7 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     """Say what is served, from which store, where, and to whom."""
     host, port, *_ = listener.getsockname()
     place = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    if is_configured(wiring.model):
-        _tell(f"A model is configured ({KEY}); journeys may ask it.")
-    else:
-        announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
+    announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
     _tell(f"Journeys: {', '.join(wiring.journeys)}")
     _tell(f"Store: {masked(wiring.config.persistence)}")
     if wiring.keys:
@@ -125,7 +123,7 @@ async def _run(app: FastAPI, listener: socket.socket) -> None:
     wiring: Wiring = app.state.wiring
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=PatientProtocol,
         loop="asyncio",
         ws="none",
         lifespan="off",  # opened here, where an error of the store becomes a line and an exit code
@@ -137,9 +135,14 @@ async def _run(app: FastAPI, listener: socket.socket) -> None:
     async with wiring.opened():
         _introduce(wiring, listener)
         # The server raises the signal that ended it once more, after its work is done.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _STOPS:
             signal.signal(number, lambda *_: None)
-        await _Server(config, wiring).serve([listener])
+        server = _Server(config, wiring)
+        await server.serve([listener])
+        for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
+            signal.signal(number, signal.SIG_DFL)
+        if server.force_exit:
+            wiring.turns.close(0.0)
 
 
 class _Server(uvicorn.Server):

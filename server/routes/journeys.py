@@ -11,8 +11,7 @@ from graphs.drawing.svg import svg
 from journeys import JourneySpec
 from server.accept import preferred
 from server.deps import KnownJourney, Wired
-from server.routing import ApiRoute
-from server.schemas import (
+from server.journey_schemas import (
     Graph,
     GraphEdge,
     GraphNode,
@@ -20,6 +19,7 @@ from server.schemas import (
     Journeys,
     JourneySummary,
 )
+from server.routing import ApiRoute
 
 router = APIRouter(prefix="/v1/journeys", tags=["journeys"], route_class=ApiRoute)
 _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json": "json"}

@@ -8,15 +8,16 @@ from fastapi import APIRouter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from server.deps import LiveSession, RequestId, RunningTurns, Spoken
+from server.events import AS_EVENTS
 from server.routing import ApiRoute, EventsRoute
 from server.schemas import Reply
 
-router = APIRouter(route_class=ApiRoute)
-events_router = APIRouter(route_class=EventsRoute)
+router = APIRouter(tags=["turns"], route_class=ApiRoute)
+events_router = APIRouter(route_class=EventsRoute, include_in_schema=False)
 _PATH = "/v1/sessions/{session_id}/messages"
 
 
-@router.post(_PATH)
+@router.post(_PATH, responses=AS_EVENTS)
 async def answer(session: LiveSession, message: Spoken, turns: RunningTurns) -> Reply:
     """Say something; the reply comes when the turn is committed.
 

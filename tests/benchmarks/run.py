@@ -23,6 +23,7 @@ from tests.benchmarks.measure import SHOWN, Figure, Steps
 from tests.benchmarks.memory import memory
 from tests.benchmarks.merging import merging
 from tests.benchmarks.models import models
+from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.turns import turns
 
@@ -34,6 +35,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "models": models,
     "imports": imports,
     "memory": memory,
+    "http": over_http,
 }
 _WIDTH = 120
 

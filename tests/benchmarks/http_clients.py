@@ -1,0 +1,62 @@
+"""Clients that talk over HTTP, each on a connection of its own: a round for each line they read.
+
+They know just enough of HTTP to cost little beside the server, whose cores they share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import re
+import sys
+from typing import Any
+
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def post(self, path: str, body: Any) -> None:
+        content = json.dumps(body).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n"
+        )
+        self._writer.write(head.encode() + content)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        assert answer.split()[1] in (b"200", b"201"), answer
+        (length,) = _LENGTH.findall(answer)
+        await self._reader.readexactly(int(length))
+
+
+async def main(port: int, plan: dict[str, Any]) -> None:
+    clients = []
+    for number in range(plan["sessions"]):
+        client = Client(*await asyncio.open_connection("127.0.0.1", port))
+        await client.post(
+            "/v1/sessions", {"session_id": f"by-http-{number}", "context": plan["context"]}
+        )
+        clients.append(client)
+    count = itertools.count()
+
+    async def talk(number: int) -> None:
+        for _ in range(plan["turns"]):
+            # Of everyday length, as what is said in process.
+            said = (
+                f"Could I see the nearest clinic {next(count)} days sooner or later than this week?"
+            )
+            await clients[number].post(f"/v1/sessions/by-http-{number}/messages", {"message": said})
+
+    while await asyncio.to_thread(sys.stdin.readline):
+        await asyncio.gather(*map(talk, range(plan["sessions"])))
+        print("done", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]), json.loads(sys.argv[2])))
