@@ -42,7 +42,7 @@ class LostRace(StateError):
 
 def passes(error: BaseException) -> bool:
     """Say whether the same may succeed later, or on another connection."""
-    return isinstance(error, _PASSES)
+    return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
 
 
 @contextmanager

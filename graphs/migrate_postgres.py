@@ -29,9 +29,7 @@ _LEFT_BROKEN = (
     "WHERE NOT indisvalid AND indrelid = to_regclass(%s)"
 )
 _THEIR_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-_TABLES_THERE = (
-    "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
-)
+_TABLES_THERE = "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
 _OURS_AND_THEIRS = (
     "SELECT version_num AS version FROM journeygraph_version",
     "SELECT max(v) AS version FROM checkpoint_migrations",
@@ -79,12 +77,14 @@ def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
         StateError: The database cannot be reached or changed, or a newer release migrated it.
     """
     try:
-        with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
-            with _one_at_a_time(connection, patience):
-                before = versions(connection)
-                if not before.current:
-                    _upgrade(connection)
-                return Migration(database_name(url), before, versions(connection))
+        with (
+            psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
+            _one_at_a_time(connection, patience),
+        ):
+            before = versions(connection)
+            if not before.current:
+                _upgrade(connection)
+            return Migration(database_name(url), before, versions(connection))
     except (psycopg.Error, SQLAlchemyError) as error:
         raise StateError(
             f"The database {database_name(url)} cannot be migrated: {reason_of(error)}.",

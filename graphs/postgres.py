@@ -17,6 +17,7 @@ from graphs import statements
 from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
 from graphs.connections import Connection, Connections
 from graphs.faults import LostRace
+from graphs.lease import Leases
 from graphs.sealing import Seal, state_of
 from graphs.statements import Row, Sql, Statement
 
@@ -43,8 +44,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         super().__init__(connections.pool, serde=seal.serializer())
         self._connections = connections
         self._seal = seal
-        self.leases: set[tuple[str, int]] = set()
-        """Session and fence of every lease that this store holds."""
+        self.leases = Leases(connections)
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint; a managed turn is given its head alone."""
@@ -99,15 +99,17 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         await self._whole(written, after=[(sql, {"session": session_id}) for sql in _FORGET])
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._connections.close()
+        """Close the connections, once what runs on them has ended."""
+        await self._connections.close(self.leases.end)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
         """Lend LangGraph's own methods a cursor, without the lock that they hold by default."""
-        async with self._connections.connection() as connection:
-            async with connection.cursor(binary=True) as cursor:
-                yield cursor
+        async with (
+            self._connections.connection() as connection,
+            connection.cursor(binary=True) as cursor,
+        ):
+            yield cursor
 
     async def _whole(
         self,
@@ -136,7 +138,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
         for statement in written:
             if statement.sql is statements.ADVANCE:
-                self.leases.discard((statement.rows[0]["session"], statement.rows[0]["held"]))
+                self.leases.committed(statement.rows[0]["session"], statement.rows[0]["held"])
 
     def _state(
         self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
@@ -145,35 +147,36 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
         values = {k: v for k, v in checkpoint["channel_values"].items() if v is not None}
         document = {**checkpoint, "channel_values": {}}
+        keys = (session, namespace)
         queries: list[Query] = []
         for channel in values.keys() & new_versions.keys():
             version = new_versions[channel]
             with state_of(session, f"{channel}|{version}"):
                 value = self.serde.dumps_typed(values[channel])
-            row = (session, namespace, channel, version, *value)
-            queries.append((self.UPSERT_CHECKPOINT_BLOBS_SQL, row))
+            queries.append((self.UPSERT_CHECKPOINT_BLOBS_SQL, (*keys, channel, version, *value)))
         # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
         kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
         if sealed := self._seal.close("", _bound(session, document)):
             kept[_SEAL] = sealed
         parent = place.get("checkpoint_id")
-        row = (session, namespace, document["id"], parent, Jsonb(document), Jsonb(kept))
+        row = (*keys, document["id"], parent, Jsonb(document), Jsonb(kept))
         return [*queries, (self.UPSERT_CHECKPOINTS_SQL, row)]
 
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place."""
         session, document = value["thread_id"], value["checkpoint"]
         self._seal.open(value["metadata"].get(_SEAL, ""), _bound(session, document))
-        values = {}
+        values: dict[str, Any] = {}
         for name, kind, blob in value["channel_values"] or ():
             channel = name.decode()
             with state_of(session, f"{channel}|{document['channel_versions'][channel]}"):
                 values[channel] = self.serde.loads_typed((kind.decode(), blob))
+        checkpoint: Any = {**document, "channel_values": values}
         place = {"thread_id": session, "checkpoint_ns": value["checkpoint_ns"]}
         parent = value["parent_checkpoint_id"]
         return CheckpointTuple(
             {"configurable": {**place, "checkpoint_id": value["checkpoint_id"]}},
-            {**document, "channel_values": values},
+            checkpoint,
             value["metadata"],
             {"configurable": {**place, "checkpoint_id": parent}} if parent else None,
             self._load_writes(value["pending_writes"]),

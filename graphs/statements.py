@@ -59,7 +59,8 @@ def _sql(statement: Any) -> Sql:
 
 
 def _on_postgres(statement: Any) -> Sql:
-    return Sql(None, str(statement.compile(dialect=psycopg.dialect(paramstyle="pyformat"))))
+    dialect: Any = psycopg.dialect
+    return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
 
 
 _SESSION = sessions.c.session_id == bindparam("session")
@@ -143,12 +144,13 @@ FORGET_SESSION = _sql(delete(sessions).where(_SESSION))
 # A lease is on the database's clock: the clocks of two machines need not agree.
 _NOW: ColumnElement[Any] = func.clock_timestamp()
 _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
+_NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (_SESSION, sessions.c.fence == bindparam("held"))
 LEASE = _on_postgres(
     update(sessions)
     .where(_SESSION, _FREE)
-    .values(fence=sessions.c.fence + literal_column("1"), lease_until=_LATER)
+    .values(fence=_NEXT_FENCE, lease_until=_LATER)
     .returning(
         *sessions.c,
         select(turns.c.checkpoint_id)
@@ -159,11 +161,10 @@ LEASE = _on_postgres(
 )
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(
-    update(sessions)
-    .where(*_MINE, sessions.c.lease_until.is_not(None))
-    .values(lease_until=_LATER)
+    update(sessions).where(*_MINE, sessions.c.lease_until.is_not(None)).values(lease_until=_LATER)
 )
-RELEASE = _on_postgres(update(sessions).where(*_MINE).values(lease_until=null()))
+# A commit that is still on its way when its turn is given up has its fence taken away.
+RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, lease_until=null()))
 # The saver's own tables, of which we only ever remove rows.
 _checkpoints = table("checkpoints", column("thread_id"), column("checkpoint_id"))
 _blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import weakref
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,17 +58,26 @@ class Store:
         default_factory=weakref.WeakValueDictionary
     )
 
-    @property
-    def shared(self) -> bool:
-        """Say whether other machines may use the database, so that a turn needs a lease."""
-        return isinstance(self.saver, PostgresJourneySaver)
-
     def lock(self, session_id: str) -> asyncio.Lock:
         """Return the turn lock of a session: first come, first served."""
         lock = self._locks.get(session_id)
         if lock is None:
             lock = self._locks[session_id] = asyncio.Lock()
         return lock
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[Row | None]:
+        """Give the head of a session that waits for nobody else's turn; None if it is not there.
+
+        Raises:
+            StateError: Another process kept it for too long, or the database could not be read.
+        """
+        async with self.lock(session_id):
+            if isinstance(self.saver, SqliteJourneySaver):
+                yield await self.head(session_id)
+                return
+            async with self.saver.leases.of(session_id) as head:
+                yield head
 
     async def head(self, session_id: str) -> Row | None:
         """Return the session's row with the checkpoint of its head; None if it is not there."""
@@ -196,8 +206,8 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(
             f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: "
-            f"{reason_of(error)}. Check that its folder exists and can be written, and that it is a "
-            "SQLite file of this release or an older one, with no foreign tables in it.",
+            f"{reason_of(error)}. Check that its folder exists and can be written, and that it is "
+            "a SQLite file of this release or an older one, with no foreign tables in it.",
             retryable="locked" in str(error),
         ) from error
     return saver

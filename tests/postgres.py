@@ -180,7 +180,9 @@ def _ids() -> tuple[int, int]:
 
 def _reachable(binaries: Path, folder: Path) -> Path:
     """Return the programs where they can be run: root's home may be closed to anybody else."""
-    if os.geteuid() != 0 or all(place.stat().st_mode & 0o005 == 0o005 for place in binaries.parents):
+    if os.geteuid() != 0 or all(
+        place.stat().st_mode & 0o005 == 0o005 for place in binaries.parents
+    ):
         return binaries
     package = binaries.parent.parent
     for source in (package, package.with_name(f"{package.name}.libs")):
