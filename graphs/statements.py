@@ -192,6 +192,24 @@ PRUNE_BLOBS = _on_postgres(
 )
 _TURN_IS = ("session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("session_id", "turn", "kind", "at")
+SAVE_VALUE = Sql(
+    None,
+    "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob) VALUES "
+    "(%(session)s, %(namespace)s, %(channel)s, %(version)s, %(type)s, %(blob)s) "
+    "ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING",
+)
+SAVE_CHECKPOINT = Sql(
+    None,
+    "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, "
+    "checkpoint, metadata) VALUES "
+    "(%(session)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
+    "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
+    "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
+)
+FORGET_STATE = tuple(
+    Sql(None, f"DELETE FROM {name} WHERE thread_id = %(session)s")
+    for name in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+)
 # Whether a transaction counted whose acknowledgement was lost: the row that it added is there.
 ADDED = {
     ADD_TURN: _on_postgres(
@@ -201,3 +219,25 @@ ADDED = {
         select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
     ),
 }
+
+
+def joined(written: list[Statement]) -> tuple[str, Row]:
+    """Return all statements as one for Postgres, with its parameters.
+
+    They see the database as it was before, and all of them count or none. Each is done when its
+    changes are counted, so in the order given. A statement that should change exactly one row and
+    changes none divides by zero, and so fails the whole.
+    """
+    parts: list[str] = []
+    counts: list[str] = []
+    parameters: Row = {}
+    for statement in written:
+        assert statement.sql.postgres
+        for row in statement.rows:
+            name = f"part_{len(parts)}"
+            query = statement.sql.postgres.replace("%(", f"%({name}_")
+            parts.append(f"{name} AS ({query} RETURNING 1)")
+            changed = f"(SELECT count(*) FROM {name})"
+            counts.append(f"1 / {changed}" if statement.exactly_one else changed)
+            parameters |= {f"{name}_{key}": value for key, value in row.items()}
+    return f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", parameters
