@@ -29,9 +29,9 @@ from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
 from graphs.statements import Row, Sql, Statement
 from journeys import StateError
+from journeys.store_url import is_server
 
 _BUSY_SECONDS = 5.0
-_SERVERS = ("postgresql", "postgres")
 _Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
@@ -156,9 +156,9 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
 
 def _place(url: str) -> str:
     """Return the SQLite URI of a store's URL; that of a server stays as it is."""
-    scheme, _, name = url.partition("://")
-    if scheme in _SERVERS:
+    if is_server(url):
         return url
+    scheme, _, name = url.partition("://")
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"
     path = Path(name.removeprefix("/")).resolve()
@@ -168,8 +168,7 @@ def _place(url: str) -> str:
 async def _opened(place: _Key) -> Store:
     url, key, size = place
     seal = AesSeal(key) if key else Seal()
-    scheme = url.partition("://")[0]
-    saver = await (_postgres(url, size, seal) if scheme in _SERVERS else _sqlite(url, seal))
+    saver = await (_postgres(url, size, seal) if is_server(url) else _sqlite(url, seal))
     return Store(place, saver, seal)
 
 
