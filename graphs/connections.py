@@ -19,7 +19,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolClosed
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from graphs.faults import passes
 
@@ -34,7 +34,12 @@ LOCK = 3.0
 """Seconds for which the server waits for a lock that somebody else holds."""
 TRUSTED = 1.0
 """Seconds since its last use for which a connection is taken to be alive, unchecked."""
+CONNECT = 3.0
+"""Seconds that making a connection may take."""
 _CHECK = 1.0
+# A pool pauses longer and longer between its tries to connect, also when the server is back; one
+# that has given up tries at once when it is asked again.
+_GIVES_UP, _ASKED_AGAIN = 2.0, 3.0
 _IDLE, _LIFETIME = 300.0, 1800.0
 
 
@@ -59,7 +64,7 @@ class Connections:
             max_size=self._size,
             max_idle=_IDLE,
             max_lifetime=_LIFETIME,
-            timeout=DEADLINE,
+            reconnect_timeout=_GIVES_UP,
             open=False,
             name="journeygraph",
             kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
@@ -95,14 +100,20 @@ class Connections:
             self._begin()
             await self.open()
 
-    async def trying(self, deed: Callable[[Connection], Awaitable[_T]]) -> _T:
+    async def trying(
+        self, deed: Callable[[Connection], Awaitable[_T]], within: float | None = None
+    ) -> _T:
         """Do something on a connection; if that fails in passing, once more on another one.
+
+        Args:
+            deed: What is done.
+            within: Seconds in which a second try may begin; the deadline if it is not given.
 
         Raises:
             psycopg.Error: It failed for good, or twice, or the deadline is over.
         """
         await self._follow()
-        deadline = _clock() + DEADLINE
+        deadline = _clock() + (within or DEADLINE)
         try:
             return await self._tried(deed, deadline)
         except psycopg.Error as error:
@@ -153,7 +164,7 @@ class Connections:
         while True:
             if self._closing and not last:
                 raise PoolClosed("it was closed in the meantime")
-            connection = await self.pool.getconn(timeout=deadline - _clock())
+            connection = await self._from_pool(deadline)
             alive = False
             try:
                 alive = (last or not self._closing) and await self._answers(connection)
@@ -163,6 +174,14 @@ class Connections:
                 if not alive:
                     await connection.close()
                     await self.pool.putconn(connection)
+
+    async def _from_pool(self, deadline: float) -> Connection:
+        while True:
+            try:
+                return await self.pool.getconn(min(deadline - _clock(), _ASKED_AGAIN))
+            except PoolTimeout:
+                if _clock() >= deadline:
+                    raise
 
     async def _answers(self, connection: Connection) -> bool:
         """Say whether a connection is alive; what was used a moment ago need not be asked."""
@@ -202,7 +221,7 @@ def _limited(url: str) -> str:
     """Add our limits to a URL; what it says itself counts."""
     limits = {"statement_timeout": ANSWER - 1, "lock_timeout": LOCK}
     options = " ".join(f"-c {name}={int(value * 1000)}" for name, value in limits.items())
-    given: dict[str, Any] = {"connect_timeout": "5", "application_name": "journeygraph"}
+    given: dict[str, Any] = {"connect_timeout": f"{CONNECT:g}", "application_name": "journeygraph"}
     given |= {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
     given["options"] = f"{options} {given.get('options', '')}".strip()
     return make_conninfo(**given)

@@ -25,6 +25,7 @@ SECONDS = 10.0
 """How long a lease lasts that is not renewed: so long does a session wait after a crash."""
 PATIENCE = 30.0
 """Seconds for which a turn waits for one of another process."""
+_SHORTLY = 1.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
 
@@ -120,13 +121,17 @@ class Leases:
         while True:
             await asyncio.sleep(SECONDS / 3)
             with suppress(psycopg.Error):
-                await self._connections.trying(lambda c: _run(c, statements.RENEW, **mine))
+                await self._connections.trying(
+                    lambda connection: _run(connection, statements.RENEW, **mine), SECONDS / 3
+                )
 
     async def _ended(self, session_id: str, fence: int) -> None:
         mine = {"session": session_id, "held": fence}
         # What cannot be written now ends when the store is closed, or else by itself.
         with suppress(psycopg.Error):
-            await self._connections.trying(lambda c: _run(c, statements.RELEASE, **mine))
+            await self._connections.trying(
+                lambda connection: _run(connection, statements.RELEASE, **mine), _SHORTLY
+            )
             self._held.discard((session_id, fence))
 
 

@@ -18,6 +18,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from tests import postgres
 from tests.clerks import said, staff
 
 TABLES = ("sessions", "turns", "audit", "checkpoints", "writes")
@@ -97,8 +98,10 @@ def database(url: str) -> Iterator[sqlite3.Connection]:
 
 def rows(url: str) -> dict[str, int]:
     """Count the rows of every table."""
-    with database(url) as connection:
+    there = url.startswith("postgresql")
+    tables = postgres.TABLES if there else TABLES
+    with postgres.connected(url) if there else database(url) as connection:
         return {
             table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in TABLES
+            for table in tables
         }

@@ -26,8 +26,9 @@ class Proxy:
     Attributes:
         delay: Seconds that what a client sends takes on its way, as a statement does.
         silent: Whether what is sent goes nowhere, with every connection left open.
-        loses: What a client sends for the last time: it arrives, its answer does not, and the
-            connection is cut.
+        loses: What has to be in what a client sends: it arrives, its answer does not, and the
+            connection is cut. Only the first time.
+        drops: The same, but it does not arrive either; as often as `times` says.
     """
 
     def __init__(self, url: str, delay: float = 0.0) -> None:
@@ -37,7 +38,9 @@ class Proxy:
         self.delay = delay
         self.silent = False
         self.loses: bytes | None = None
-        self.lost = 0
+        self.drops: bytes | None = None
+        self.times = 0
+        self.hit = 0
         self._ends: set[asyncio.StreamWriter] = set()
 
     @classmethod
@@ -70,7 +73,7 @@ class Proxy:
             doomed = asyncio.Event()
             try:
                 await asyncio.gather(
-                    self._up(reader, before, writer, doomed), self._down(behind, writer, doomed)
+                    self._up(reader, before, doomed), self._down(behind, writer, doomed)
                 )
             finally:
                 for end in (writer, before):
@@ -78,17 +81,16 @@ class Proxy:
                     end.transport.abort()
 
     async def _up(
-        self,
-        reader: asyncio.StreamReader,
-        server: asyncio.StreamWriter,
-        client: asyncio.StreamWriter,
-        doomed: asyncio.Event,
+        self, reader: asyncio.StreamReader, server: asyncio.StreamWriter, doomed: asyncio.Event
     ) -> None:
         while data := await reader.read(_CHUNK):
             if self.delay:
                 await asyncio.sleep(self.delay)
+            if self.drops and self.drops in data and self.times:
+                self.times, self.hit = self.times - 1, self.hit + 1
+                break
             if self.loses and self.loses in data:
-                self.loses, self.lost = None, self.lost + 1
+                self.loses, self.hit = None, self.hit + 1
                 doomed.set()
             if not self.silent:
                 server.write(data)

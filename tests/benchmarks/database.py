@@ -50,7 +50,7 @@ async def database(steps: Steps) -> list[Figure]:
 
 
 @asynccontextmanager
-async def _theirs(url: str, size: int) -> AsyncIterator[Callable[[str, str], Any]]:
+async def _theirs(url: str, size: int) -> AsyncIterator[Callable[..., Any]]:
     """The flow written by hand on the stock saver; gives what takes a turn of a thread."""
     kwargs = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
