@@ -96,12 +96,14 @@ def database(url: str) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+def found(url: str, query: str) -> list[tuple[Any, ...]]:
+    """Look into the database behind a store's URL from outside."""
+    there = url.startswith("postgresql")
+    with postgres.connected(url) if there else database(url) as connection:
+        return list(connection.execute(query).fetchall())
+
+
 def rows(url: str) -> dict[str, int]:
     """Count the rows of every table."""
-    there = url.startswith("postgresql")
-    tables = postgres.TABLES if there else TABLES
-    with postgres.connected(url) if there else database(url) as connection:
-        return {
-            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in tables
-        }
+    tables = postgres.TABLES if url.startswith("postgresql") else TABLES
+    return {table: found(url, f"SELECT count(*) FROM {table}")[0][0] for table in tables}
