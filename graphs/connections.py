@@ -1,8 +1,8 @@
 """Connections to a Postgres database: shared, checked, and none of them waited for in vain.
 
-A server or a network that dies may leave a connection on which nothing ever comes back. Three limits
-end that: the server gives up a statement, or a lock that it waits for; and after a while the
-connection is cut on our side. What failed in passing is tried once more on another connection.
+A server or a network that dies may leave a connection on which nothing ever comes back. Three
+limits end that: the server gives up a statement, or a lock that it waits for; and after a while
+the connection is cut on our side. What failed in passing is tried once more on another connection.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from graphs.faults import passes
 
@@ -34,7 +34,12 @@ LOCK = 3.0
 """Seconds for which the server waits for a lock that somebody else holds."""
 TRUSTED = 1.0
 """Seconds since its last use for which a connection is taken to be alive, unchecked."""
+CONNECT = 3.0
+"""Seconds that making a connection may take."""
 _CHECK = 1.0
+# A pool pauses longer and longer between its tries to connect, also when the server is back; one
+# that has given up tries at once when it is asked again.
+_GIVES_UP, _ASKED_AGAIN = 2.0, 3.0
 _IDLE, _LIFETIME = 300.0, 1800.0
 
 
@@ -47,35 +52,68 @@ class Connections:
     """
 
     def __init__(self, url: str, size: int) -> None:
+        self._url, self._size = _limited(url), size
+        self._broke = 0.0
+        self._closing = False
+        self._begin()
+
+    def _begin(self) -> None:
         self.pool = AsyncConnectionPool[Connection](
-            _limited(url),
+            self._url,
             min_size=1,
-            max_size=size,
+            max_size=self._size,
             max_idle=_IDLE,
             max_lifetime=_LIFETIME,
-            timeout=DEADLINE,
+            reconnect_timeout=_GIVES_UP,
             open=False,
             name="journeygraph",
             kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
         )
+        self._loop = asyncio.get_running_loop()
         self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._broke = 0.0
+        self._lent = 0
+        self._quiet = asyncio.Event()
 
     async def open(self) -> None:
-        """Open the pool; connections are made when they are asked for."""
+        """Open the pool; further connections are made when they are asked for."""
         await self.pool.open()
 
-    async def close(self) -> None:
-        """Close every connection."""
+    async def close(self, last: Callable[[Connection], Awaitable[None]]) -> None:
+        """Wait for what runs, but begin nothing more; do a last thing, and close every connection.
+
+        What fails in the last thing does not keep it from closing.
+        """
+        self._closing = True
+        await self._follow()
+        if self._lent:
+            await self._quiet.wait()
+        with suppress(psycopg.Error):
+            async with self._lend(_clock() + DEADLINE, last=True) as connection:
+                await last(connection)
         await self.pool.close()
 
-    async def trying(self, deed: Callable[[Connection], Awaitable[_T]]) -> _T:
+    async def _follow(self) -> None:
+        """Begin anew in the loop that runs now, if the one before is gone with its tasks."""
+        if self._loop is not asyncio.get_running_loop():
+            for connection in list(self._used):
+                connection.pgconn.finish()
+            self._begin()
+            await self.open()
+
+    async def trying(
+        self, deed: Callable[[Connection], Awaitable[_T]], within: float | None = None
+    ) -> _T:
         """Do something on a connection; if that fails in passing, once more on another one.
 
+        Args:
+            deed: What is done.
+            within: Seconds in which a second try may begin; the deadline if it is not given.
+
         Raises:
-            psycopg.Error: It failed for good, twice, or the deadline is over.
+            psycopg.Error: It failed for good, or twice, or the deadline is over.
         """
-        deadline = _clock() + DEADLINE
+        await self._follow()
+        deadline = _clock() + (within or DEADLINE)
         try:
             return await self._tried(deed, deadline)
         except psycopg.Error as error:
@@ -84,38 +122,72 @@ class Connections:
         return await self._tried(deed, deadline)
 
     async def _tried(self, deed: Callable[[Connection], Awaitable[_T]], deadline: float) -> _T:
-        async with self.connection(deadline) as connection:
+        async with self._lend(deadline) as connection:
             return await deed(connection)
 
     @asynccontextmanager
-    async def connection(self, deadline: float | None = None) -> AsyncIterator[Connection]:
+    async def connection(self) -> AsyncIterator[Connection]:
         """Lend a connection that is alive; it is cut if it is not given back in time."""
-        connection = await self._alive(deadline or _clock() + DEADLINE)
-        try:
-            with _cut_after(connection, ANSWER):
-                yield connection
-        finally:
-            if connection.closed:
-                # Who shared its fate may look alive: a network does not tell.
-                self._broke = _clock()
-            self._used[connection] = _clock()
-            await self.pool.putconn(connection)
+        await self._follow()
+        async with self._lend(_clock() + DEADLINE) as connection:
+            yield connection
 
-    async def _alive(self, deadline: float) -> Connection:
+    @asynccontextmanager
+    async def _lend(self, deadline: float, *, last: bool = False) -> AsyncIterator[Connection]:
+        self._lent += 1
+        self._quiet.clear()
+        try:
+            connection = await self._alive(deadline, last)
+            try:
+                with _cut_after(connection, ANSWER):
+                    yield connection
+            finally:
+                await self._given_back(connection)
+        finally:
+            self._lent -= 1
+            if not self._lent:
+                self._quiet.set()
+
+    async def _given_back(self, connection: Connection) -> None:
+        self._used[connection] = _clock()
+        if connection.closed:
+            # Who shared its fate may look alive: a network does not tell.
+            self._broke = _clock()
+        await self.pool.putconn(connection)
+
+    async def _alive(self, deadline: float, last: bool) -> Connection:
         """Take a connection from the pool, and throw away what turns out to be dead.
 
         The pool's own check has no limit, costs a round trip for each statement, and pauses for
         seconds when two connections in a row are dead, as all of them are after a restart.
         """
         while True:
-            connection = await self.pool.getconn(timeout=deadline - _clock())
-            used = self._used.get(connection, 0.0)
-            if used > max(self._broke, _clock() - TRUSTED) or await self._answers(connection, used):
-                return connection
-            await connection.close()
-            await self.pool.putconn(connection)
+            if self._closing and not last:
+                raise PoolClosed("it was closed in the meantime")
+            connection = await self._from_pool(deadline)
+            alive = False
+            try:
+                alive = (last or not self._closing) and await self._answers(connection)
+                if alive:
+                    return connection
+            finally:
+                if not alive:
+                    await connection.close()
+                    await self.pool.putconn(connection)
 
-    async def _answers(self, connection: Connection, used: float) -> bool:
+    async def _from_pool(self, deadline: float) -> Connection:
+        while True:
+            try:
+                return await self.pool.getconn(min(deadline - _clock(), _ASKED_AGAIN))
+            except PoolTimeout:
+                if _clock() >= deadline:
+                    raise
+
+    async def _answers(self, connection: Connection) -> bool:
+        """Say whether a connection is alive; what was used a moment ago need not be asked."""
+        used = self._used.get(connection, 0.0)
+        if used > max(self._broke, _clock() - TRUSTED):
+            return True
         if 0.0 < used <= self._broke:
             return False
         with suppress(psycopg.Error), _cut_after(connection, _CHECK):
@@ -137,22 +209,22 @@ def _cut_after(connection: Connection, seconds: float) -> Iterator[None]:
 
 
 def _cut(connection: Connection) -> None:
-    with suppress(psycopg.Error, OSError):
-        with socket.socket(fileno=os.dup(connection.fileno())) as end:
-            end.shutdown(socket.SHUT_RDWR)
+    with suppress(psycopg.Error, OSError), _socket_of(connection) as end:
+        end.shutdown(socket.SHUT_RDWR)
+
+
+def _socket_of(connection: Connection) -> socket.socket:
+    return socket.socket(fileno=os.dup(connection.fileno()))
 
 
 def _limited(url: str) -> str:
     """Add our limits to a URL; what it says itself counts."""
-    given = conninfo_to_dict(url)
-    limits = f"-c statement_timeout={_milliseconds(ANSWER - 1)} -c lock_timeout={_milliseconds(LOCK)}"
-    options = f"{limits} {given.get('options') or ''}".strip()
-    ours = {"connect_timeout": "5", "application_name": "journeygraph"}
-    return make_conninfo(**{**ours, **given, "options": options})
-
-
-def _milliseconds(seconds: float) -> int:
-    return int(seconds * 1000)
+    limits = {"statement_timeout": ANSWER - 1, "lock_timeout": LOCK}
+    options = " ".join(f"-c {name}={int(value * 1000)}" for name, value in limits.items())
+    given: dict[str, Any] = {"connect_timeout": f"{CONNECT:g}", "application_name": "journeygraph"}
+    given |= {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
+    given["options"] = f"{options} {given.get('options', '')}".strip()
+    return make_conninfo(**given)
 
 
 def _clock() -> float:

@@ -6,7 +6,7 @@ Nothing of a URL but host, port and name of the database is ever shown.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,7 +42,7 @@ class LostRace(StateError):
 
 def passes(error: BaseException) -> bool:
     """Say whether the same may succeed later, or on another connection."""
-    return isinstance(error, _PASSES)
+    return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
 
 
 @contextmanager
@@ -85,13 +85,20 @@ def database_name(url: str) -> str:
     Raises:
         ConfigurationError: The URL cannot be read; it is not shown, for it may hold a password.
     """
-    try:
-        parts = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
+    parts = _parts_of(url)
+    if parts is None:
         raise ConfigurationError(
             "persistence is a Postgres URL that cannot be read. It looks like "
             "postgresql://USER:PASSWORD@HOST:5432/DATABASE; special characters in it are escaped "
             "as %XX."
-        ) from None
+        )
     host, port = parts.get("host", "localhost"), parts.get("port", 5432)
     return f"{host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def _parts_of(url: str) -> Mapping[str, Any] | None:
+    # Nothing may refer to what libpq says of a URL: it quotes it.
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return None

@@ -12,75 +12,130 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+
+import psycopg
 
 from graphs import statements
-from graphs.statements import Row, Statement
+from graphs.connections import Connection, Connections
+from graphs.faults import translated
+from graphs.statements import Row, Sql
 from journeys import StateError
-
-if TYPE_CHECKING:
-    from graphs.stores import Store
 
 SECONDS = 10.0
 """How long a lease lasts that is not renewed: so long does a session wait after a crash."""
 PATIENCE = 30.0
 """Seconds for which a turn waits for one of another process."""
+_SHORTLY = 1.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
 
-@asynccontextmanager
-async def leased(store: Store, session_id: str) -> AsyncIterator[Row | None]:
-    """Hold a session's lease and give its head; None if the session is not there.
+class Leases:
+    """The leases that one event loop holds in one database."""
 
-    The commit of a turn ends the lease with it; one that ends without a commit lets go of it here.
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._held: set[tuple[str, int]] = set()
+        self._unwanted: set[asyncio.Task[None]] = set()
 
-    Raises:
-        StateError: Another process keeps the session for too long; retryable.
-    """
-    head = await _taken(store, session_id)
-    if head is None:
-        yield None
-        return
-    mine = {"session": session_id, "held": head["fence"]}
-    store.saver.leases.add((session_id, head["fence"]))
-    renewing = asyncio.ensure_future(_renewed(store, mine))
-    try:
-        yield head
-    finally:
-        renewing.cancel()
-        if (session_id, head["fence"]) in store.saver.leases:
-            await asyncio.shield(asyncio.ensure_future(_let_go(store, mine)))
+    @asynccontextmanager
+    async def of(self, session_id: str) -> AsyncIterator[Row | None]:
+        """Hold a session's lease and give its head; None if the session is not there.
 
+        The commit of a turn ends the lease with it; a turn that ends without a commit lets go of
+        it here.
 
-async def _taken(store: Store, session_id: str) -> Row | None:
-    clock = asyncio.get_running_loop().time
-    deadline, pause = clock() + PATIENCE, _FIRST_PAUSE
-    while True:
-        found = await store.read(statements.LEASE, session=session_id, seconds=SECONDS)
-        if found:
-            return found[0]
-        if await store.head(session_id) is None:
-            return None
-        if clock() > deadline:
-            raise StateError(
-                f"Session '{session_id}' has been busy in another process for {PATIENCE:g} "
-                "seconds; nothing was changed. Try again.",
-                retryable=True,
+        Raises:
+            StateError: Another process keeps the session for too long, or the database fails.
+        """
+        head = await self._taken(session_id)
+        if head is None:
+            yield None
+            return
+        renewing = asyncio.ensure_future(self._renewed(session_id, head["fence"]))
+        try:
+            yield head
+        finally:
+            renewing.cancel()
+            if (session_id, head["fence"]) in self._held:
+                await asyncio.shield(asyncio.ensure_future(self._ended(session_id, head["fence"])))
+
+    def committed(self, session_id: str, fence: int) -> None:
+        """Take note that a commit has ended a lease."""
+        self._held.discard((session_id, fence))
+
+    async def end(self, connection: Connection) -> None:
+        """Let go of every lease: whose turns are still running will not be committed."""
+        while self._held:
+            session_id, fence = self._held.pop()
+            await _run(connection, statements.RELEASE, session=session_id, held=fence)
+
+    async def _taken(self, session_id: str) -> Row | None:
+        clock = asyncio.get_running_loop().time
+        deadline, pause = clock() + PATIENCE, _FIRST_PAUSE
+        while True:
+            there, head = await self._asked(session_id)
+            if head or not there:
+                return head
+            if clock() > deadline:
+                raise StateError(
+                    f"Session '{session_id}' has been busy in another process for {PATIENCE:g} "
+                    "seconds; nothing was changed. Try again.",
+                    retryable=True,
+                )
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+    async def _asked(self, session_id: str) -> tuple[bool, Row | None]:
+        """Take the lease if it is free; say whether the session is there, and return its head."""
+        asking = asyncio.ensure_future(
+            self._connections.trying(lambda connection: self._answered(connection, session_id))
+        )
+        with translated():
+            try:
+                return await asyncio.shield(asking)
+            except asyncio.CancelledError:
+                # What is asked for already may be given, and nobody would end it.
+                self._unwanted.add(unwanted := asyncio.ensure_future(self._given_back(asking)))
+                unwanted.add_done_callback(self._unwanted.discard)
+                raise
+
+    async def _given_back(self, asking: asyncio.Future[tuple[bool, Row | None]]) -> None:
+        with suppress(psycopg.Error):
+            _, head = await asking
+            if head:
+                await self._ended(head["session_id"], head["fence"])
+
+    async def _answered(self, connection: Connection, session_id: str) -> tuple[bool, Row | None]:
+        taken = await _run(connection, statements.LEASE, session=session_id, seconds=SECONDS)
+        if taken:
+            self._held.add((session_id, taken[0]["fence"]))
+            if taken[0]["checkpoint_id"] is not None:
+                return True, taken[0]
+        # Where the lease waited for a commit, it sees the new version but not yet its turn.
+        there = await _run(connection, statements.HEAD, session=session_id)
+        return bool(there), there[0] if taken and there else None
+
+    async def _renewed(self, session_id: str, fence: int) -> None:
+        """Keep the lease alive; what fails now may succeed before it ends, and the commit tells."""
+        mine = {"session": session_id, "held": fence, "seconds": SECONDS}
+        while True:
+            await asyncio.sleep(SECONDS / 3)
+            with suppress(psycopg.Error):
+                await self._connections.trying(
+                    lambda connection: _run(connection, statements.RENEW, **mine), SECONDS / 3
+                )
+
+    async def _ended(self, session_id: str, fence: int) -> None:
+        mine = {"session": session_id, "held": fence}
+        # What cannot be written now ends when the store is closed, or else by itself.
+        with suppress(psycopg.Error):
+            await self._connections.trying(
+                lambda connection: _run(connection, statements.RELEASE, **mine), _SHORTLY
             )
-        await asyncio.sleep(pause * random.uniform(0.5, 1.0))
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+            self._held.discard((session_id, fence))
 
 
-async def _renewed(store: Store, mine: Row) -> None:
-    """Keep the lease alive; what fails now may succeed before it ends, and the commit tells."""
-    while True:
-        await asyncio.sleep(SECONDS / 3)
-        with suppress(StateError):
-            await store.write(Statement(statements.RENEW, [{**mine, "seconds": SECONDS}]))
-
-
-async def _let_go(store: Store, mine: Row) -> None:
-    store.saver.leases.discard((mine["session"], mine["held"]))
-    # What cannot be written now ends by itself.
-    with suppress(StateError):
-        await store.write(Statement(statements.RELEASE, [mine]))
+async def _run(connection: Connection, sql: Sql, **parameters: object) -> list[Row]:
+    assert sql.postgres
+    cursor = await connection.execute(sql.postgres, parameters)
+    return await cursor.fetchall() if cursor.description else []

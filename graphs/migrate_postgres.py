@@ -29,9 +29,7 @@ _LEFT_BROKEN = (
     "WHERE NOT indisvalid AND indrelid = to_regclass(%s)"
 )
 _THEIR_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-_TABLES_THERE = (
-    "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
-)
+_TABLES_THERE = "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
 _OURS_AND_THEIRS = (
     "SELECT version_num AS version FROM journeygraph_version",
     "SELECT max(v) AS version FROM checkpoint_migrations",
@@ -79,12 +77,15 @@ def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
         StateError: The database cannot be reached or changed, or a newer release migrated it.
     """
     try:
-        with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
-            with _one_at_a_time(connection, patience):
-                before = versions(connection)
-                if not before.current:
-                    _upgrade(connection)
-                return Migration(database_name(url), before, versions(connection))
+        with (
+            psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
+            _one_at_a_time(connection, patience),
+        ):
+            before = versions(connection)
+            _refuse_newer(before, database_name(url))
+            if not before.current:
+                _upgrade(connection, url)
+            return Migration(database_name(url), before, versions(connection))
     except (psycopg.Error, SQLAlchemyError) as error:
         raise StateError(
             f"The database {database_name(url)} cannot be migrated: {reason_of(error)}.",
@@ -110,14 +111,17 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
         row = await (await connection.execute(query)).fetchone() if there else None
         here.append(row[0] if row else None)
     has = Versions(*here)
-    if has.current:
-        return
+    _refuse_newer(has, name)
+    if not has.current:
+        raise StateError(
+            f"The store {name} is not set up for this release of JourneyGraph. Run once: "
+            "journeygraph migrate"
+        )
+
+
+def _refuse_newer(has: Versions, name: str) -> None:
     if has.ours is not None and has.ours > HEAD:
-        raise StateError(f"The store {name} was migrated by a newer release of JourneyGraph.")
-    raise StateError(
-        f"The store {name} is not set up for this release of JourneyGraph. Run once: "
-        "journeygraph migrate"
-    )
+        raise StateError(f"The database {name} was migrated by a newer release of JourneyGraph.")
 
 
 def _version(connection: psycopg.Connection[Any], query: str) -> Any:
@@ -151,10 +155,10 @@ def _locked(connection: psycopg.Connection[Any]) -> bool:
     return bool(row and row["locked"])
 
 
-def _upgrade(connection: psycopg.Connection[Any]) -> None:
+def _upgrade(connection: psycopg.Connection[Any], url: str) -> None:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://",
-        creator=lambda: psycopg.connect(connection.info.dsn, password=connection.info.password),
+        creator=lambda: psycopg.connect(url),
         poolclass=StaticPool,
     )
     try:

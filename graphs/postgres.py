@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
 from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
 from graphs.connections import Connection, Connections
 from graphs.faults import LostRace
+from graphs.lease import Leases
 from graphs.sealing import Seal, state_of
-from graphs.statements import Row, Sql, Statement
+from graphs.statements import Row, Sql, Statement, joined
 
-Query = tuple[str, Any]
+Write = Callable[[Connection], Awaitable[None]]
 _SEAL = "seal"
 _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"
 _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
-_FORGET = tuple(
-    f"DELETE FROM {table} WHERE thread_id = %(session)s"
-    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-)
 
 
 class PostgresJourneySaver(AsyncPostgresSaver):
@@ -43,8 +41,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         super().__init__(connections.pool, serde=seal.serializer())
         self._connections = connections
         self._seal = seal
-        self.leases: set[tuple[str, int]] = set()
-        """Session and fence of every lease that this store holds."""
+        self.leases = Leases(connections)
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint; a managed turn is given its head alone."""
@@ -73,8 +70,8 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         if commit and not commit.settles(checkpoint):
             return skipped(config, checkpoint)
         rows = commit.rows(checkpoint) if commit else []
-        state = self._state(config["configurable"], checkpoint, metadata, new_versions)
-        await self._whole(rows, state)
+        rows = [*rows, *self._state(config["configurable"], checkpoint, metadata, new_versions)]
+        await self._whole(rows, lambda connection: _at_once(connection, rows))
         return skipped({"configurable": _place(config)}, checkpoint)
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
@@ -84,7 +81,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in one transaction of their own."""
-        await self._whole(written)
+        await self._whole(written, lambda connection: _at_once(connection, written))
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query as dicts."""
@@ -96,25 +93,25 @@ class PostgresJourneySaver(AsyncPostgresSaver):
 
     async def forget(self, session_id: str, written: list[Statement]) -> None:
         """Remove a session's checkpoints, with other statements, in one transaction."""
-        await self._whole(written, after=[(sql, {"session": session_id}) for sql in _FORGET])
+        row: list[Row] = [{"session": session_id}]
+        both = [*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)]
+        # What a turn commits while this waits for it has to be seen, so that it goes as well.
+        await self._whole(written, lambda connection: _one_after_the_other(connection, both))
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._connections.close()
+        """Close the connections, once what runs on them has ended."""
+        await self._connections.close(self.leases.end)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
         """Lend LangGraph's own methods a cursor, without the lock that they hold by default."""
-        async with self._connections.connection() as connection:
-            async with connection.cursor(binary=True) as cursor:
-                yield cursor
+        async with (
+            self._connections.connection() as connection,
+            connection.cursor(binary=True) as cursor,
+        ):
+            yield cursor
 
-    async def _whole(
-        self,
-        written: list[Statement],
-        before: list[Query] | None = None,
-        after: list[Query] | None = None,
-    ) -> None:
+    async def _whole(self, written: list[Statement], write: Write) -> None:
         """Write all or nothing, whatever happens to the caller in the meantime.
 
         It is tried twice. The first try may have counted although its acknowledgement was lost;
@@ -128,7 +125,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
             if tried > 1 and await _counted(connection, written):
                 return
             try:
-                await _transaction(connection, written, before or [], after or [])
+                await write(connection)
             except (LostRace, psycopg.IntegrityError):
                 if tried == 1 or not await _counted(connection, written):
                     raise
@@ -136,44 +133,55 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
         for statement in written:
             if statement.sql is statements.ADVANCE:
-                self.leases.discard((statement.rows[0]["session"], statement.rows[0]["held"]))
+                self.leases.committed(statement.rows[0]["session"], statement.rows[0]["held"])
 
     def _state(
         self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
-    ) -> list[Query]:
+    ) -> list[Statement]:
         """Return the statements that write a checkpoint and its new values."""
         session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
         values = {k: v for k, v in checkpoint["channel_values"].items() if v is not None}
         document = {**checkpoint, "channel_values": {}}
-        queries: list[Query] = []
+        place_of: Row = {"session": session, "namespace": namespace}
+        rows: list[Row] = []
         for channel in values.keys() & new_versions.keys():
             version = new_versions[channel]
             with state_of(session, f"{channel}|{version}"):
-                value = self.serde.dumps_typed(values[channel])
-            row = (session, namespace, channel, version, *value)
-            queries.append((self.UPSERT_CHECKPOINT_BLOBS_SQL, row))
+                kind, blob = self.serde.dumps_typed(values[channel])
+            rows.append(
+                {**place_of, "channel": channel, "version": version, "type": kind, "blob": blob}
+            )
         # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
         kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
         if sealed := self._seal.close("", _bound(session, document)):
             kept[_SEAL] = sealed
-        parent = place.get("checkpoint_id")
-        row = (session, namespace, document["id"], parent, Jsonb(document), Jsonb(kept))
-        return [*queries, (self.UPSERT_CHECKPOINTS_SQL, row)]
+        saved: Row = {
+            **place_of,
+            "id": document["id"],
+            "parent": place.get("checkpoint_id"),
+            "checkpoint": Jsonb(document),
+            "metadata": Jsonb(kept),
+        }
+        return [
+            Statement(statements.SAVE_VALUE, rows),
+            Statement(statements.SAVE_CHECKPOINT, [saved]),
+        ]
 
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place."""
         session, document = value["thread_id"], value["checkpoint"]
         self._seal.open(value["metadata"].get(_SEAL, ""), _bound(session, document))
-        values = {}
+        values: dict[str, Any] = {}
         for name, kind, blob in value["channel_values"] or ():
             channel = name.decode()
             with state_of(session, f"{channel}|{document['channel_versions'][channel]}"):
                 values[channel] = self.serde.loads_typed((kind.decode(), blob))
+        checkpoint: Any = {**document, "channel_values": values}
         place = {"thread_id": session, "checkpoint_ns": value["checkpoint_ns"]}
         parent = value["parent_checkpoint_id"]
         return CheckpointTuple(
             {"configurable": {**place, "checkpoint_id": value["checkpoint_id"]}},
-            {**document, "channel_values": values},
+            checkpoint,
             value["metadata"],
             {"configurable": {**place, "checkpoint_id": parent}} if parent else None,
             self._load_writes(value["pending_writes"]),
@@ -196,25 +204,24 @@ async def _rows(connection: Connection, query: Sql, parameters: Mapping[str, Any
     return await cursor.fetchall()
 
 
-async def _transaction(
-    connection: Connection, written: list[Statement], before: list[Query], after: list[Query]
-) -> None:
-    """Send everything at once; nothing of it counts unless every statement does what it should."""
-    async with connection.pipeline() as pipeline, connection.transaction():
-        for sql, row in before:
-            await connection.execute(sql, row)
-        watched = []
+async def _one_after_the_other(connection: Connection, written: list[Statement]) -> None:
+    """Write in a transaction in which every statement sees what was committed before it ran."""
+    async with connection.transaction():
         for statement in written:
             assert statement.sql.postgres
             for row in statement.rows:
                 cursor = await connection.execute(statement.sql.postgres, row)
-                if statement.exactly_one:
-                    watched.append(cursor)
-        for sql, row in after:
-            await connection.execute(sql, row)
-        await pipeline.sync()
-        if any(cursor.rowcount != 1 for cursor in watched):
-            raise LostRace
+                if statement.exactly_one and cursor.rowcount != 1:
+                    raise LostRace
+
+
+async def _at_once(connection: Connection, written: list[Statement]) -> None:
+    """Write in one statement, which is a transaction of its own, and one way there and back."""
+    query, row = joined(written)
+    try:
+        await connection.execute(query, row, binary=True)
+    except errors.DivisionByZero as error:
+        raise LostRace from error
 
 
 async def _counted(connection: Connection, written: list[Statement]) -> bool:

@@ -12,7 +12,6 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from graphs import statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, Graph, build
-from graphs.lease import leased
 from graphs.ledger import Scribe
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
@@ -61,18 +60,19 @@ class Session:
             SessionNotStartedError: There is no such session.
             StateError: It belongs to another journey, or another process kept it for too long.
         """
-        async with self.store.lock(self.session_id):
-            if not self.store.shared:
-                yield await self.head()
-                return
-            async with leased(self.store, self.session_id) as head:
-                yield self._checked(head)
+        async with self.store.turn(self.session_id) as head:
+            yield self._checked(head)
 
     def _checked(self, head: Row | None) -> Row:
         if head is None:
             raise SessionNotStartedError(
                 f"Session not started: '{self.session_id}' is not in the store. "
                 "Call start() (start_session()) first."
+            )
+        if head["checkpoint_id"] is None and head["status"] != "expired":
+            raise StateError(
+                f"Session '{self.session_id}' stands at version {head['version']}, which is not in "
+                "its ledger: rows of the store were removed."
             )
         if head["journey_id"] != self.spec.id:
             raise StateError(

@@ -62,7 +62,8 @@ def _sql(statement: Any) -> Sql:
 
 
 def _on_postgres(statement: Any) -> Sql:
-    return Sql(None, str(statement.compile(dialect=psycopg.dialect(paramstyle="pyformat"))))
+    dialect: Any = psycopg.dialect
+    return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
 
 
 _SESSION = sessions.c.session_id == bindparam("session")
@@ -167,12 +168,13 @@ FORGET_SESSION = _sql(delete(sessions).where(_SESSION))
 # A lease is on the database's clock: the clocks of two machines need not agree.
 _NOW: ColumnElement[Any] = func.clock_timestamp()
 _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
+_NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (_SESSION, sessions.c.fence == bindparam("held"))
 LEASE = _on_postgres(
     update(sessions)
     .where(_SESSION, _FREE)
-    .values(fence=sessions.c.fence + literal_column("1"), lease_until=_LATER)
+    .values(fence=_NEXT_FENCE, lease_until=_LATER)
     .returning(
         *sessions.c,
         select(turns.c.checkpoint_id)
@@ -183,11 +185,10 @@ LEASE = _on_postgres(
 )
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(
-    update(sessions)
-    .where(*_MINE, sessions.c.lease_until.is_not(None))
-    .values(lease_until=_LATER)
+    update(sessions).where(*_MINE, sessions.c.lease_until.is_not(None)).values(lease_until=_LATER)
 )
-RELEASE = _on_postgres(update(sessions).where(*_MINE).values(lease_until=null()))
+# A commit that is still on its way when its turn is given up has its fence taken away.
+RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, lease_until=null()))
 # The saver's own tables, of which we only ever remove rows.
 _checkpoints = table("checkpoints", column("thread_id"), column("checkpoint_id"))
 _blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
@@ -215,6 +216,24 @@ PRUNE_BLOBS = _on_postgres(
 )
 _TURN_IS = ("session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("session_id", "turn", "kind", "at")
+SAVE_VALUE = Sql(
+    None,
+    "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob) VALUES "
+    "(%(session)s, %(namespace)s, %(channel)s, %(version)s, %(type)s, %(blob)s) "
+    "ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING",
+)
+SAVE_CHECKPOINT = Sql(
+    None,
+    "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, "
+    "checkpoint, metadata) VALUES "
+    "(%(session)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
+    "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
+    "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
+)
+FORGET_STATE = tuple(
+    Sql(None, f"DELETE FROM {name} WHERE thread_id = %(session)s")
+    for name in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+)
 # Whether a transaction counted whose acknowledgement was lost: the row that it added is there.
 ADDED = {
     ADD_TURN: _on_postgres(
@@ -224,3 +243,25 @@ ADDED = {
         select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
     ),
 }
+
+
+def joined(written: list[Statement]) -> tuple[str, Row]:
+    """Return all statements as one for Postgres, with its parameters.
+
+    They see the database as it was before, and all of them count or none. Each is done when its
+    changes are counted, so in the order given. A statement that should change exactly one row and
+    changes none divides by zero, and so fails the whole.
+    """
+    parts: list[str] = []
+    counts: list[str] = []
+    parameters: Row = {}
+    for statement in written:
+        assert statement.sql.postgres
+        for row in statement.rows:
+            name = f"part_{len(parts)}"
+            query = statement.sql.postgres.replace("%(", f"%({name}_")
+            parts.append(f"{name} AS ({query} RETURNING 1)")
+            changed = f"(SELECT count(*) FROM {name})"
+            counts.append(f"1 / {changed}" if statement.exactly_one else changed)
+            parameters |= {f"{name}_{key}": value for key, value in row.items()}
+    return f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", parameters

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import weakref
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,9 @@ from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
 from graphs.statements import Row, Sql, Statement
 from journeys import StateError
+from journeys.store_url import is_server
 
 _BUSY_SECONDS = 5.0
-_SERVERS = ("postgresql", "postgres")
 _Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
@@ -57,17 +58,26 @@ class Store:
         default_factory=weakref.WeakValueDictionary
     )
 
-    @property
-    def shared(self) -> bool:
-        """Say whether other machines may use the database, so that a turn needs a lease."""
-        return isinstance(self.saver, PostgresJourneySaver)
-
     def lock(self, session_id: str) -> asyncio.Lock:
         """Return the turn lock of a session: first come, first served."""
         lock = self._locks.get(session_id)
         if lock is None:
             lock = self._locks[session_id] = asyncio.Lock()
         return lock
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[Row | None]:
+        """Give the head of a session that waits for nobody else's turn; None if it is not there.
+
+        Raises:
+            StateError: Another process kept it for too long, or the database could not be read.
+        """
+        async with self.lock(session_id):
+            if isinstance(self.saver, SqliteJourneySaver):
+                yield await self.head(session_id)
+                return
+            async with self.saver.leases.of(session_id) as head:
+                yield head
 
     async def head(self, session_id: str) -> Row | None:
         """Return the session's row with the checkpoint of its head; None if it is not there."""
@@ -146,9 +156,9 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
 
 def _place(url: str) -> str:
     """Return the SQLite URI of a store's URL; that of a server stays as it is."""
-    scheme, _, name = url.partition("://")
-    if scheme in _SERVERS:
+    if is_server(url):
         return url
+    scheme, _, name = url.partition("://")
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"
     path = Path(name.removeprefix("/")).resolve()
@@ -158,8 +168,7 @@ def _place(url: str) -> str:
 async def _opened(place: _Key) -> Store:
     url, key, size = place
     seal = AesSeal(key) if key else Seal()
-    scheme = url.partition("://")[0]
-    saver = await (_postgres(url, size, seal) if scheme in _SERVERS else _sqlite(url, seal))
+    saver = await (_postgres(url, size, seal) if is_server(url) else _sqlite(url, seal))
     return Store(place, saver, seal)
 
 
@@ -196,8 +205,8 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(
             f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: "
-            f"{reason_of(error)}. Check that its folder exists and can be written, and that it is a "
-            "SQLite file of this release or an older one, with no foreign tables in it.",
+            f"{reason_of(error)}. Check that its folder exists and can be written, and that it is "
+            "a SQLite file of this release or an older one, with no foreign tables in it.",
             retryable="locked" in str(error),
         ) from error
     return saver

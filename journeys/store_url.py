@@ -7,7 +7,8 @@ from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean
 
-_KINDS = ("memory://", "sqlite:///", "postgresql://", "postgres://")
+_SERVERS = ("postgresql://", "postgres://")
+_KINDS = ("memory://", "sqlite:///", *_SERVERS)
 # Up to the last @, for a password may hold one that was not escaped.
 _USER_INFO = re.compile(r"(?<=//)([^:/?#@]*):.*@")
 _PARAMETER = re.compile(r"(?i)\b(\w*password)=[^&#\s]*")
@@ -22,6 +23,11 @@ class StoreUrl(str):
         return repr(masked(self))
 
 
+def is_server(url: str) -> bool:
+    """Say whether a URL is that of a database server, which other machines may use as well."""
+    return url.startswith(_SERVERS)
+
+
 def masked(url: str) -> str:
     """Return a URL with stars for its password."""
     return _PARAMETER.sub(r"\1=***", _USER_INFO.sub(r"\1:***@", url))
@@ -34,9 +40,13 @@ def checked_store(url: Any) -> StoreUrl:
         ConfigurationError: It has none of that kind; the password is not shown.
     """
     if isinstance(url, str) and url.startswith(_KINDS):
-        if url != "sqlite:///":
-            return StoreUrl(url)
-        raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
+        if url == "sqlite:///":
+            raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
+        if is_server(url) and url.partition("?")[0].count("@") > 1:
+            raise ConfigurationError(
+                "persistence is a URL with an @ in its password; write it as %40."
+            )
+        return StoreUrl(url)
     shown = masked(url) if isinstance(url, str) else url
     hint = did_you_mean(str(shown), _KINDS)
     raise ConfigurationError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -22,12 +23,30 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[postgres.Postgres]:
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start what many tests need before the first of them counts its seconds."""
+    if (
+        any(_needs_postgres(item) for item in session.items)
+        and not session.config.option.collectonly
+    ):
+        # What keeps it from starting is told by every test that needs it.
+        with contextlib.suppress(Exception):
+            postgres.shared()
+
+
+def _needs_postgres(item: Any) -> bool:
+    kinds = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "postgres" in kinds or "postgres_server" in item.fixturenames
+
+
+def pytest_unconfigure() -> None:
+    postgres.end_shared()
+
+
+@pytest.fixture
+def postgres_server() -> postgres.Postgres:
     """A Postgres for all tests of the process."""
-    server = postgres.started()
-    yield server
-    server.end()
+    return postgres.shared()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
@@ -41,10 +60,21 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server.emptied()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store that outlives its process, and belongs to this test alone."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'journeys.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
 @pytest.fixture
-def postgres_url(postgres_server: postgres.Postgres) -> str:
+def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
     """The URL of a database of the test's own, migrated and empty."""
-    return postgres_server.copy()
+    url = postgres_server.copy()
+    yield url
+    postgres_server.drop(url)
 
 
 @pytest.fixture

@@ -10,8 +10,11 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from psycopg import AsyncConnection
+
 import graphs.manager  # noqa: F401  (so that a fork has it)
-from graphs import stores
+from graphs import lease, stores
+from graphs.sqlite import SqliteJourneySaver
 from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
 from journeys import Transition as Move
 from tests.clerks import said
@@ -31,6 +34,10 @@ class Diary(Journey):
         __return_behavior__ = ReturnToPrevious()
 
     __transitions__ = [Move(said("by the way"), to_pathway="aside")]
+
+
+LEASE = 0.2
+"""Seconds that a lease lasts: nobody in a test shall wait long for a process that was killed."""
 
 
 def line(number: int) -> str:
@@ -78,6 +85,7 @@ def diary(url: str, session_id: str, *, dies_in_agent: bool = False) -> Diary:
 
 def live(url: str, session_id: str, acknowledged: str, deed: str, statement: int | None) -> None:
     """Do a deed, or talk for ever; with a statement's number, die before it is executed."""
+    lease.SECONDS = LEASE
     asyncio.run(_live(url, session_id, acknowledged, deed, statement))
 
 
@@ -124,7 +132,19 @@ def _dies_at(statement: int) -> Callable[[str], None]:
 
 async def _doomed(journey: Diary, statement: int) -> None:
     store = (await journey.manager._session()).store
-    await store.saver.conn.set_trace_callback(_dies_at(statement))
+    if isinstance(store.saver, SqliteJourneySaver):
+        await store.saver.conn.set_trace_callback(_dies_at(statement))
+        return
+    execute, reached = AsyncConnection.execute, _dies_at(statement)
+
+    async def doomed(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        """Each statement has two moments to die in: before it is sent, and once it has counted."""
+        reached(query)
+        cursor = await execute(self, query, *args, **kwargs)
+        reached(query)
+        return cursor
+
+    AsyncConnection.execute = doomed  # type: ignore[method-assign]
 
 
 def _doom_every_connection(statement: int) -> None:

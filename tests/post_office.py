@@ -18,6 +18,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from tests import postgres
 from tests.clerks import said, staff
 
 TABLES = ("sessions", "turns", "audit", "checkpoints", "writes")
@@ -95,10 +96,14 @@ def database(url: str) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+def found(url: str, query: str) -> list[tuple[Any, ...]]:
+    """Look into the database behind a store's URL from outside."""
+    there = url.startswith("postgresql")
+    with postgres.connected(url) if there else database(url) as connection:
+        return list(connection.execute(query).fetchall())
+
+
 def rows(url: str) -> dict[str, int]:
     """Count the rows of every table."""
-    with database(url) as connection:
-        return {
-            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in TABLES
-        }
+    tables = postgres.TABLES if url.startswith("postgresql") else TABLES
+    return {table: found(url, f"SELECT count(*) FROM {table}")[0][0] for table in tables}

@@ -8,6 +8,7 @@ listens on loopback without a password and does not wait for the disk, so it ser
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import pwd
@@ -33,7 +34,7 @@ _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "
     "installs a wheel that brings it), or install postgresql."
 )
-_UNSAFE_BUT_QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
+_UNSAFE_BUT_QUICK = ("fsync=off", "full_page_writes=off")
 _names = itertools.count()
 
 
@@ -59,6 +60,11 @@ class Postgres:
     def copy(self) -> str:
         """Make a database that is migrated already, and return its URL."""
         return self.made(urlsplit(self.template).path[1:])
+
+    def drop(self, url: str) -> None:
+        """Remove a database, whoever is still connected to it."""
+        with connected(self.url) as connection:
+            connection.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
 
     def emptied(self) -> str:
         """Return the URL of the one database that tests share, without a row in it."""
@@ -86,7 +92,7 @@ class Server:
     """A server of our own, in a folder that goes with it."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="journey-postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="journey-postgres-", dir=_quick_disk()))
         self._account = _account()
         self._bin = _reachable(_binaries(), self._folder)
         if self._account:
@@ -128,6 +134,18 @@ class Server:
     def end(self) -> None:
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@functools.cache
+def shared() -> Postgres:
+    """Return the server of this process, which lasts until `end_shared`."""
+    return started()
+
+
+def end_shared() -> None:
+    if shared.cache_info().currsize:
+        shared().end()
+        shared.cache_clear()
 
 
 def started() -> Postgres:
@@ -180,7 +198,9 @@ def _ids() -> tuple[int, int]:
 
 def _reachable(binaries: Path, folder: Path) -> Path:
     """Return the programs where they can be run: root's home may be closed to anybody else."""
-    if os.geteuid() != 0 or all(place.stat().st_mode & 0o005 == 0o005 for place in binaries.parents):
+    if os.geteuid() != 0 or all(
+        place.stat().st_mode & 0o005 == 0o005 for place in binaries.parents
+    ):
         return binaries
     package = binaries.parent.parent
     for source in (package, package.with_name(f"{package.name}.libs")):
@@ -188,6 +208,12 @@ def _reachable(binaries: Path, folder: Path) -> Path:
             shutil.copytree(source, folder / source.name, symlinks=True)
     folder.chmod(0o755)
     return folder / package.name / binaries.relative_to(package)
+
+
+def _quick_disk() -> str | None:
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > 2**30
+    return str(memory) if roomy and os.access(memory, os.W_OK) else None
 
 
 def _free_port() -> int:

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from journeys import InvalidMessageError
+from journeys.store_url import masked
 from server.cli.edge import interruptible, say
 from server.cli.finding import NAMES, Found, find
 from server.cli.rendering import announce, command, out, plain
@@ -32,7 +33,10 @@ def chat(
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(help="Where sessions live: sqlite:///FILE or memory://. Default: settings."),
+        typer.Option(
+            help="Where sessions live: sqlite:///FILE, postgresql://... or memory://. "
+            "Default: settings."
+        ),
     ] = None,
 ) -> None:
     """Talk to a journey in the terminal; every turn is kept, and can be taken up again.
@@ -58,7 +62,8 @@ def chat(
 
 
 def _again(talk: Talk, journey: str, store: str | None) -> str:
-    words = ["chat", journey, *(["--store", store] if store else []), "--session", talk.session_id]
+    kept_in = ["--store", masked(store)] if store else []
+    words = ["chat", journey, *kept_in, "--session", talk.session_id]
     return f"{command()} {shlex.join(words)}"
 
 

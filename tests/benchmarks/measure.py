@@ -70,6 +70,13 @@ class Pairs:
     def figure(self, what: str, against: str, most: float, show: Callable[[float], str]) -> Figure:
         return self._figure(what, against, show, f"<= {most:g}x", self.ratio <= most)
 
+    def rate(self, what: str, against: str, least: float) -> Figure:
+        """A row of how many there are in a second, the more the better."""
+        ratio = 1 / self.ratio
+        ours, theirs = (f"{1 / median(seconds):.0f} /s" for seconds in (self.ours, self.theirs))
+        target = f">= {least:g}x"
+        return Figure(what, against, ours, theirs, ratio, self.cpu, target, ratio >= least)
+
     def shown(self, what: str, against: str, show: Callable[[float], str]) -> Figure:
         """A row without a target."""
         return self._figure(what, against, show, SHOWN, True)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from tests.benchmarks.database import database
 from tests.benchmarks.growth import growth
 from tests.benchmarks.imports import imports
 from tests.benchmarks.measure import SHOWN, Figure, Steps
@@ -30,6 +31,7 @@ from tests.benchmarks.turns import turns
 THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "turns": turns,
     "growth": growth,
+    "database": database,
     "patterns": patterns,
     "merging": merging,
     "models": models,

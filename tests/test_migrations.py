@@ -1,0 +1,186 @@
+"""A Postgres database is set up by one command, once, and refused until it is."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import sqlite3
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from graphs.migrate import HEAD
+from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
+from journeys import JourneyError, StateError
+from tests.command import run
+from tests.post_office import opened
+from tests.postgres import TABLES, Postgres, connected
+
+
+@pytest.fixture
+def empty_url(postgres_server: Postgres) -> str:
+    """A database without a table."""
+    return postgres_server.made()
+
+
+def tables(url: str) -> set[str]:
+    with connected(url) as connection:
+        found = connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+        )
+        return {name for (name,) in found}
+
+
+async def test_a_database_that_is_not_set_up_says_what_to_run(empty_url: str) -> None:
+    for _ in range(2):
+        async with opened(empty_url) as parcel:
+            with pytest.raises(StateError, match="journeygraph migrate") as refused:
+                await parcel.start()
+            assert not refused.value.retryable
+    assert tables(empty_url) == set()
+
+    migrate_postgres(empty_url)
+    async with opened(empty_url) as parcel:
+        await parcel.start()
+        assert (await parcel.process_message("street=Main")).pathway_id == "payment"
+
+
+def test_the_command_says_what_it_did(empty_url: str) -> None:
+    first = run("migrate", "--store", empty_url)
+    assert first.exit_code == 0, first.output
+    assert f"sessions, turns and audit: from nothing to {HEAD}" in first.stdout
+    assert f"checkpoints: from nothing to {SAVER_HEAD}" in first.stdout
+    assert set(TABLES) <= tables(empty_url)
+
+    again = run("migrate", "--store", empty_url)
+    assert again.exit_code == 0
+    assert "up to date; nothing was changed" in again.stdout
+
+
+def test_the_command_takes_the_store_of_the_settings(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", empty_url)
+    assert run("migrate").exit_code == 0
+    assert set(TABLES) <= tables(empty_url)
+
+
+def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
+    done = run("migrate", "--store", f"sqlite:///{tmp_path / 'a.db'}")
+    assert done.exit_code == 0
+    assert "up to date" in done.stdout
+    assert (tmp_path / "a.db").exists()
+
+
+def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
+    with connected(postgres_url) as connection:
+        connection.execute("ALTER TABLE sessions DROP COLUMN fence, DROP COLUMN lease_until")
+        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+        connection.execute(
+            "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
+        )
+    done = migrate_postgres(postgres_url)
+    assert (done.before.ours, done.after) == ("0001", Versions(HEAD, SAVER_HEAD))
+    with connected(postgres_url) as connection:
+        row = connection.execute("SELECT version, fence, lease_until FROM sessions").fetchone()
+    assert row == (3, 0, None)
+
+
+async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    async with opened(url) as parcel:
+        await parcel.start()
+        await parcel.process_message("street=Main")
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        for column in ("fence", "lease_until"):
+            connection.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
+        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+    connection.close()
+    async with opened(url) as parcel:
+        assert await parcel.snapshot() == {"street": "Main"}
+        assert (await parcel.process_message("card=1")).metadata["version"] == 2
+
+
+@pytest.mark.timeout(30)
+def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(migrate_postgres, [empty_url] * 4))
+    assert sum(item.before != item.after for item in done) == 1
+    assert {item.after for item in done} == {Versions(HEAD, SAVER_HEAD)}
+
+
+def test_a_migration_that_hangs_is_not_waited_for_for_ever(empty_url: str) -> None:
+    with connected(empty_url) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [ALONE])
+        with pytest.raises(StateError, match="has been running") as refused:
+            migrate_postgres(empty_url, patience=0.2)
+        assert refused.value.retryable
+    migrate_postgres(empty_url)
+
+
+def test_an_index_that_was_left_half_made_is_made_again(postgres_url: str) -> None:
+    index = "checkpoints_thread_id_idx"
+    with connected(postgres_url) as connection:
+        connection.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [index]
+        )
+        connection.execute("DELETE FROM checkpoint_migrations WHERE v = %s", [SAVER_HEAD])
+        migrate_postgres(postgres_url)
+        found = connection.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass", [index]
+        )
+        assert found.fetchone() == (True,)
+
+
+async def test_a_database_of_a_newer_release_is_left_alone(postgres_url: str) -> None:
+    with connected(postgres_url) as connection:
+        connection.execute("UPDATE journeygraph_version SET version_num = '9999'")
+    with pytest.raises(StateError, match="newer release"):
+        migrate_postgres(postgres_url)
+    async with opened(postgres_url) as parcel:
+        with pytest.raises(StateError, match="newer release"):
+            await parcel.start()
+
+
+def test_a_foreign_table_in_the_way_is_an_error_and_nothing_is_half_made(empty_url: str) -> None:
+    with connected(empty_url) as connection:
+        connection.execute("CREATE TABLE turns (mine text)")
+    with pytest.raises(StateError, match=r"cannot be migrated.*turns"):
+        migrate_postgres(empty_url)
+    assert tables(empty_url) == {"turns"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:hunter2@127.0.0.1:1/x",
+        "postgresql://ann:hun%ter2@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x?user=ann&password=hunter2",
+        "postgresql://ann:hunter2@127.0.0.1:1/x?nonsense=1",
+        "postgresqll://ann:hunter2@127.0.0.1:1/x",
+        "postgres://ann:p@ss/hunter2@127.0.0.1:1/x",
+        "postgresql://ann:hunter2 and more@127.0.0.1:port/x",
+    ],
+)
+async def test_a_password_is_never_shown(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    shown: list[str] = []
+    try:
+        async with opened(url) as parcel:
+            shown += [repr(parcel.config), repr(parcel.manager.config)]
+            await parcel.start()
+    except JourneyError as error:
+        failed: BaseException | None = error
+        while failed:
+            shown += [repr(failed), str(failed)]
+            failed = failed.__cause__ or failed.__context__
+    shown.append(run("migrate", "--store", url, code=1).output)
+    assert len(shown) > 2
+    assert not [text for text in (*shown, caplog.text) if "hunter2" in text or "hun%ter2" in text]
+
+
+def test_a_server_that_is_not_there_is_an_error_to_try_again() -> None:
+    with pytest.raises(StateError, match=r"127.0.0.1:1/x cannot be migrated") as refused:
+        migrate_postgres("postgresql://127.0.0.1:1/x")
+    assert refused.value.retryable
+    assert isinstance(refused.value.__context__, psycopg.OperationalError)
