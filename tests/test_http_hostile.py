@@ -115,7 +115,7 @@ async def test_a_broken_message_reaches_no_session(api: Api, body: bytes, accept
 @pytest.mark.parametrize(
     ("header", "body"),
     [
-        ("Content-Encoding: gzip", gzip.compress(begin("1"))),
+        ("Content-Encoding: gzip", gzip.compress(begin("1"), mtime=0)),
         ("Content-Encoding: br", begin("1")),
         ("Content-Type: application/x-www-form-urlencoded", b"journey_id=parcel"),
         ("Content-Type: text/plain", begin("1")),

@@ -136,6 +136,7 @@ async def test_the_schema_holds_every_output_and_the_reply_comes_first(shop):
         await chat.says("hm")
 
         schema = model.calls[0].schema
+        assert schema is not None
         assert list(schema["properties"]) == ["response", "title", "mood", "extra"]
         assert schema["required"] == ["response", "title", "mood", "extra"]
         assert schema["additionalProperties"] is False
