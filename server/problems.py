@@ -134,12 +134,13 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
 }
 
 
-def _of_validation(error: RequestValidationError) -> Problem:
+def invalid_request(*faults: dict[str, str]) -> Problem:
+    """Say of a request where it is not as described: `where`, and `what` is wrong there."""
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_request",
         "The request is not as the API describes it.",
-        errors=[_fault(fault) for fault in error.errors()],
+        errors=list(faults),
     )
 
 
@@ -164,7 +165,7 @@ def answer_problems(app: FastAPI) -> None:
     async def refuse(request: Request, error: Exception) -> JSONResponse:
         request_id: str = request.state.request_id
         if isinstance(error, RequestValidationError):
-            return _of_validation(error).response(request_id)
+            return invalid_request(*map(_fault, error.errors())).response(request_id)
         if isinstance(error, HTTPException):
             return _of_http(error).response(request_id)
         return problem_of(error, request_id).response(request_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from email.message import Message as Header
 from http import HTTPStatus
 from typing import Any
@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from server import strict_json
 from server.accept import preferred
-from server.problems import Problem
+from server.problems import Problem, invalid_request
 
 MAX_BODY_BYTES = 64 * 1024
 """Largest body of a request, as it is sent."""
@@ -30,9 +30,12 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what answers a request."""
         answer = super().get_route_handler()
+        known = {param.alias for param in self.dependant.query_params}
 
         async def admitted(request: Request) -> Response:
             request.app.state.wiring.keys.admit(request.headers.get("authorization", ""))
+            if not known.issuperset(request.query_params):
+                raise _unknown_parameter(known)
             strict = StrictRequest(request.scope, request.receive)
             strict.most = self.most_bytes(request)
             return await answer(strict)
@@ -42,6 +45,12 @@ class ApiRoute(APIRoute):
     def most_bytes(self, request: Request) -> int:
         """Return how large a body may be."""
         return MAX_BODY_BYTES
+
+
+def _unknown_parameter(known: Iterable[str]) -> Problem:
+    """Refuse what would be ignored: a filter with a typo would show everything."""
+    what = f"There is a parameter that is not known here; known: {', '.join(sorted(known)) or '-'}."
+    return invalid_request({"where": "query", "what": what})
 
 
 class ContextRoute(ApiRoute):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from graphs.directory import Listed
 from journeys import (
@@ -72,6 +72,12 @@ class Rollback(_Asked):
     model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
 
     version: int = Field(ge=0, lt=2**31, description="A number from GET .../versions.")
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _whole(cls, value: Any) -> Any:
+        # To JSON, 1.0 and 1 are the same number.
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class Reply(BaseModel):
