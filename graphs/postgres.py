@@ -19,7 +19,7 @@ from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
 from graphs.connections import Connection, Connections
 from graphs.faults import LostRace
 from graphs.lease import Leases
-from graphs.sealing import Seal, state_of
+from graphs.sealing import AesSeal, Seal, state_of
 from graphs.statements import Row, Sql, Statement, joined
 
 Write = Callable[[Connection], Awaitable[None]]
@@ -153,8 +153,8 @@ class PostgresJourneySaver(AsyncPostgresSaver):
             )
         # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
         kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
-        if sealed := self._seal.close("", _bound(session, document)):
-            kept[_SEAL] = sealed
+        if isinstance(self._seal, AesSeal):
+            kept[_SEAL] = self._seal.close("", _bound(session, document["id"], document))
         saved: Row = {
             **place_of,
             "id": document["id"],
@@ -170,7 +170,9 @@ class PostgresJourneySaver(AsyncPostgresSaver):
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place."""
         session, document = value["thread_id"], value["checkpoint"]
-        self._seal.open(value["metadata"].get(_SEAL, ""), _bound(session, document))
+        if isinstance(self._seal, AesSeal):
+            sealed = value["metadata"].get(_SEAL, "")
+            self._seal.open(sealed, _bound(session, value["checkpoint_id"], document))
         values: dict[str, Any] = {}
         for name, kind, blob in value["channel_values"] or ():
             channel = name.decode()
@@ -188,9 +190,9 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         )
 
 
-def _bound(session: str, document: Any) -> str:
-    """Return what a checkpoint's seal covers: its session, and all that it says."""
-    return f"{session}|checkpoint|{json.dumps(document, sort_keys=True)}"
+def _bound(session: str, checkpoint_id: str, document: Any) -> str:
+    """Return what a checkpoint's seal covers: its place, and all that it says."""
+    return f"{session}|checkpoint|{checkpoint_id}|{json.dumps(document, sort_keys=True)}"
 
 
 def _place(config: Any) -> Row:

@@ -360,7 +360,7 @@ async def test_a_turn_is_one_transaction(sqlite_url: str) -> None:
     async with opened(sqlite_url) as parcel:
         await parcel.start()
         store = (await parcel.manager._session()).store
-        await store.saver.conn.set_trace_callback(seen.append)
+        await store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
         for text in ("hello", "how much", "street=Main"):
             await parcel.process_message(text)
             words = [statement.split()[0].upper() for statement in seen]
