@@ -11,6 +11,7 @@ import pytest
 
 from graphs.migrate import HEAD
 from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
+from graphs.tables import USAGE
 from journeys import JourneyError, StateError
 from tests.command import run
 from tests.post_office import opened
@@ -72,9 +73,18 @@ def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
     assert (tmp_path / "a.db").exists()
 
 
+ADDED = (
+    ("sessions", "fence"),
+    ("sessions", "lease_until"),
+    *(("turns", column) for column in USAGE),
+)
+"""What migrations added to the tables of the first release."""
+
+
 def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
     with connected(postgres_url) as connection:
-        connection.execute("ALTER TABLE sessions DROP COLUMN fence, DROP COLUMN lease_until")
+        for table, column in ADDED:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
         connection.execute(
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
@@ -92,8 +102,8 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -
         await parcel.start()
         await parcel.process_message("street=Main")
     with sqlite3.connect(tmp_path / "old.db") as connection:
-        for column in ("fence", "lease_until"):
-            connection.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
+        for table, column in ADDED:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
     connection.close()
     async with opened(url) as parcel:
