@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg import errors
+from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
@@ -219,9 +219,10 @@ async def _one_after_the_other(connection: Connection, written: list[Statement])
 
 async def _at_once(connection: Connection, written: list[Statement]) -> None:
     """Write in one statement, which is a transaction of its own, and one way there and back."""
-    query, row = joined(written)
+    query, values = joined(written)
     try:
-        await connection.execute(query, row, binary=True)
+        # Psycopg would read a text of this length anew each time, to number its parameters.
+        await AsyncRawCursor(connection).execute(query, values, binary=True)
     except errors.DivisionByZero as error:
         raise LostRace from error
 

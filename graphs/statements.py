@@ -6,7 +6,10 @@ SQLAlchemy's own: each is compiled once to the SQL of each database, with named 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from sqlalchemy import (
@@ -66,6 +69,7 @@ def _on_postgres(statement: Any) -> Sql:
     return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
 
 
+_NAMED = re.compile(r"%\((\w+)\)s")
 _SESSION = sessions.c.session_id == bindparam("session")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
@@ -245,23 +249,31 @@ ADDED = {
 }
 
 
-def joined(written: list[Statement]) -> tuple[str, Row]:
+def joined(written: list[Statement]) -> tuple[str, list[Any]]:
     """Return all statements as one for Postgres, with its parameters.
 
     They see the database as it was before, and all of them count or none. Each is done when its
     changes are counted, so in the order given. A statement that should change exactly one row and
     changes none divides by zero, and so fails the whole.
     """
-    parts: list[str] = []
+    parts = [(statement, row) for statement in written for row in statement.rows]
+    query, names = _joined(tuple((part.sql.postgres, part.exactly_one) for part, _ in parts))
+    values = [row[name] for (_, row), used in zip(parts, names, strict=True) for name in used]
+    return query, values
+
+
+@lru_cache(maxsize=256)
+def _joined(parts: tuple[tuple[str | None, bool], ...]) -> tuple[str, list[list[str]]]:
+    """Return the text, with numbered parameters, and the names of those of each part."""
+    made: list[str] = []
     counts: list[str] = []
-    parameters: Row = {}
-    for statement in written:
-        assert statement.sql.postgres
-        for row in statement.rows:
-            name = f"part_{len(parts)}"
-            query = statement.sql.postgres.replace("%(", f"%({name}_")
-            parts.append(f"{name} AS ({query} RETURNING 1)")
-            changed = f"(SELECT count(*) FROM {name})"
-            counts.append(f"1 / {changed}" if statement.exactly_one else changed)
-            parameters |= {f"{name}_{key}": value for key, value in row.items()}
-    return f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", parameters
+    names: list[list[str]] = []
+    numbers = count(1)
+    for number, (query, exactly_one) in enumerate(parts):
+        assert query
+        changed = f"(SELECT count(*) FROM part_{number})"
+        counts.append(f"1 / {changed}" if exactly_one else changed)
+        names.append(_NAMED.findall(query))
+        numbered = _NAMED.sub(lambda _: f"${next(numbers)}", query)
+        made.append(f"part_{number} AS ({numbered} RETURNING 1)")
+    return f"WITH {', '.join(made)} SELECT {', '.join(counts)}", names

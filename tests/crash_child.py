@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncCursor
 
 import graphs.manager  # noqa: F401  (so that a fork has it)
 from graphs import lease, stores
@@ -135,7 +135,7 @@ async def _doomed(journey: Diary, statement: int) -> None:
     if isinstance(store.saver, SqliteJourneySaver):
         await store.saver.conn.set_trace_callback(_dies_at(statement))
         return
-    execute, reached = AsyncConnection.execute, _dies_at(statement)
+    execute, reached = AsyncCursor.execute, _dies_at(statement)
 
     async def doomed(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
         """Each statement has two moments to die in: before it is sent, and once it has counted."""
@@ -144,7 +144,7 @@ async def _doomed(journey: Diary, statement: int) -> None:
         reached(query)
         return cursor
 
-    AsyncConnection.execute = doomed  # type: ignore[method-assign]
+    AsyncCursor.execute = doomed  # type: ignore[method-assign]
 
 
 def _doom_every_connection(statement: int) -> None:

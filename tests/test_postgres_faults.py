@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import AsyncConnection
+from psycopg import AsyncCursor
 
 from graphs import connections
 from graphs.connections import Connections
@@ -52,7 +52,7 @@ async def test_a_turn_is_three_statements_of_which_one_commits(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    execute = AsyncConnection.execute
+    execute = AsyncCursor.execute
 
     async def spied(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
         asked.append(str(query).split()[0].upper())
@@ -61,7 +61,7 @@ async def test_a_turn_is_three_statements_of_which_one_commits(
     async with opened(postgres_url) as parcel:
         await parcel.start()
         await parcel.process_message("hello")
-        monkeypatch.setattr(AsyncConnection, "execute", spied)
+        monkeypatch.setattr(AsyncCursor, "execute", spied)
         for number in range(16):  # one of them prunes
             asked.clear()
             await parcel.process_message("how much" if number % 2 else "hello")

@@ -20,7 +20,7 @@ from tests.postgres import Postgres, started
 from tests.proxy import slow
 
 ROUNDS = 400
-LATE, TURNS = 950, 50
+LATE, TURNS, TWINS = 950, 50, 3
 SESSIONS, WAVES, POOL, LATENCY = 50, 8, 10, 0.002
 _BY_HAND = "the same flow written by hand in LangGraph, its saver on a pool, exit durability"
 _WRITTEN = (
@@ -82,22 +82,22 @@ async def _one(server: Postgres, steps: Steps) -> Figure:
 
 
 async def _late(server: Postgres, steps: Steps) -> list[Figure]:
-    url = server.copy()
+    """Turns 951-1000 of three sessions, each in alternation with turns 1-50 of a twin."""
     time, stored = Pairs(), Pairs()
-    old, young = await session(url, "old"), await session(url, "young")
-    say_old, say_young = talking(old.process_message), talking(young.process_message)
-    for _ in steps(f"Postgres, up to turn {LATE}", LATE):
-        await say_old()
-    for _ in steps(f"turns {LATE + 1}-{LATE + TURNS} beside turns 1-{TURNS}", TURNS):
-        time.add_times(await timed(say_old), await timed(say_young))
-    with psycopg.connect(url) as connection:
-        for turn in range(1, TURNS + 1):
-            late, early = (
-                _bytes_of(connection, *at) for at in (("old", LATE + turn), ("young", turn))
-            )
-            stored.add(late, early)
-    await old.close()
-    await young.close()
+    for number in range(1, TWINS + 1):
+        url = server.copy()
+        old, young = await session(url, "old"), await session(url, "young")
+        say_old, say_young = talking(old.process_message), talking(young.process_message)
+        for _ in steps(f"Postgres, session {number} of {TWINS}, up to turn {LATE}", LATE):
+            await say_old()
+        for _ in range(TURNS):
+            time.add_times(await timed(say_old), await timed(say_young))
+        with psycopg.connect(url) as connection:
+            for turn in range(1, TURNS + 1):
+                late = _bytes_of(connection, "old", LATE + turn)
+                stored.add(late, _bytes_of(connection, "young", turn))
+        await old.close()
+        await young.close()
     what, against = f"turns {LATE + 1}-{LATE + TURNS}, Postgres", f"its turns 1-{TURNS}"
     return [
         time.figure(f"{what}: time", against, 1.15, duration),
