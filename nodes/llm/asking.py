@@ -137,7 +137,16 @@ async def _streamed(
                 heard(piece)
     if not parts:
         raise ModelError("cut_off", "the model's answer broke off before its beginning")
-    return parts[0] + parts[1:] if parts[1:] else parts[0]
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Return the message of all parts; a reason to stop that each of them tells is one reason."""
+    whole = parts[0] + parts[1:] if parts[1:] else parts[0]
+    reasons = [part.response_metadata.get("finish_reason") for part in parts]
+    if told := [reason for reason in reasons if reason]:
+        whole.response_metadata["finish_reason"] = told[-1]
+    return whole
 
 
 def _check_length(length: int) -> None:
