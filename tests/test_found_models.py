@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import time
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -13,7 +16,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import InjectedToolArg, tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, MessagesState, StateGraph
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from journeys import (
     NEVER,
@@ -60,9 +63,13 @@ class Place(Signature):
     response: str = OutputField(description="What to say")
 
 
-class Places(Shop):
-    class TalkPath(Shop.TalkPath):
+class Places(Journey):
+    """Find out where somebody lives."""
+
+    class TalkPath(Pathway):
         __signature__ = Place
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
 
 
 class Desk(Journey):
@@ -220,7 +227,8 @@ async def test_a_tool_may_be_called_eight_times_over_and_no_result_is_thrown_awa
         looked.append(order)
         return "no"
 
-    with ScriptedModel(*[UseTool("look", order="P-1")] * 8, {"response": "Nowhere."}) as model:
+    with ScriptedModel(*[UseTool("look", order="P-1")] * 8) as model:
+        model.will_answer({"response": "Nowhere."})
         chat = await shop(model, clerk=ModelAgent(tools=[look]))
         assert await chat.says("hm") == "Nowhere."
     assert len(looked) == 8
@@ -266,9 +274,7 @@ async def test_tools_that_are_called_while_something_is_said_are_run(shop, error
 
     both = ['{"response": "One moment."}', UseTool("refund", order="P-1")]
     with ScriptedModel(both, {"response": "It is refunded."}) as model:
-        chat = await shop(
-            model, clerk=ModelAgent(tools=[refund]), error_recovery=error_recovery
-        )
+        chat = await shop(model, clerk=ModelAgent(tools=[refund]), error_recovery=error_recovery)
         assert (await chat.says("hm")).endswith("It is refunded.")
     assert refunded == ["P-1"]
 
@@ -363,7 +369,13 @@ class Loose(BaseModel):
     anything: Any = None
 
 
-NOT_STRICT = {
+def outputs_of(journey: type[Journey]) -> Any:
+    signature = journey.spec.pathways["talk"].signature
+    assert signature is not None
+    return signature.outputs
+
+
+NOT_STRICT: dict[str, Any] = {
     "oneOf": Annotated[Cat | Dog, Field(discriminator="kind")],
     "prefixItems": tuple[int, str],
     "uniqueItems": set[str],
@@ -375,12 +387,12 @@ NOT_STRICT = {
 
 @pytest.mark.parametrize("output", NOT_STRICT.values(), ids=NOT_STRICT)
 def test_what_openai_refuses_in_a_strict_schema_is_not_sent_as_one(output):
-    _, strict = schema_of(giving(output).spec.pathways["talk"].signature.outputs)
+    _, strict = schema_of(outputs_of(giving(output)))
     assert not strict
 
 
 def test_a_reference_in_a_strict_schema_stands_alone():
-    schema, strict = schema_of(giving(Dog).spec.pathways["talk"].signature.outputs)
+    schema, strict = schema_of(outputs_of(giving(Dog)))
     friend = schema["$defs"]["Dog"]["properties"]["friend"]
     assert friend == {
         "anyOf": [{"$ref": "#/$defs/Cat"}],
@@ -394,7 +406,7 @@ class Foreign:
 
 
 async def test_an_output_that_no_model_can_give_is_refused_in_our_words(shop):
-    with pytest.raises(ConfigurationError, match="value|Gives"):
+    with pytest.raises(ConfigurationError, match="Gives"):
         await shop(ScriptedModel(), giving(Foreign))
 
 
@@ -416,7 +428,7 @@ async def test_a_reason_to_stop_that_is_told_with_every_piece_is_one_reason(shop
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, content=body))
     model = ChatOpenAI(
         model="m",
-        api_key="none",
+        api_key=SecretStr("none"),
         base_url="http://m.invalid/v1",
         max_retries=0,
         http_async_client=httpx2.AsyncClient(transport=transport),
@@ -491,13 +503,6 @@ async def test_a_model_with_tools_is_asked_for_a_completion_whatever_its_name(
     assert await chat.says("hm") == "Hello."
 
 
-async def test_a_stream_that_breaks_before_the_reply_began_is_tried_again(shop):
-    late = '{"value": "four words to begin", "response": "Hello."}'
-    with ScriptedModel(Fault.cut_after(pieces=2, of=late), {"response": "Hello."}) as model:
-        chat = await shop(model)
-        assert await chat.says("hm") == "Hello."
-
-
 @pytest.mark.timeout(5)
 def test_a_thousand_ways_to_a_thousand_pathways_are_read_in_time():
     bodies: dict[str, Any] = {
@@ -507,3 +512,92 @@ def test_a_thousand_ways_to_a_thousand_pathways_are_read_in_time():
     ways = [Transition(IntentTrigger([f"w{n}"]), to_pathway=f"place{n}") for n in range(1000)]
     big: Any = type("Big", (Journey,), {**bodies, "__transitions__": ways})
     assert len(big.spec.reachable) == 1000
+
+
+# What was found and not mended: these need a decision.
+
+UNDECIDED = pytest.mark.xfail(strict=True, reason="found, and left for a decision")
+
+
+@UNDECIDED
+async def test_a_stream_that_breaks_before_the_reply_began_is_tried_again(shop):
+    late = '{"value": "four words to begin", "response": "Hello."}'
+    model = ScriptedModel(Fault.cut_after(pieces=2, of=late), {"response": "Hello."})
+    chat = await shop(model)
+    assert await chat.says("hm") == "Hello."
+
+
+@UNDECIDED
+async def test_a_broken_connection_is_tried_again_if_nobody_listens(shop):
+    broken = Fault.cut_after(pieces=4, of={"response": "one two three four five six"})
+    model = ScriptedModel(broken, {"response": "Hello."})
+    chat = await shop(model)
+    assert await chat.says("hm") == "Hello."  # not stream_message
+
+
+@UNDECIDED
+def test_a_compiled_graph_asks_once_in_each_event_loop(server):
+    server.script = Script(always={"response": "Hello."})
+    graph = Shop.compile()
+    for _ in range(2):
+        asyncio.run(graph.ainvoke({"messages": [{"role": "user", "content": "hm"}]}))
+    assert len(server.calls) == 2  # the second loop tries the dead connection of the first
+
+
+@UNDECIDED
+async def test_a_tool_that_will_not_be_cancelled_does_not_outlast_the_deadline(shop):
+    async def stubborn(order: str) -> str:
+        """Look an order up."""
+        for _ in range(20):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.1)
+        return "found"
+
+    model = ScriptedModel(UseTool("stubborn", order="P-1"))
+    chat = await shop(model, clerk=ModelAgent(tools=[stubborn]), model_timeout_seconds=0.2)
+    started = time.monotonic()
+    await chat.says("hm")
+    assert time.monotonic() - started < 1
+
+
+@UNDECIDED
+async def test_a_model_that_is_too_slow_for_its_pathway_is_asked_once(shop):
+    class Hasty(Shop):
+        class TalkPath(Shop.TalkPath):
+            __timeout__ = 0.2
+
+    model = ScriptedModel(always=Fault.hang())
+    chat = await shop(model, Hasty, error_recovery="retry", retry_backoff_seconds=0)
+    await chat.says("hm")
+    assert len(model.calls) == 1
+
+
+@UNDECIDED
+async def test_a_command_that_was_remembered_is_said_to_be(shop):
+    go = {"verdicts": [], "commands": [{"kind": "go", "target": "help", "confidence": 0.9}]}
+    model = ScriptedModel(go)
+    for number in range(2):
+        chat = await shop(model, Desk, **HAND, session_id=f"s-{number}")
+        await chat.says("hm")
+    assert chat.last.metadata["tier"] == "cache"
+
+
+@UNDECIDED
+async def test_a_command_of_which_a_model_was_not_sure_is_told(shop):
+    go = {"verdicts": [], "commands": [{"kind": "go", "target": "help", "confidence": 0.4}]}
+    chat = await shop(ScriptedModel(go), Desk, **HAND)
+    await chat.says("hm")
+    assert chat.last.metadata["flags"] == ["below_threshold"]
+    assert chat.last.metadata["confidence"] == 0.4
+
+
+@UNDECIDED
+async def test_a_pathway_with_a_signature_and_no_agents_is_a_models(talk, memory_url):
+    class Lone(Journey):
+        class TalkPath(Pathway):
+            __signature__ = Say
+            __complete_when__ = NEVER
+
+    model = ScriptedModel({"response": "Hello."})
+    chat = await talk(Lone, {}, memory_url, options={"model": model})
+    assert await chat.says("hm") == "Hello."
