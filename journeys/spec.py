@@ -136,6 +136,8 @@ def reachable(
     waiting = [entry] if entry in pathways else []
     while waiting:
         at = pathways[waiting.pop()]
+        if at.id in seen:
+            continue
         seen.add(at.id)
         leads_to = [t.target for t in transitions if t.applies_in(at.id)]
         if at.next:

@@ -142,6 +142,11 @@ def _normal(message: Any) -> Message:
     return kept
 
 
+def _is_said(message: Message) -> bool:
+    said = message["role"] == "assistant" and bool(message["content"])
+    return said or message["role"] == "user"
+
+
 def text_of(content: Any) -> str:
     """Return the text of a message's content, which LangChain may hold as a list of blocks."""
     if isinstance(content, str):
@@ -153,8 +158,13 @@ def text_of(content: Any) -> str:
 
 
 def add_messages(window: list[Message], new: Any) -> list[Message]:
-    """Add messages to the window; one with a known id replaces it. The oldest fall out."""
-    listed = [_normal(item) for item in (new if isinstance(new, list) else [new])]
+    """Add what was said to the window; one with a known id replaces it. The oldest fall out.
+
+    A graph around ours may hand over its instructions, calls of tools and their results too. They
+    are its own: nobody said them, and without what `Message` leaves out they are broken.
+    """
+    given = [_normal(item) for item in (new if isinstance(new, list) else [new])]
+    listed = [message for message in given if _is_said(message)]
     ids = {message["id"] for message in listed if "id" in message}
     kept = [message for message in window if message.get("id") not in ids or "id" not in message]
     return [*kept, *listed][-WINDOW:]

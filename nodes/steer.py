@@ -75,7 +75,8 @@ def steer(
         steering = _fire(spec, standing, *chosen, limits, audit)
     else:
         steering = _stay(spec, standing, audit)
-    return replace(steering, judged=None if chosen else _surest(commands), flags=doubts)
+    judged = None if steering.transition else _surest(commands)
+    return replace(steering, judged=judged, flags=doubts)
 
 
 def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:

@@ -333,7 +333,7 @@ async def test_a_model_may_say_null_for_what_it_may_leave_out(desk: BookingTools
         ("find_doctors", desk.find_doctors("cardiology")),
         ("find_slots", desk.find_slots(specialty="cardiology")),
     ):
-        said = await tools.use(ToolCall("1", name, given), set())
+        said = await tools.use(ToolCall("1", name, given), (), set())
         assert json.loads(said) == found
 
 

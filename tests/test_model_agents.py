@@ -368,7 +368,7 @@ async def test_a_model_that_never_stops_calling_tools_is_stopped(shop):
     with ScriptedModel(always=UseTool("opening_hours")) as model:
         chat = await shop(model, adviser=KEEPER)
         assert await chat.says("hm") == APOLOGY
-        assert len(model.calls) == 8
+        assert len(model.calls) == 9
 
 
 async def test_a_long_result_is_cut(shop):

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from cachetools import LRUCache
+from pydantic import PydanticUserError
 
-from journeys import JourneySpec, ModelError
+from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
 from nodes.inputs import RESERVED
 from nodes.llm.asking import Question, ask
-from nodes.llm.chat import Answer, Chat, Message, tool_result
+from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
 from nodes.llm.prompts import agent_system, as_data, repair
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
-from nodes.llm.tools import Toolbox
+from nodes.llm.tools import ANSWER, Toolbox
+from nodes.state import PARTING
 
 MOST_ROUNDS = 8
 """Most times that a model may call tools before it has to answer."""
@@ -47,10 +49,20 @@ _contracts: LRUCache[Any, Contract] = LRUCache(1024)
 
 
 def contract_of(spec: JourneySpec, pathway_id: str, signature: SignatureSpec) -> Contract:
-    """Return the contract of a signature in a pathway, made once for all sessions."""
+    """Return the contract of a signature in a pathway, made once for all sessions.
+
+    Raises:
+        ConfigurationError: An output is of a type that no JSON has.
+    """
     key = (spec, pathway_id, id(signature))
     if key not in _contracts:
-        schema, strict = schema_of(signature.outputs)
+        try:
+            schema, strict = schema_of(signature.outputs)
+        except (PydanticUserError, TypeError) as error:
+            raise ConfigurationError(
+                f"Pathway '{pathway_id}': no model can give the outputs of {signature.name}, "
+                f"because one has no JSON schema: {error}"
+            ) from error
         system = agent_system(spec, spec.pathways[pathway_id], signature)
         _contracts[key] = Contract(signature, system, schema, strict)
     return _contracts[key]
@@ -89,8 +101,16 @@ class ModelCaller:
             for name, value in payload.items()
             if name in declared or name not in RESERVED
         }
-        heard = payload["message"] in given.values()
-        return given if heard else {"message": payload["message"], **given}
+        return given if self._hears(payload) else {"message": payload["message"], **given}
+
+    def _hears(self, payload: Mapping[str, Any]) -> bool:
+        """Whether an input gets the message; one of the context may say the same by chance."""
+        signature, message = self.contract.signature, payload["message"]
+        named = [field.name for field in signature.inputs if field.source == "message"]
+        listener = signature.listener
+        if listener and payload["context"].get(listener.name) is None:
+            named.append(listener.name)
+        return any(payload.get(name) == message for name in named)
 
 
 class _Exchange:
@@ -101,6 +121,8 @@ class _Exchange:
         self._until = until
         self._say = say
         self._spoken = Spoken()
+        self._before: list[str] = []
+        self._parting = ""
         self._failed: set[str] = set()
 
     async def answered(self, messages: list[Message]) -> dict[str, Any]:
@@ -115,18 +137,28 @@ class _Exchange:
     async def _final(self, messages: list[Message]) -> Answer:
         """Return the answer after all calls of tools; what led to it is added to the messages."""
         for _ in range(MOST_ROUNDS):
-            self._spoken = Spoken()
-            answer = await self._asked(messages, self._hear if self._say.live else None)
-            if not answer.calls or self._spoken.said:
+            answer = await self._next(messages)
+            if not answer.calls:
                 return answer
+            if self._spoken.said:  # "One moment, please": it stands, and the answer follows it
+                self._before.append(self._spoken.said)
+                self._parting = PARTING
+            told = frozenset(self._failed)
             messages.append(answer.message)
-            messages += [tool_result(call.id, await self._used(call)) for call in answer.calls]
-        raise ModelError("tool_loop", f"the model called tools {MOST_ROUNDS} times over")
+            messages += [tool_result(c.id, await self._used(c, told)) for c in answer.calls]
+        answer = await self._next(messages)
+        if answer.calls:
+            raise ModelError("tool_loop", f"the model called tools over {MOST_ROUNDS} times over")
+        return answer
 
-    async def _used(self, call: Any) -> str:
+    async def _next(self, messages: Sequence[Message]) -> Answer:
+        self._spoken = Spoken()
+        return await self._asked(messages, self._hear if self._say.live else None)
+
+    async def _used(self, call: Call, told: frozenset[str]) -> str:
         try:
             async with asyncio.timeout_at(self._until):
-                return await self._caller.toolbox.use(call, self._failed)
+                return await self._caller.toolbox.use(call, told, self._failed)
         except TimeoutError as error:
             said = f"the tool '{call.name}' took longer than the model has"
             raise ModelError("timeout", said) from error
@@ -150,21 +182,25 @@ class _Exchange:
     ) -> Answer:
         contract, caller = self._caller.contract, self._caller
         question = Question(
-            list(messages), "answer", contract.schema, contract.strict, caller.toolbox.shown
+            list(messages), ANSWER, contract.schema, contract.strict, caller.toolbox.shown
         )
         return await ask(caller.chat, question, self._until, self._say.usage, hear)
 
     def _hear(self, piece: str) -> None:
-        if added := self._spoken.more(piece):
-            self._say(added)
+        self._speak(self._spoken.more(piece))
+
+    def _speak(self, words: str) -> None:
+        if words:
+            self._say(self._parting + words)
+            self._parting = ""
 
     def _heard(self, values: dict[str, Any]) -> dict[str, Any]:
         """Keep to what the user has heard, and say what is missing of it."""
-        if not self._spoken.said:
+        said, reply = self._spoken.said, values.get(REPLY, "")
+        if not said and not self._before:
             return values
-        if self._spoken.whole:
-            return {**values, REPLY: self._spoken.said}
-        said: str = values.get(REPLY, "")
-        if said.startswith(self._spoken.said):
-            self._say(said[len(self._spoken.said) :])
-        return values
+        if said and self._spoken.whole:
+            reply = said
+        elif reply.startswith(said):
+            self._speak(reply[len(said) :])
+        return {**values, REPLY: PARTING.join(filter(None, [*self._before, reply]))}

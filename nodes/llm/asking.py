@@ -12,12 +12,13 @@ from journeys import ModelError
 from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
 from nodes.llm.usage import Usage
+from nodes.state import text_of
 
 MOST_TRIES = 3
 FIRST_PAUSE = 0.5
 """Seconds before the second try; doubled before the third."""
 MOST_TEXT = 64 * 1024
-"""Longest answer, in characters."""
+"""Longest answer, in characters; what tools are called with counts as well."""
 
 Hear = Callable[[str], None]
 
@@ -111,7 +112,7 @@ async def _once(
     usage.add_tokens(message.usage_metadata)
     check_finished(message, says_so=chat.is_openai)
     answer = chat.read(question, message)
-    _check_length(len(answer.text))
+    _check_length(len(answer.text) + sum(len(str(call.arguments)) for call in answer.calls))
     if not answer.text.strip() and not answer.calls:
         raise ModelError("empty", "the model answered with nothing")
     return answer
@@ -131,13 +132,27 @@ async def _streamed(
                 raise TimeoutError
             parts.append(chunk)
             piece = piece_in(chunk)
-            length += len(piece)
+            length += _length(chunk)
             _check_length(length)
             if piece:
                 heard(piece)
     if not parts:
         raise ModelError("cut_off", "the model's answer broke off before its beginning")
-    return parts[0] + parts[1:] if parts[1:] else parts[0]
+    return _joined(parts)
+
+
+def _length(chunk: Any) -> int:
+    calls = getattr(chunk, "tool_call_chunks", ())
+    return len(text_of(chunk.content)) + sum(len(call["args"] or "") for call in calls)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Return the message of all parts; a reason to stop that each of them tells is one reason."""
+    whole = parts[0] + parts[1:] if parts[1:] else parts[0]
+    reasons = [part.response_metadata.get("finish_reason") for part in parts]
+    if told := [reason for reason in reasons if reason]:
+        whole.response_metadata["finish_reason"] = told[-1]
+    return whole
 
 
 def _check_length(length: int) -> None:

@@ -82,9 +82,10 @@ class Chat:
     def read(self, question: Question, message: Any) -> Answer:
         """Return the answer in a message."""
         calls = _calls_in(message)
-        for call in calls:
-            if call.name == question.schema_name and not self.is_openai:
-                return Answer(json.dumps(call.arguments), [], message)
+        given = [call for call in calls if call.name == question.schema_name]
+        # One given together with calls of tools was given without their results.
+        if given and not self.is_openai and (len(given) == len(calls) or not question.tools):
+            return Answer(json.dumps(given[0].arguments), [], message)
         return Answer(_text_in(message), calls, message)
 
     def corrected(self, answer: Answer, said: str) -> list[Message]:
@@ -122,18 +123,22 @@ def _text_in(message: Any) -> str:
 
 
 class _ArgumentsOf:
-    """The arguments of one function's call, as they are written."""
+    """The arguments of one function's call, as they are written; none behind another call."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._index: Any = None
+        self._others = False
 
     def __call__(self, chunk: Any) -> str:
         pieces = []
-        for piece in chunk.tool_call_chunks:
+        # A model that cannot stream gives its whole message instead.
+        for piece in getattr(chunk, "tool_call_chunks", ()):
             if piece["name"]:
                 self._index = piece["index"] if piece["name"] == self._name else None
-            if self._index is not None and piece["index"] == self._index:
+                self._others = self._others or self._index is None
+            heard = self._index is not None and not self._others
+            if heard and piece["index"] == self._index:
                 pieces.append(piece["args"] or "")
         return "".join(pieces)
 

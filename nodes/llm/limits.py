@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -42,4 +43,8 @@ def client_of() -> Any:
     async def limit(response: Any) -> None:
         response.stream = LimitedStream(response.stream)
 
-    return DefaultAsyncHttpxClient(event_hooks={"response": [limit]}, follow_redirects=False)
+    return DefaultAsyncHttpxClient(
+        event_hooks={"response": [limit]},
+        follow_redirects=False,
+        proxy=os.environ.get("OPENAI_PROXY") or None,
+    )

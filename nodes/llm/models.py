@@ -41,7 +41,6 @@ class Models:
     name: str | None = None
     cache: Cache = field(default_factory=new_cache, repr=False)
     users: int = 0
-    _key: Any = field(default=None, repr=False)
     _client: Any = field(default=None, repr=False)
     _chats: dict[str, Chat] = field(default_factory=dict, repr=False)
 
@@ -64,16 +63,23 @@ class Models:
 
         if self._client is None:
             self._client = client_of()
-        # One deadline, ours: a second one around each chunk swallows the end of the first.
-        return ChatOpenAI(
-            model=name, max_retries=0, stream_chunk_timeout=None, http_async_client=self._client
+        # One deadline, ours: a second one around each chunk swallows the end of the first. A proxy
+        # is the client's affair.
+        model = ChatOpenAI(
+            model=name,
+            max_retries=0,
+            stream_chunk_timeout=None,
+            http_async_client=self._client,
+            openai_proxy=None,
         )
+        if model.use_responses_api is None:  # or it would depend on whether there are tools
+            model.use_responses_api = False
+        return model
 
     async def close(self) -> None:
-        """Let go of the models; the last who does closes their connections."""
+        """Let go of the models; the last who does closes their connections, the cache stays."""
         self.users -= 1
         if self.users <= 0 and self._client is not None:
-            _open.get(asyncio.get_running_loop(), {}).pop(self._key, None)
             client, self._client = self._client, None
             self._chats.clear()
             await client.aclose()
@@ -137,7 +143,7 @@ def _of_environment(name: str | None) -> Models:
     key = (name, os.environ.get(KEY), os.environ.get(SERVER))
     opened = _open.setdefault(loop, {})
     if key not in opened:
-        opened[key] = Models(name=name, _key=key)
+        opened[key] = Models(name=name)
     return opened[key]
 
 
@@ -148,6 +154,11 @@ def _check_handed(model: Any) -> None:
         raise ConfigurationError(
             f"model is {model!r:.80}; give a LangChain chat model (such as ChatOpenAI(...)), the "
             "name of an OpenAI model, or False for none."
+        )
+    if type(model).bind_tools is BaseChatModel.bind_tools:
+        raise ConfigurationError(
+            f"model is a {type(model).__name__}, which cannot be given tools (bind_tools), and so "
+            "cannot be asked for an answer in a schema. Give another chat model."
         )
 
 
@@ -174,4 +185,5 @@ def _is_openai(model: Any) -> bool:
     """Whether a model speaks OpenAI's chat completions; a subclass of another provider may not."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__}
     speaks = kinds & {"langchain_openai.ChatOpenAI", "langchain_openai.AzureChatOpenAI"}
-    return bool(speaks) and not getattr(model, "use_responses_api", None)
+    # Some models leave chat completions as soon as there are tools.
+    return bool(speaks) and not model._use_responses_api({"tools": [{"type": "function"}]})

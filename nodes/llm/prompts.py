@@ -27,6 +27,7 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
     Instructions say what it does, intent why, guidelines how; the journey's and the pathway's
     purpose say where it is.
     """
+    inputs = [f"- {field.name}: {field.description}" for field in signature.inputs]
     outputs = [f"- {field.name}: {field.description}" for field in signature.outputs]
     parts = [
         signature.instructions,
@@ -34,6 +35,7 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
         _titled("Guidelines, which you always follow", _dashed(signature.guidelines)),
         _titled("The conversation as a whole", [spec.purpose] if spec.purpose else []),
         _titled("The part of it that you are in", [pathway.purpose] if pathway.purpose else []),
+        _titled("What you are given", inputs),
         _titled("What your answer holds", outputs),
         _ANSWER,
         _DATA,

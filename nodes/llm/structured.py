@@ -18,6 +18,17 @@ REPLY = "response"
 
 
 _NOISE = ("title", "default")
+# fmt: off
+_STRICT = {
+    "$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum",
+    "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maximum", "minItems",
+    "minimum", "multipleOf", "pattern", "properties", "required", "type",
+}
+"""Keywords that OpenAI takes in a strict schema; others make it refuse the request."""
+_FORMATS = {
+    "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid",
+}
+# fmt: on
 
 
 class Misfit(ValueError):
@@ -39,8 +50,8 @@ def schema_of(outputs: Sequence[FieldSpec]) -> tuple[dict[str, Any], bool]:
         )
         for place, field in enumerate(ordered)
     }
-    schema = create_model("Outputs", **members).model_json_schema(by_alias=True)
-    return _closed(schema), _is_strict(schema)
+    schema = _closed(create_model("Outputs", **members).model_json_schema(by_alias=True))
+    return schema, _is_strict(schema)
 
 
 def _closed(schema: Any) -> Any:
@@ -54,30 +65,31 @@ def _closed(schema: Any) -> Any:
         closed["properties"] = {name: _closed(item) for name, item in schema["properties"].items()}
         closed["additionalProperties"] = False
         closed["required"] = list(schema["properties"])
+    if len(closed) > 1 and "$ref" in closed:  # which may have nothing beside it
+        closed = {"anyOf": [{"$ref": closed.pop("$ref")}], **closed}
     return closed
 
 
-def _is_strict(schema: Any) -> bool:
-    if isinstance(schema, list):
-        return all(_is_strict(item) for item in schema)
-    if not isinstance(schema, dict):
-        return True
+def _is_strict(schema: dict[str, Any]) -> bool:
     if schema.get("type") == "object" and "properties" not in schema:
         return False
-    is_open = not schema or set(schema) <= {"title", "description"}
-    return not is_open and all(_is_strict(item) for item in _within(schema))
+    known = schema.keys() <= _STRICT and schema.get("format", "date") in _FORMATS
+    typed = not schema.keys().isdisjoint(("type", "anyOf", "$ref"))
+    return known and typed and all(_is_strict(item) for item in _within(schema))
 
 
 def _within(schema: dict[str, Any]) -> list[Any]:
     """Return the schemas inside of one."""
     named = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]
-    listed = [*schema.get("anyOf", []), *schema.get("allOf", []), *schema.get("prefixItems", [])]
-    items = schema.get("items")
-    return [*named, *listed, *([items] if isinstance(items, dict) else [])]
+    items = [schema["items"]] if "items" in schema else []
+    return [*named, *schema.get("anyOf", []), *items]
 
 
 def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
-    """Return the outputs in a model's answer, each of its declared type.
+    """Return the outputs in a model's answer, each of which fits its declared type.
+
+    They are as the model wrote them: whoever runs the agent brings them into their types, and what
+    an author's type makes of a value need not be a value of that type again.
 
     Raises:
         Misfit: It is no JSON object, or an output is missing or of another type.
@@ -91,7 +103,8 @@ def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
             faults += _absence(field, given)
             continue
         try:
-            values[field.name] = plain(field.validated(value), field.name)
+            plain(field.validated(value), field.name)
+            values[field.name] = plain(value, field.name)
         except ValidationError as error:
             faults += [f"'{field.name}': {fault['msg']}" for fault in error.errors()[:3]]
         except (ValueError, TypeError) as error:
@@ -102,9 +115,17 @@ def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
 
 
 def _absence(field: FieldSpec, given: dict[str, Any]) -> list[str]:
-    if field.name == REPLY:
-        return [f"'{field.name}' is missing"]
-    return [f"'{field.name}' is missing"] if field.name not in given and field.required else []
+    left_out = field.name not in given and field.required
+    silent = field.name == REPLY and not _may_be_null(field)
+    return [f"'{field.name}' is missing"] if left_out or silent else []
+
+
+def _may_be_null(field: FieldSpec) -> bool:
+    try:
+        field.validated(None)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def object_in(text: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,13 +12,16 @@ from typing import Any
 import orjson
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from pydantic_core import to_json
 
 from journeys import ConfigurationError, ModelError
 from nodes.calling import Overdue, in_thread
 from nodes.llm.chat import Call
 from nodes.plain import cleaned, plain, words_of
 
+ANSWER = "answer"
+"""What the answer itself is called, which models of other providers give by a function's call."""
 MOST_RESULT = 16 * 1024
 """Longest result of a tool that a model is shown, in characters."""
 
@@ -42,27 +45,31 @@ class Toolbox:
         """What the model is told of them, as OpenAI writes functions."""
         return tuple(_shown(tool) for tool in self.tools.values())
 
-    async def use(self, call: Call, failed: set[str]) -> str:
+    async def use(self, call: Call, told: Collection[str], failed: set[str]) -> str:
         """Run a tool that the model called, and return what the model is told of it.
 
         A failure is told once, for the model to mend its call; the same tool failing again is the
-        end of it.
+        end of it. What a failed tool did before it failed is not known, and nothing is said of it.
 
         Args:
             call: The call.
-            failed: Names of the tools that failed before; changed in place.
+            told: Names of the tools of which the model knows that they failed.
+            failed: Takes the name of this one if it fails.
 
         Raises:
             ModelError: The tool failed a second time.
         """
+        if call.name == ANSWER:
+            return "Not yet: read what your tools gave back, and answer then."
         try:
-            return shortened(await self._result(call))
+            result = await self._result(call)
         except Exception as error:  # whatever an author's function raises
-            if call.name in failed:
+            if call.name in told:
                 said = f"the tool '{cleaned(call.name)[:64]}' failed twice: {_told(error)}"
                 raise ModelError("tool_failed", said) from error
             failed.add(call.name)
-            return f"This failed: {_told(error)}. Nothing was done."
+            return f"This failed: {_told(error)}."
+        return shortened(result)
 
     async def _result(self, call: Call) -> Any:
         tool = self.tools.get(call.name)
@@ -71,9 +78,13 @@ class Toolbox:
             raise LookupError(f"there is no such tool; yours are: {known}")
         if call.arguments is None:
             raise ValueError("the arguments are not a JSON object")
-        if _is_sync(tool):  # LangChain would borrow a thread of a pool, and a hanging one keeps it
-            return await in_thread(self.agent, tool.invoke, call.arguments, self.overdue)
-        return await tool.ainvoke(call.arguments)
+        kept_back = _kept_back(tool)
+        given = {name: value for name, value in call.arguments.items() if name not in kept_back}
+        if not _is_sync(tool):
+            return await tool.ainvoke(given)
+        # LangChain would borrow a thread of a pool, and a hanging one keeps it.
+        result = await in_thread(self.agent, tool.invoke, given, self.overdue)
+        return await result if inspect.isawaitable(result) else result
 
 
 def toolbox_of(agent: str, given: Sequence[Any], overdue: Overdue) -> Toolbox:
@@ -92,6 +103,11 @@ def toolbox_of(agent: str, given: Sequence[Any], overdue: Overdue) -> Toolbox:
         tool = item if isinstance(item, BaseTool) else _of_function(agent, item)
         if tool.name in tools:
             raise ConfigurationError(f"Agent '{agent}' has two tools named '{tool.name}'.")
+        if tool.name == ANSWER:
+            raise ConfigurationError(
+                f"Agent '{agent}': no tool can be named '{ANSWER}', as what the agent answers is. "
+                "Rename it."
+            )
         tools[tool.name] = tool
     return Toolbox(agent, tools, overdue)
 
@@ -129,6 +145,13 @@ def _shown(tool: BaseTool) -> Mapping[str, Any]:
 _told_of: dict[int, Mapping[str, Any]] = {}
 
 
+def _kept_back(tool: BaseTool) -> set[str]:
+    """Return the arguments that are not a model's to give, as by `InjectedToolArg`."""
+    if isinstance(tool.args_schema, dict):
+        return set()
+    return set(getattr(tool.get_input_schema(), "model_fields", ())) - set(tool.args)
+
+
 def _is_sync(tool: BaseTool) -> bool:
     """Whether a tool has no async way of its own."""
     if isinstance(tool, (Tool, StructuredTool)):
@@ -138,14 +161,20 @@ def _is_sync(tool: BaseTool) -> bool:
 
 def shortened(result: Any) -> str:
     """Return the result of a tool as the text that a model is shown."""
-    text = result if isinstance(result, str) else orjson.dumps(_data(result)).decode()
-    text = cleaned(text)
+    text = cleaned(result if isinstance(result, str) else _json(result))
     return text if len(text) <= MOST_RESULT else f"{text[:MOST_RESULT]} ... (cut here)"
 
 
-def _data(result: Any) -> Any:
-    value = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
-    return plain(value, "result")
+def _json(result: Any) -> str:
+    """Return whatever came back as JSON: the tool did its work, so this must not fail."""
+    try:
+        return orjson.dumps(plain(result, "result")).decode()
+    except ValueError:  # a date, a set, an object
+        pass
+    try:
+        return to_json(result, by_alias=False, inf_nan_mode="null", fallback=str).decode()
+    except Exception:  # it holds itself, or cannot even be shown as text
+        return "It is done; what it gave back cannot be shown."
 
 
 def _told(error: Exception) -> str:

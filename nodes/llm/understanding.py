@@ -86,10 +86,11 @@ async def understood(
     """
     chat = _chat_of(moment.candidates, models, config)
     key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
-    if entry := models.cache.get(key):
+    ttl = config.intent_cache_ttl_seconds
+    if ttl and (entry := models.cache.get(key)):
         return list(entry[1])
     commands = await _asked(moment, chat, config.intent_timeout_seconds, usage)
-    if ttl := config.intent_cache_ttl_seconds:
+    if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in commands])
     return commands
 
