@@ -23,6 +23,14 @@ from nodes.llm.tools import toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
 
+_SHARE = 0.9
+"""Share of a pathway's time that a model agent has at most."""
+
+
+def timeout_of(pathway: PathwaySpec, config: JourneyConfig) -> float:
+    """Return the seconds that one try of a pathway's agent may take."""
+    return pathway.timeout or config.pathway_timeout_seconds
+
 
 def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> None:
     """Refuse an agent that no pathway uses, or that is none.
@@ -132,7 +140,8 @@ class _Maker:
             contract_of(self._spec, pathway.id, signature),
             self._chat(name, given),
             toolbox_of(name, given.tools, self._overdue),
-            self._config.model_timeout_seconds,
+            # Before the pathway's own time is up: what a model failed at is not tried again.
+            min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
         )
         return Agent(name, caller, signature)
 

@@ -23,7 +23,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy, Send
 
-from graphs.agents import services_of
+from graphs.agents import services_of, timeout_of
 from graphs.chat import ChatInput, ChatState
 from graphs.patterns import PATTERNS
 from graphs.patterns.base import PathwayGraph, pathway_graph
@@ -180,7 +180,7 @@ def pathway_subgraph(
             name,
             _agent_node(pathway, name, default),
             retry_policy=policy if retries else None,
-            timeout=_timeout(pathway, config),
+            timeout=timeout_of(pathway, config),
         )
 
     return PATTERNS[pathway.pipeline](pathway, add_agent)
@@ -228,10 +228,6 @@ def _silent_graph(pathway: PathwaySpec) -> PathwayGraph:
     return graph
 
 
-def _timeout(pathway: PathwaySpec, config: JourneyConfig) -> float:
-    return pathway.timeout or config.pathway_timeout_seconds
-
-
 def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
     """Return the longest run of a whole pathway: its timeout, once for each try of an agent.
 
@@ -240,10 +236,10 @@ def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
     if len(pathway.agents) < 2 or pathway.pipeline == "parallel":
         return None
     if config.error_recovery != "retry":
-        return _timeout(pathway, config)
+        return timeout_of(pathway, config)
     first, tries = config.retry_backoff_seconds, range(config.max_retries)
     pauses: float = sum(min(first * 2**number, LONGEST_PAUSE) for number in tries)
-    return _timeout(pathway, config) * (config.max_retries + 1) + pauses
+    return timeout_of(pathway, config) * (config.max_retries + 1) + pauses
 
 
 def compile_standalone(

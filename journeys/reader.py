@@ -159,12 +159,14 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
     for body in bodies(klass, Pathway):
         faults += unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
     reader = _PathwayReader(klass, where, faults)
+    signature = reader.signature()
+    unnamed = signature is not None and klass.__agents__ is Pathway.__agents__
     return PathwaySpec(
         id=id_,
         where=where,
         purpose=docstring(klass, Pathway),
-        signature=reader.signature(),
-        agents=reader.names("__agents__"),
+        signature=signature,
+        agents=(id_,) if unnamed else reader.names("__agents__"),
         pipeline=reader.typed("__pipeline__", str, "sequential"),
         accumulate=frozen(reader.accumulate()),
         next=reader.typed("__next__", str, None),

@@ -33,10 +33,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Move to a pathway; taken if a transition that a model may judge leads there from here."""
+    """Move to a pathway; taken if a transition that a model may judge leads there from here.
+
+    `tier` is command, or cache for what a model said before.
+    """
 
     target: str
     confidence: float = 1.0
+    tier: str = "command"
 
 
 @dataclass(frozen=True, slots=True)

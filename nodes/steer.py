@@ -19,6 +19,7 @@ from nodes.state import Fired, Judged, Position
 
 MODELS = ("model", "cache")
 """Tiers whose verdicts come from a model."""
+BY_NAME = "asked for by name"
 OUTSIDE = "outside_closed_set"
 UNSURE = "below_threshold"
 """Flags of a turn in which a model asked for what is not open, or was not sure enough."""
@@ -143,6 +144,9 @@ def _held(
 def _surest(commands: Sequence[Command]) -> Judged | None:
     """Return what a model was surest of; a claim that something holds comes before a denial."""
     said = [c for c in commands if isinstance(c, Verdict) and c.tier in MODELS]
+    said += [
+        Verdict("", True, c.tier, c.confidence, BY_NAME) for c in commands if isinstance(c, Go)
+    ]
     if not said:
         return None
     first = max(said, key=lambda verdict: (verdict.holds, verdict.confidence))
@@ -180,7 +184,7 @@ def _as_verdict(command: Command, allowed: Mapping[str, TransitionSpec]) -> Verd
             # What an author keeps from models is not there to be talked over.
             if asks_model(transition) and transition.target == command.target:
                 sure = command.confidence
-                return Verdict(transition.id, True, "command", sure, "asked for by name")
+                return Verdict(transition.id, True, command.tier, sure, BY_NAME)
     return None
 
 

@@ -58,8 +58,8 @@ async def test_the_models_of_the_environment_are_asked_by_one_client(
 ) -> None:
     made: list[Any] = []
 
-    def noted() -> Any:
-        made.append(client_of())
+    def noted(**options: Any) -> Any:
+        made.append(client_of(**options))
         return made[-1]
 
     monkeypatch.setattr(models, "client_of", noted)

@@ -309,7 +309,7 @@ def find_book(genre: str, most: float = 10.0) -> list[Book]:
 async def reserve(title: str) -> dict[str, Any]:
     """Put a book aside."""
     if title == "Ulysses":
-        raise RuntimeError("it is sold")
+        raise ValueError("it is sold")
     return {"reserved": title}
 
 

@@ -14,7 +14,7 @@ from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
 from nodes.inputs import RESERVED
-from nodes.llm.asking import Question, ask
+from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
 from nodes.llm.prompts import agent_system, as_data, repair
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
@@ -153,15 +153,23 @@ class _Exchange:
 
     async def _next(self, messages: Sequence[Message]) -> Answer:
         self._spoken = Spoken()
-        return await self._asked(messages, self._hear if self._say.live else None)
+        return await self._asked(messages, self._listen if self._say.live else None)
+
+    def _listen(self) -> Hear:
+        self._spoken = Spoken()
+        return self._hear
 
     async def _used(self, call: Call, told: frozenset[str]) -> str:
+        using = asyncio.ensure_future(self._caller.toolbox.use(call, told, self._failed))
         try:
-            async with asyncio.timeout_at(self._until):
-                return await self._caller.toolbox.use(call, told, self._failed)
-        except TimeoutError as error:
-            said = f"the tool '{call.name}' took longer than the model has"
-            raise ModelError("timeout", said) from error
+            left = self._until - asyncio.get_running_loop().time()
+            # Waited for, and not timed: a tool that will not be cancelled is left behind.
+            await asyncio.wait({using}, timeout=max(left, 0.0))
+        finally:
+            using.cancel()
+        if not using.done():
+            raise ModelError("timeout", f"the tool '{call.name}' took longer than the model has")
+        return using.result()
 
     async def _repaired(
         self, messages: Sequence[Message], answer: Answer, fault: Misfit
@@ -178,16 +186,17 @@ class _Exchange:
             raise ModelError("malformed", said) from still
 
     async def _asked(
-        self, messages: Sequence[Message], hear: Callable[[str], None] | None
+        self, messages: Sequence[Message], listen: Callable[[], Hear] | None
     ) -> Answer:
         contract, caller = self._caller.contract, self._caller
         question = Question(
             list(messages), ANSWER, contract.schema, contract.strict, caller.toolbox.shown
         )
-        return await ask(caller.chat, question, self._until, self._say.usage, hear)
+        return await ask(caller.chat, question, self._until, self._say.usage, listen)
 
-    def _hear(self, piece: str) -> None:
+    def _hear(self, piece: str) -> bool:
         self._speak(self._spoken.more(piece))
+        return bool(self._spoken.said)
 
     def _speak(self, words: str) -> None:
         if words:

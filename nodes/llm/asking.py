@@ -20,7 +20,8 @@ FIRST_PAUSE = 0.5
 MOST_TEXT = 64 * 1024
 """Longest answer, in characters; what tools are called with counts as well."""
 
-Hear = Callable[[str], None]
+Hear = Callable[[str], bool]
+"""Takes a piece of an answer while it is written; says whether the user has heard any of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,11 @@ class Question:
 
 
 async def ask(
-    chat: Chat, question: Question, until: float, usage: Usage, hear: Hear | None = None
+    chat: Chat,
+    question: Question,
+    until: float,
+    usage: Usage,
+    listen: Callable[[], Hear] | None = None,
 ) -> Answer:
     """Return a whole, finished answer.
 
@@ -56,46 +61,43 @@ async def ask(
         question: What to ask.
         until: The deadline, on the event loop's clock.
         usage: Counts the calls and the tokens.
-        hear: Given the text of the answer piece by piece while it is written.
+        listen: Called at the beginning of each try, for what takes its answer piece by piece.
 
     Raises:
         ModelError: There is no usable answer; `kind` says why.
     """
-    heard = _Listener(hear) if hear else None
     for number in range(MOST_TRIES):
+        heard = _Listener(listen()) if listen else None
         try:
             async with asyncio.timeout_at(until):
                 return await _once(chat, question, usage, heard, until)
         except Exception as error:  # whatever a client library raises, and all of them differ
             failure = stated(error)
-            pause = _pause(chat, error, failure, number, heard)
+            final = number + 1 >= MOST_TRIES or (heard is not None and heard.was_heard)
+            pause = None if final else _pause(chat, error, failure, number)
             if pause is None or asyncio.get_running_loop().time() + pause >= until:
                 raise failure from error
         await asyncio.sleep(pause)
     raise AssertionError("the last try either answers or raises")
 
 
-def _pause(
-    chat: Chat, error: Exception, failure: ModelError, number: int, heard: _Listener | None
-) -> float | None:
+def _pause(chat: Chat, error: Exception, failure: ModelError, number: int) -> float | None:
     """Return the seconds before the next try; None if there is none."""
-    last = number + 1 >= MOST_TRIES or chat.retries_itself
-    if last or not may_pass(failure) or (heard and heard.pieces):
+    if chat.retries_itself or not may_pass(failure):
         return None
     wanted = asked_to_wait(error)
     return FIRST_PAUSE * 2**number if wanted is None else wanted
 
 
 class _Listener:
-    """Passes pieces on, and counts them."""
+    """Passes pieces on, and remembers whether the user heard any of it."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self.pieces = 0
+        self.was_heard = False
 
     def __call__(self, piece: str) -> None:
-        self.pieces += 1
-        self._hear(piece)
+        self.was_heard = self._hear(piece) or self.was_heard
 
 
 async def _once(

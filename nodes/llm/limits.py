@@ -32,10 +32,14 @@ class _Limited:
         await self._stream.aclose()
 
 
-def client_of() -> Any:
-    """Return a new client; whoever makes it closes it."""
-    from httpx2 import AsyncByteStream  # noqa: PLC0415 - as heavy as the library it belongs to
-    from openai import DefaultAsyncHttpxClient  # noqa: PLC0415
+def client_of(*, keeps_alive: bool) -> Any:
+    """Return a new client; whoever makes it closes it.
+
+    Args:
+        keeps_alive: Whether connections are used again, which only one event loop can do.
+    """
+    from httpx2 import AsyncByteStream, Limits  # noqa: PLC0415 - as heavy as the library it belongs to
+    from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient  # noqa: PLC0415
 
     class LimitedStream(_Limited, AsyncByteStream):
         pass
@@ -46,5 +50,6 @@ def client_of() -> Any:
     return DefaultAsyncHttpxClient(
         event_hooks={"response": [limit]},
         follow_redirects=False,
+        limits=DEFAULT_CONNECTION_LIMITS if keeps_alive else Limits(max_keepalive_connections=0),
         proxy=os.environ.get("OPENAI_PROXY") or None,
     )

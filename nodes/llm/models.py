@@ -34,12 +34,14 @@ class Models:
     Attributes:
         handed: The chat model that was handed in; None makes OpenAI's by their names.
         cache: What was understood lately.
+        in_one_loop: Whether one event loop asks them, which alone can use a connection again.
         users: Who has them open; the last one closes the connections.
     """
 
     handed: Any = field(default=None, repr=False)
     name: str | None = None
     cache: Cache = field(default_factory=new_cache, repr=False)
+    in_one_loop: bool = True
     users: int = 0
     _client: Any = field(default=None, repr=False)
     _chats: dict[str, Chat] = field(default_factory=dict, repr=False)
@@ -62,7 +64,7 @@ class Models:
         from langchain_openai import ChatOpenAI  # noqa: PLC0415 - takes a second to import
 
         if self._client is None:
-            self._client = client_of()
+            self._client = client_of(keeps_alive=self.in_one_loop)
         # One deadline, ours: a second one around each chunk swallows the end of the first. A proxy
         # is the client's affair.
         model = ChatOpenAI(
@@ -139,7 +141,7 @@ def _of_environment(name: str | None) -> Models:
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # compiled for a graph server, which runs it in a loop of its own
-        return Models(name=name)
+        return Models(name=name, in_one_loop=False)
     key = (name, os.environ.get(KEY), os.environ.get(SERVER))
     opened = _open.setdefault(loop, {})
     if key not in opened:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from langchain_core.tools import BaseTool, StructuredTool, Tool
+from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 from pydantic_core import to_json
@@ -181,4 +181,7 @@ def _told(error: Exception) -> str:
     if isinstance(error, ValidationError):
         faults = (f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
         return "the arguments do not fit: " + "; ".join(faults)
-    return words_of(error)
+    # What a function says on purpose. Other errors come from below, with whatever they hold.
+    if isinstance(error, (ValueError, LookupError, ToolException)):
+        return words_of(error)
+    return type(error).__name__

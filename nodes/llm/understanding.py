@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from journeys import IntentTrigger, JourneyConfig, JourneySpec, ModelError, TransitionSpec
-from nodes.commands import Command, Verdict
+from nodes.commands import Command, Go, Verdict
 from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models
@@ -121,4 +121,4 @@ def _remembered(command: Command) -> Command:
     """Return a command as it may be given in other sessions: without the words of this one."""
     if isinstance(command, Verdict):
         return Verdict(command.question, command.holds, "cache", command.confidence, CACHED)
-    return command
+    return replace(command, tier="cache") if isinstance(command, Go) else command

@@ -1,4 +1,4 @@
-"""What a fresh look found wrong with answers, verdicts, and the models of the environment."""
+"""What models answer: outputs of all types, verdicts, and the models of the environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from journeys import (
 )
 from nodes.llm.scripted import Script, ScriptedModel, leads_nowhere, leads_to
 from nodes.llm.structured import schema_of
-from tests.found import HAND, Desk, Shop, giving, server, shop
+from tests.model_shop import HAND, Desk, Shop, giving, server, shop
 
 __all__ = ["server", "shop"]
 
@@ -145,7 +145,8 @@ async def test_a_reason_to_stop_that_is_told_with_every_piece_is_one_reason(shop
         http_async_client=httpx2.AsyncClient(transport=transport),
     )
     chat = await shop(model)
-    assert await chat.says("hm") == "Hello."
+    heard = [event async for event in chat.journey.stream_message("hm")]
+    assert heard[-1].data["response"].message == "Hello."
 
 
 # Understanding.

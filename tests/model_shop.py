@@ -1,4 +1,4 @@
-"""The journeys on which a fresh look found what was wrong with models."""
+"""Small journeys on models, and ways to talk to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fresh look found wrong with models of other providers, tools, and prompts."""
+"""Models of other providers, their tools, and what they are told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from journeys import (
     ModelAgent,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool
-from tests.found import APOLOGY, Places, Shop, server, shop
+from tests.model_shop import APOLOGY, Places, Shop, server, shop
 from tests.other_models import StreamingModel, WholeModel
 
 __all__ = ["server", "shop"]
