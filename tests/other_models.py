@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from pydantic import PrivateAttr
@@ -61,14 +62,16 @@ class StreamingModel(WholeModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         answer = self._taken(messages, kwargs)
         if isinstance(answer, str):
-            yield ChatGenerationChunk(message=AIMessageChunk(answer))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=answer))
             return
         for place, (name, arguments) in enumerate(answer):
             text = json.dumps(arguments)
             first = tool_call_chunk(name=name, args="", id=f"call-{place}", index=place)
-            yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[first]))
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[first]))
             for start in range(0, len(text), 5):
                 piece = tool_call_chunk(name=None, args=text[start : start + 5], index=place)
-                yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[piece]))
-        usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
-        yield ChatGenerationChunk(message=AIMessageChunk("", usage_metadata=usage))
+                yield ChatGenerationChunk(
+                    message=AIMessageChunk(content="", tool_call_chunks=[piece])
+                )
+        usage = UsageMetadata(input_tokens=7, output_tokens=3, total_tokens=10)
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", usage_metadata=usage))
