@@ -210,7 +210,8 @@ def test_what_cannot_be_served_is_said_in_a_line(
 ) -> None:
     (folder / "locked.py").write_text(LOCKED)
 
-    result = run("serve", *words, code=code)
+    free = [] if "--port" in words else ["--port", "0"]
+    result = run("serve", *words, *free, code=code)
 
     assert says in flat(result.stderr)
     assert "Listening" not in result.stdout
