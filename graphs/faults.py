@@ -40,6 +40,17 @@ class LostRace(StateError):
         )
 
 
+class Unconfirmed(StateError):
+    """Nobody said whether something was written, and it may well have been."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The store did not answer: {reason}. What was asked may have been done all the same; "
+            "see where the session stands before you try again.",
+            retryable=True,
+        )
+
+
 def passes(error: BaseException) -> bool:
     """Say whether the same may succeed later, or on another connection."""
     return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
@@ -67,6 +78,21 @@ def translated() -> Iterator[None]:
             "try again.",
             retryable=True,
         ) from error
+
+
+@contextmanager
+def unconfirmed() -> Iterator[None]:
+    """Say of what fails here that what it comes after may stand.
+
+    Raises:
+        Unconfirmed: The store did not answer.
+    """
+    try:
+        yield
+    except StateError as error:
+        if not error.retryable:
+            raise
+        raise Unconfirmed("what was written could not be read") from error
 
 
 def reason_of(error: BaseException) -> str:
