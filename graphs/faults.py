@@ -23,6 +23,10 @@ _PASSES = (
     errors.ReadOnlySqlTransaction,  # a server that stopped being, or is not yet, the primary
     errors.IdleInTransactionSessionTimeout,
 )
+_FOR_GOOD = (
+    psycopg.DataError,  # a text that is too long for its column
+    psycopg.ProgrammingError,  # a table that is gone, or may not be used
+)
 
 
 class AlreadyThere(StateError):
@@ -73,6 +77,10 @@ def translated() -> Iterator[None]:
     except (sqlite3.Error, psycopg.Error, PoolClosed, ValueError) as error:
         if isinstance(error, ValueError) and str(error) not in _CLOSED:
             raise
+        if isinstance(error, _FOR_GOOD):
+            raise StateError(
+                f"The store refused it: {reason_of(error)}. The session stands where it stood."
+            ) from error
         raise StateError(
             f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
             "try again.",

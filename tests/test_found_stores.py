@@ -8,14 +8,17 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from graphs import connections
+from graphs.migrate_postgres import migrate_postgres
 from graphs.session import Session
 from journeys import ConfigurationError, JourneyConfig, StateError
 from server.settings import Settings
 from tests.post_office import found, opened
+from tests.postgres import Postgres, connected
 from tests.proxy import Proxy
 from tests.test_leases import Elsewhere
 
@@ -174,3 +177,32 @@ async def test_a_rollback_gives_its_own_version_though_another_process_moved_on(
         session = await parcel.rollback(0)
         assert (session.version, session.accumulated_context) == (2, {})
         assert (await parcel.versions())[-1].version == 3
+
+
+async def test_what_a_server_will_never_do_is_not_to_be_tried_again(postgres_url: str) -> None:
+    async with opened(postgres_url) as parcel:
+        await parcel.start()
+        with connected(postgres_url) as connection:
+            connection.execute("ALTER TABLE turns RENAME TO turned")
+        with pytest.raises(StateError, match='"turns" does not exist') as refused:
+            await parcel.process_message("hello")
+        assert not refused.value.retryable
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_that_cannot_hold_every_character_is_refused(
+    postgres_server: Postgres, encoding: str
+) -> None:
+    name = f"journey_{encoding.lower()}"
+    url = urlsplit(postgres_server.url)._replace(path=f"/{name}").geturl()
+    with connected(postgres_server.url) as connection:
+        how = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        connection.execute(f"CREATE DATABASE {name} {how}")
+    try:
+        with pytest.raises(StateError, match=f"{encoding}.*ENCODING 'UTF8'"):
+            migrate_postgres(url)
+        async with opened(url) as parcel:
+            with pytest.raises(StateError, match=encoding):
+                await parcel.start()
+    finally:
+        postgres_server.drop(url)
