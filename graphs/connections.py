@@ -24,6 +24,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from graphs.faults import passes
 
 Connection = AsyncConnection[dict[str, Any]]
+Deed = Callable[[Connection], Awaitable[None]]
 _T = TypeVar("_T")
 
 DEADLINE = 12.0
@@ -74,22 +75,35 @@ class Connections:
         self._lent = 0
         self._quiet = asyncio.Event()
 
-    async def open(self) -> None:
-        """Open the pool; further connections are made when they are asked for."""
+    async def open(self, first: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
+        """Do a first thing on a connection of its own, then open the pool.
+
+        Why a database cannot be had is told by a connection alone, and not by a pool.
+
+        Raises:
+            psycopg.Error: The database cannot be had, or does not answer in time.
+        """
+        async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+            with _cut_after(connection, ANSWER):
+                await first(connection)
         await self.pool.open()
 
-    async def close(self, last: Callable[[Connection], Awaitable[None]]) -> None:
+    async def close(
+        self, last: Callable[[], Callable[[Connection], Awaitable[None]] | None]
+    ) -> None:
         """Wait for what runs, but begin nothing more; do a last thing, and close every connection.
 
-        What fails in the last thing does not keep it from closing.
+        Args:
+            last: Returns what is left to do then, if anything. If that fails, it closes as well.
         """
         self._closing = True
         await self._follow()
         if self._lent:
             await self._quiet.wait()
-        with suppress(psycopg.Error):
-            async with self._lend(_clock() + DEADLINE, last=True) as connection:
-                await last(connection)
+        if left := last():
+            with suppress(psycopg.Error):
+                async with self._lend(_clock() + DEADLINE, last=True) as connection:
+                    await left(connection)
         await self.pool.close()
 
     async def _follow(self) -> None:
@@ -98,7 +112,7 @@ class Connections:
             for connection in list(self._used):
                 connection.pgconn.finish()
             self._begin()
-            await self.open()
+            await self.pool.open()
 
     async def trying(
         self, deed: Callable[[Connection], Awaitable[_T]], within: float | None = None
@@ -153,7 +167,12 @@ class Connections:
         if connection.closed:
             # Who shared its fate may look alive: a network does not tell.
             self._broke = _clock()
-        await self.pool.putconn(connection)
+        await self._put(connection)
+
+    async def _put(self, connection: Connection) -> None:
+        # Whoever is cancelled here would take the connection with them, and the pool never gets
+        # over it.
+        await asyncio.shield(asyncio.ensure_future(self.pool.putconn(connection)))
 
     async def _alive(self, deadline: float, last: bool) -> Connection:
         """Take a connection from the pool, and throw away what turns out to be dead.
@@ -173,7 +192,7 @@ class Connections:
             finally:
                 if not alive:
                     await connection.close()
-                    await self.pool.putconn(connection)
+                    await self._put(connection)
 
     async def _from_pool(self, deadline: float) -> Connection:
         while True:
@@ -196,7 +215,7 @@ class Connections:
 
 
 @contextmanager
-def _cut_after(connection: Connection, seconds: float) -> Iterator[None]:
+def _cut_after(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
     """End what runs on a connection after so many seconds, whether anybody answers or not.
 
     Cancelling would wait for the server's answer, which may be what is missing.
@@ -208,12 +227,12 @@ def _cut_after(connection: Connection, seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-def _cut(connection: Connection) -> None:
+def _cut(connection: AsyncConnection[Any]) -> None:
     with suppress(psycopg.Error, OSError), _socket_of(connection) as end:
         end.shutdown(socket.SHUT_RDWR)
 
 
-def _socket_of(connection: Connection) -> socket.socket:
+def _socket_of(connection: AsyncConnection[Any]) -> socket.socket:
     return socket.socket(fileno=os.dup(connection.fileno()))
 
 

@@ -68,4 +68,6 @@ async def call_back(
             await result
     except Exception as error:
         event = {"kind": "callback_failed", "reason": words_of(error)}
-        await session.audited(version, event)
+        # The turn stands, so its caller must not be told that it failed.
+        with contextlib.suppress(StateError):
+            await session.audited(version, event)

@@ -23,6 +23,10 @@ _PASSES = (
     errors.ReadOnlySqlTransaction,  # a server that stopped being, or is not yet, the primary
     errors.IdleInTransactionSessionTimeout,
 )
+_FOR_GOOD = (
+    psycopg.DataError,  # a text that is too long for its column
+    psycopg.ProgrammingError,  # a table that is gone, or may not be used
+)
 
 
 class AlreadyThere(StateError):
@@ -36,6 +40,17 @@ class LostRace(StateError):
         super().__init__(
             "The session moved on, expired or was deleted while this turn ran; nothing of the "
             "turn was kept. Send the message again.",
+            retryable=True,
+        )
+
+
+class Unconfirmed(StateError):
+    """Nobody said whether something was written, and it may well have been."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The store did not answer: {reason}. What was asked may have been done all the same; "
+            "see where the session stands before you try again.",
             retryable=True,
         )
 
@@ -62,11 +77,30 @@ def translated() -> Iterator[None]:
     except (sqlite3.Error, psycopg.Error, PoolClosed, ValueError) as error:
         if isinstance(error, ValueError) and str(error) not in _CLOSED:
             raise
+        if isinstance(error, _FOR_GOOD):
+            raise StateError(
+                f"The store refused it: {reason_of(error)}. The session stands where it stood."
+            ) from error
         raise StateError(
             f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
             "try again.",
             retryable=True,
         ) from error
+
+
+@contextmanager
+def unconfirmed() -> Iterator[None]:
+    """Say of what fails here that what it comes after may stand.
+
+    Raises:
+        Unconfirmed: The store did not answer.
+    """
+    try:
+        yield
+    except StateError as error:
+        if not error.retryable:
+            raise
+        raise Unconfirmed("what was written could not be read") from error
 
 
 def reason_of(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 import psycopg
 
 from graphs import statements
-from graphs.connections import Connection, Connections
+from graphs.connections import Connection, Connections, Deed
 from graphs.faults import translated
 from graphs.statements import Row, Sql
 from journeys import StateError
@@ -63,7 +63,11 @@ class Leases:
         """Take note that a commit has ended a lease."""
         self._held.discard((session_id, fence))
 
-    async def end(self, connection: Connection) -> None:
+    def last(self) -> Deed | None:
+        """Return what lets go of every lease; None if there is none."""
+        return self._end if self._held else None
+
+    async def _end(self, connection: Connection) -> None:
         """Let go of every lease: whose turns are still running will not be committed."""
         while self._held:
             session_id, fence = self._held.pop()

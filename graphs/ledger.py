@@ -84,7 +84,7 @@ class Scribe:
             written.append(self.audited(turn["number"], turn["audit"]))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
-            kept: Row = {"session": self.session_id, "oldest": oldest}
+            kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}
             written.append(Statement(statements.PRUNE, [kept]))
             written.append(Statement(statements.PRUNE_BLOBS, [kept]))
         return written

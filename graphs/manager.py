@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
+from graphs.faults import unconfirmed
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
 from graphs.ledger import now, transcript_of
@@ -128,7 +129,8 @@ class PathwayManager:
         if there:
             raise already_there(self.session_id)
         await sweep(session, self._on_expire)
-        return await self.restore()
+        with unconfirmed():
+            return await self.restore()
 
     start = start_session
 
@@ -215,8 +217,7 @@ class PathwayManager:
             VersionNotFoundError: There is no such version, or its state was pruned.
         """
         async with self._turn() as (session, head):
-            values = await session.rolled_back(head, version)
-            return session_of(await session.head(), values)
+            return session_of(*await session.rolled_back(head, version))
 
     async def list(self) -> builtins.list[str]:
         """Return the ids of this journey's sessions in the store, newest activity first."""

@@ -82,6 +82,7 @@ def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
             _one_at_a_time(connection, patience),
         ):
             before = versions(connection)
+            _refuse_encoding(connection, database_name(url))
             _refuse_newer(before, database_name(url))
             if not before.current:
                 _upgrade(connection, url)
@@ -103,8 +104,9 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
     """Refuse a database that this release cannot work on.
 
     Raises:
-        StateError: It lacks migrations, or a newer release migrated it.
+        StateError: It lacks migrations, a newer release migrated it, or it is not in UTF-8.
     """
+    _refuse_encoding(connection, name)
     found = await (await connection.execute(_TABLES_THERE)).fetchone()
     here = []
     for query, there in zip(_OURS_AND_THEIRS, found or (None, None), strict=True):
@@ -116,6 +118,17 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
         raise StateError(
             f"The store {name} is not set up for this release of JourneyGraph. Run once: "
             "journeygraph migrate"
+        )
+
+
+def _refuse_encoding(
+    connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], name: str
+) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StateError(
+            f"The database {name} holds text as {encoding}, which lacks characters. "
+            "Make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -16,13 +17,12 @@ from psycopg.types.json import Jsonb
 
 from graphs import statements
 from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
-from graphs.connections import Connection, Connections
-from graphs.faults import LostRace
+from graphs.connections import Connection, Connections, Deed
+from graphs.faults import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
 from graphs.sealing import AesSeal, Seal, state_of
 from graphs.statements import Row, Sql, Statement, joined
 
-Write = Callable[[Connection], Awaitable[None]]
 _SEAL = "seal"
 _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"
 _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
@@ -100,7 +100,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
 
     async def close(self) -> None:
         """Close the connections, once what runs on them has ended."""
-        await self._connections.close(self.leases.end)
+        await self._connections.close(self.leases.last)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
@@ -111,26 +111,15 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         ):
             yield cursor
 
-    async def _whole(self, written: list[Statement], write: Write) -> None:
-        """Write all or nothing, whatever happens to the caller in the meantime.
-
-        It is tried twice. The first try may have counted although its acknowledgement was lost;
-        then its row is there, and the second one must not be taken for a lost race.
-        """
-        tried = 0
-
-        async def once(connection: Connection) -> None:
-            nonlocal tried
-            tried += 1
-            if tried > 1 and await _counted(connection, written):
-                return
-            try:
-                await write(connection)
-            except (LostRace, psycopg.IntegrityError):
-                if tried == 1 or not await _counted(connection, written):
-                    raise
-
-        await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
+    async def _whole(self, written: list[Statement], write: Deed) -> None:
+        """Write all or nothing, whatever happens to the caller in the meantime."""
+        once = _Once(written, write)
+        try:
+            await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
+        except psycopg.Error as error:
+            if once.unheard:
+                raise Unconfirmed(reason_of(error)) from error
+            raise
         for statement in written:
             if statement.sql is statements.ADVANCE:
                 self.leases.committed(statement.rows[0]["session"], statement.rows[0]["held"])
@@ -190,6 +179,39 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         )
 
 
+@dataclass(slots=True)
+class _Once:
+    """A transaction that may be tried twice, and counts once.
+
+    The first try may have counted although its acknowledgement was lost; then its row is there,
+    and the second one must not be taken for a lost race.
+
+    Attributes:
+        unheard: Whether it may have counted, and nobody said so.
+    """
+
+    written: list[Statement]
+    write: Deed
+    tried: int = 0
+    unheard: bool = False
+
+    async def __call__(self, connection: Connection) -> None:
+        self.tried += 1
+        if self.tried > 1:
+            if counted := await _counted(connection, self.written):
+                return
+            self.unheard = self.unheard and counted is None
+        try:
+            await self.write(connection)
+        except (LostRace, psycopg.IntegrityError):
+            if self.tried == 1 or not await _counted(connection, self.written):
+                raise
+        except psycopg.OperationalError as error:
+            # What a server refuses has a code; a connection that is cut says nothing.
+            self.unheard = self.unheard or error.sqlstate is None
+            raise
+
+
 def _bound(session: str, checkpoint_id: str, document: Any) -> str:
     """Return what a checkpoint's seal covers: its place, and all that it says."""
     return f"{session}|checkpoint|{checkpoint_id}|{json.dumps(document, sort_keys=True)}"
@@ -227,9 +249,9 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
         raise LostRace from error
 
 
-async def _counted(connection: Connection, written: list[Statement]) -> bool:
-    """Say whether a transaction is there already, by the first row that it adds."""
+async def _counted(connection: Connection, written: list[Statement]) -> bool | None:
+    """Say whether a transaction is there already, by the first row that it adds; None: unknown."""
     for statement in written:
         if (proof := statements.ADDED.get(statement.sql)) and statement.rows:
             return bool(await _rows(connection, proof, statement.rows[0]))
-    return False
+    return None

@@ -125,8 +125,10 @@ class Session:
 
         return self.run_config(head["checkpoint_id"], Commit(head["version"] + 1, statements_of))
 
-    async def rolled_back(self, head: Row, version: Any) -> Mapping[str, Any]:
-        """Move the head to the state of an older version; return its values.
+    async def rolled_back(self, head: Row, version: Any) -> tuple[Row, Mapping[str, Any]]:
+        """Move the head to the state of an older version; return both, without another look.
+
+        By then another process may have moved on.
 
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
@@ -148,10 +150,12 @@ class Session:
             "reason": f"back to version {version}",
         }
         turn: Turn = {**new_turn(head["version"] + 1), "audit": [event]}
-        await self.store.write(
-            *self.scribe.advanced(turn, values["position"], target["checkpoint_id"], head, version)
+        written = self.scribe.advanced(
+            turn, values["position"], target["checkpoint_id"], head, version
         )
-        return values
+        await self.store.write(*written)
+        moved = {"version": turn["number"], "updated_at": written[0].rows[0]["now"]}
+        return {**head, **moved}, values
 
     async def ledger(self) -> list[Row]:
         """Return the rows of the ledger, oldest first."""

@@ -196,9 +196,12 @@ RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, 
 # The saver's own tables, of which we only ever remove rows.
 _checkpoints = table("checkpoints", column("thread_id"), column("checkpoint_id"))
 _blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
+# A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
+# points to it is not seen here yet.
 PRUNE = _sql(
     delete(_checkpoints).where(
         _checkpoints.c.thread_id == bindparam("session"),
+        _checkpoints.c.checkpoint_id != bindparam("head"),
         _checkpoints.c.checkpoint_id.not_in(
             select(turns.c.checkpoint_id).where(
                 turns.c.session_id == bindparam("session"), turns.c.version > bindparam("oldest")

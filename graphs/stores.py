@@ -15,7 +15,6 @@ from urllib.parse import quote
 import aiosqlite
 import psycopg
 from alembic.util import CommandError
-from psycopg import AsyncConnection
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
@@ -175,10 +174,8 @@ async def _opened(place: _Key) -> Store:
 async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
     name = database_name(url)
     try:
-        async with await AsyncConnection.connect(url, autocommit=True) as connection:
-            await required(connection, name)
         connections = Connections(url, size)
-        await connections.open()
+        await connections.open(lambda connection: required(connection, name))
     except psycopg.Error as error:
         raise StateError(
             f"The store {name} cannot be opened: {reason_of(error)}.",

@@ -151,7 +151,8 @@ class SessionExpiredError(JourneyError, RuntimeError):
 class StateError(JourneyError, RuntimeError):
     """The store could not do what was asked; the session stands where it stood.
 
-    `retryable` says whether the same call may succeed later.
+    Unless it says otherwise: where the store fell silent in a commit, nobody knows. `retryable`
+    says whether the same call may succeed later.
     """
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:

@@ -42,10 +42,8 @@ def checked_store(url: Any) -> StoreUrl:
     if isinstance(url, str) and url.startswith(_KINDS):
         if url == "sqlite:///":
             raise ConfigurationError("persistence is 'sqlite:///' without a file name.")
-        if is_server(url) and url.partition("?")[0].count("@") > 1:
-            raise ConfigurationError(
-                "persistence is a URL with an @ in its password; write it as %40."
-            )
+        if is_server(url):
+            _check_account(url)
         return StoreUrl(url)
     shown = masked(url) if isinstance(url, str) else url
     hint = did_you_mean(str(shown), _KINDS)
@@ -54,3 +52,14 @@ def checked_store(url: Any) -> StoreUrl:
         "Use 'memory://', 'memory://NAME', 'sqlite:///FILE' or "
         "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'."
     )
+
+
+def _check_account(url: str) -> None:
+    """Refuse a password that libpq would take for host, port or database, and so show."""
+    account, there, _ = url.partition("?")[0].partition("//")[2].rpartition("@")
+    for char, escaped in (("@", "%40"), ("/", "%2F")):
+        if there and char in account:
+            raise ConfigurationError(
+                f"persistence is a URL with {char} before its host; in a password, write it as "
+                f"{escaped}."
+            )

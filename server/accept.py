@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+
+def accept_of(scope: Scope) -> str:
+    """Return what a request accepts; several headers of that name are one list."""
+    return ",".join(Headers(scope=scope).getlist("accept"))
+
 
 def preferred(accept: str, offers: Sequence[str]) -> str:
     """Return the offer that an Accept header names with the most weight.

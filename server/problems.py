@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from graphs.faults import Unconfirmed
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
@@ -79,6 +80,9 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, StateError) and error.retryable:
+        _LOG.warning("Request %s: %s", request_id, error)
+        if isinstance(error, Unconfirmed):
+            return Problem(*_UNCONFIRMED)
         return Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "try_again",
@@ -96,6 +100,12 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     )
 
 
+_UNCONFIRMED = (
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "outcome_unknown",
+    "The store did not answer, so this may have been done, or not. "
+    "GET the session before you send it again.",
+)
 _NO_SESSION = (
     HTTPStatus.NOT_FOUND,
     "session_not_found",

@@ -14,7 +14,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from server import strict_json
-from server.accept import preferred
+from server.accept import accept_of, preferred
 from server.problems import Problem, invalid_request
 
 MAX_BODY_BYTES = 64 * 1024
@@ -67,8 +67,7 @@ class EventsRoute(ApiRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match if the Accept header wants events more than JSON."""
-        accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
-        if preferred(accept.decode("latin-1"), (JSON, EVENTS)) != EVENTS:
+        if preferred(accept_of(scope), (JSON, EVENTS)) != EVENTS:
             return Match.NONE, {}
         return super().matches(scope)
 

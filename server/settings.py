@@ -42,8 +42,8 @@ class Settings(BaseSettings):
         env_prefix="JOURNEYGRAPH_", env_file=".env", env_ignore_empty=True, extra="ignore"
     )
 
-    store: str | None = None
-    database_url: str | None = Field(default=None, validation_alias="DATABASE_URL")
+    store: str | None = Field(default=None, repr=False)  # as the next one, it may hold a password
+    database_url: str | None = Field(default=None, validation_alias="DATABASE_URL", repr=False)
     encryption_key: SecretStr | None = None
     intent_model: str = "gpt-4o-mini"
     agent_model: str = "gpt-4o-mini"

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from graphs.drawing.mermaid import mermaid
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
-from server.accept import preferred
+from server.accept import accept_of, preferred
 from server.deps import KnownJourney, Wired
 from server.journey_schemas import (
     Graph,
@@ -57,7 +57,7 @@ async def drawn(
     format: Literal["mermaid", "svg", "json"] | None = None,
 ) -> Response | Graph:
     """Draw what leads where: Mermaid text, SVG, or nodes and edges as JSON."""
-    wanted = format or _FORMATS[preferred(request.headers.get("accept", ""), [*_FORMATS])]
+    wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if wanted == "json":
         return _as_json(spec)
     if wanted == "svg":

@@ -50,8 +50,10 @@ async def listed(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Sessions:
     """List sessions, newest activity first; expired ones only if they are asked for."""
-    journeys = [known_journey(wiring, journey_id).id] if journey_id else list(wiring.journeys)
-    after = place_of(cursor) if cursor else None
+    journeys = list(wiring.journeys)
+    if journey_id is not None:
+        journeys = [known_journey(wiring, journey_id).id]
+    after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
     found = await wiring.directory.page(journeys, status=status or "", after=after, limit=limit + 1)
     more = cursor_of(found[limit - 1].place) if len(found) > limit else None
