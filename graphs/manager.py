@@ -260,10 +260,12 @@ class PathwayManager:
         if self._opening is None:
             opening = open_session(self.session_id, self.spec, self.config, self._saver)
             self._opening = asyncio.ensure_future(opening)
+        opened = self._opening
         try:
-            return await asyncio.shield(self._opening)
+            return await asyncio.shield(opened)
         except Exception:
-            self._opening = None
+            if self._opening is opened:  # and not one that tries again already
+                self._opening = None
             raise
 
     async def _known(self) -> tuple[Session, Row]:

@@ -144,10 +144,12 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
     place = (_place(url), key, size)
     if place not in stores:
         stores[place] = asyncio.ensure_future(_opened(place))
+    opening = stores[place]
     try:
-        store = await asyncio.shield(stores[place])
+        store = await asyncio.shield(opening)
     except Exception:
-        stores.pop(place, None)
+        if stores.get(place) is opening:  # and not one that tries again already
+            del stores[place]
         raise
     store.users += 1
     return store

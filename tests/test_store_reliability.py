@@ -1,4 +1,4 @@
-"""What a review of the stores found: connections that were lost, errors that were not true."""
+"""Connections are not lost to whoever is cancelled, and errors of a store say what is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a review of the HTTP server found."""
+"""What clients of the HTTP server rely on besides its main ways."""
 
 from __future__ import annotations
 
