@@ -16,7 +16,7 @@ from graphs.faults import unconfirmed
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
 from graphs.ledger import now, transcript_of
-from graphs.responses import session_of
+from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
 from graphs.streams import events_of
@@ -29,7 +29,6 @@ from journeys import (
     JourneyEvent,
     JourneyResponse,
     JourneySession,
-    JourneySpec,
     SessionNotStartedError,
     TranscriptEntry,
     VersionInfo,
@@ -251,7 +250,7 @@ class PathwayManager:
             services = replace(self._served(), usage=Usage(), listening=tell is not None)
             response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.
-        if _ended(self.spec, head, response):
+        if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
         return response
 
@@ -293,10 +292,3 @@ class PathwayManager:
                 self.spec, self.config, self._agents, self._models, self._late.overdue
             )
         return self._services
-
-
-def _ended(spec: JourneySpec, head: Row, response: JourneyResponse) -> bool:
-    """Say whether the journey ended in this turn, perhaps anew."""
-    at = response.pathway_id
-    again = at in response.metadata["ran"] and not spec.pathways[at].is_detour
-    return response.is_journey_complete and (head["status"] != "complete" or again)

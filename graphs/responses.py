@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import JourneyResponse, JourneySession
+from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.llm.usage import Usage
 from nodes.state import PARTING, Position, Turn
 
@@ -91,3 +91,10 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         created_at=head["created_at"],
         updated_at=head["updated_at"],
     )
+
+
+def has_ended(spec: JourneySpec, head: Row, response: JourneyResponse) -> bool:
+    """Say whether the journey ended in this turn, perhaps anew."""
+    at = response.pathway_id
+    again = at in response.metadata["ran"] and not spec.pathways[at].is_detour
+    return response.is_journey_complete and (head["status"] != "complete" or again)
