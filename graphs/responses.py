@@ -93,7 +93,7 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
     )
 
 
-def has_ended(spec: JourneySpec, head: Row, response: JourneyResponse) -> bool:
+def has_ended(spec: JourneySpec, head: Mapping[str, Any], response: JourneyResponse) -> bool:
     """Say whether the journey ended in this turn, perhaps anew."""
     at = response.pathway_id
     again = at in response.metadata["ran"] and not spec.pathways[at].is_detour
