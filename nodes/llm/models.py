@@ -61,13 +61,13 @@ class Models:
         return self._chats[name]
 
     def _made(self, name: str) -> Any:
-        from langchain_openai import ChatOpenAI  # noqa: PLC0415 - takes a second to import
+        from nodes.llm.openai_chat import QuickChatOpenAI  # noqa: PLC0415 - a second to import
 
         if self._client is None:
             self._client = client_of(keeps_alive=self.in_one_loop)
         # One deadline, ours: a second one around each chunk swallows the end of the first. A proxy
         # is the client's affair.
-        model = ChatOpenAI(
+        model = QuickChatOpenAI(
             model=name,
             max_retries=0,
             stream_chunk_timeout=None,
@@ -134,7 +134,7 @@ def check_model(given: Any) -> None:
     if not os.environ.get(KEY):
         raise ConfigurationError(f"model='{given}' is a model of OpenAI's API: set {KEY}.")
     # Here, and not in the first turn, where it would hold up all others for a second.
-    import langchain_openai  # noqa: F401, PLC0415
+    import nodes.llm.openai_chat  # noqa: F401, PLC0415
 
 
 def _of_environment(name: str | None) -> Models:
