@@ -63,7 +63,7 @@ format: $(DEV_STAMP)  ## Repair what ruff can repair
 
 # Existing pins are kept unless UPGRADE is given, and no file that names an index is written.
 COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-annotate $(if $(UPGRADE),--upgrade) pyproject.toml
+	--only-binary :all: --no-binary forbiddenfruit --no-header --no-annotate $(if $(UPGRADE),--upgrade) pyproject.toml
 
 lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: take the newest)
 	@$(COMPILE) --output-file requirements.lock

@@ -20,6 +20,9 @@ TOOLS = ROOT / ".tools"
 OLDEST = (3, 11)
 # Wheels only: building from source would fetch and run code that no hash of ours covers.
 LOCKED = ["--quiet", "--require-hashes", "--only-binary", ":all:"]
+# One package has no wheel: plain Python, and a part of LangGraph's development server. Its source
+# is hashed as well.
+LOCKED += ["--no-binary", "forbiddenfruit"]
 # A user's own settings may say where to fetch from, never where to install to.
 ELSEWHERE = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV"]
 ELSEWHERE += ["PYTHONHOME", "PYTHONPATH"]

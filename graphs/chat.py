@@ -31,16 +31,15 @@ def add_chat_messages(window: list[ChatMessage], new: Any) -> list[ChatMessage]:
     Each gets an id: a client that edits a state sends all of it back, and what it only sends
     back must replace itself, not be said twice.
     """
-    plain: list[Message] = [*window]
-    return [
-        ChatMessage(
-            role=message["role"],
-            content=message["content"],
-            id=message.get("id") or str(uuid.uuid4()),
-            type=_TYPES.get(message["role"], message["role"]),
-        )
-        for message in add_messages(plain, new)
-    ]
+    batch = uuid.uuid4().hex
+    merged: list[Any] = add_messages([*window], new)
+    return [_readable(message, f"{batch}-{place}") for place, message in enumerate(merged)]
+
+
+def _readable(message: Any, id_: str) -> Any:
+    if "type" in message:
+        return message
+    return {"id": id_, **message, "type": _TYPES[message["role"]]}
 
 
 # Without this word in the schema of its messages, Studio offers no chat with a graph.

@@ -32,11 +32,6 @@ def threshold(transition: TransitionSpec, default: float) -> float:
     return default if own is None else own
 
 
-def candidates(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
-    """Return the transitions that a model may judge now."""
-    return [transition for transition in legal(spec, position) if asks_model(transition)]
-
-
 def asks_model(transition: TransitionSpec) -> bool:
     """Say whether a model may judge a transition: an intent whose author lets it."""
     trigger = transition.trigger

@@ -274,7 +274,12 @@ def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) 
     )
 
 
-def settled(spec: JourneySpec, position: Position, verdicts: Sequence[Verdict]) -> bool:
-    """Say whether a free trigger decided where to go, so that no model needs to be asked."""
+def unsettled(
+    spec: JourneySpec, position: Position, verdicts: Sequence[Verdict]
+) -> list[TransitionSpec]:
+    """Return the transitions that a model may judge now; none if a free trigger decided it."""
     held = {v.question for v in verdicts if v.tier != "always" and _says_yes(v, position)}
-    return any(transition.id in held for transition in legal(spec, position))
+    open_now = legal(spec, position)
+    if any(transition.id in held for transition in open_now):
+        return []
+    return [transition for transition in open_now if asks_model(transition)]

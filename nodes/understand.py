@@ -9,14 +9,13 @@ from typing import Any
 from journeys import JourneySpec, MaxPathwayDepthError, ModelError, PathwayNotFoundError
 from nodes.commands import Command, Verdict
 from nodes.context import Op, checked
-from nodes.legal import candidates
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.moves import Standing, note, pruned
 from nodes.plain import stamp
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
-from nodes.steer import Limits, Steering, settled, steer
+from nodes.steer import Limits, Steering, steer, unsettled
 from nodes.triggers import free_verdicts
 
 
@@ -47,7 +46,7 @@ async def _asked(
 ) -> tuple[Turn, list[Command]]:
     """Put to a model what no free trigger settled; without an answer the turn goes on as it is."""
     spec, position = services.spec, standing.position
-    questions = [] if settled(spec, position, free) else candidates(spec, position)
+    questions = unsettled(spec, position, free)
     if not questions:
         return turn, []
     if services.models is None:

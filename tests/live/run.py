@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from rich.console import Console
 
 from journeys import JourneyConfig, JourneyError, JourneyResponse
+from nodes.llm.models import is_configured
+from server.settings import Settings
 from tests.live.scenes import Scene, Step, scenes
 
 _NO_KEY = (
@@ -38,14 +40,14 @@ class Tally:
 def main(names: list[str]) -> int:
     """Hold the scenes of these names, or all, and return the exit code."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    if not os.environ.get("OPENAI_API_KEY"):
+    config = Settings().config("memory://live")
+    if not is_configured(None):
         console.print(_NO_KEY)
         return 2
     known = {scene.name: scene for scene in scenes()}
     if unknown := [name for name in names if name not in known]:
         console.print(f"No scene {', '.join(unknown)}. There are: {', '.join(known)}.")
         return 2
-    config = JourneyConfig(persistence="memory://live")
     console.print(f"server: {os.environ.get('OPENAI_BASE_URL') or 'the default of the client'}")
     console.print(f"models: {config.agent_model}, {config.intent_detection_model} for intents")
     tallies = {name: asyncio.run(_held(known[name], config, console)) for name in names or known}

@@ -122,8 +122,10 @@ class Script:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
+        if error is None:
             self.check()
+        elif self._faults:  # most likely what the test's own assertion tripped over
+            error.add_note("The script: " + "; ".join(self._faults))
 
     async def __aenter__(self) -> Self:
         return self
