@@ -383,6 +383,17 @@ def test_draw_says_where_it_cannot_write(folder: Path) -> None:
 # ---- settings
 
 
+def test_a_setting_that_is_none_is_named_as_it_was_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_DOCS", "perhaps")
+
+    said = run("chat", code=1).stderr
+
+    assert "JOURNEYGRAPH_DOCS: Input should be a valid boolean" in flat(said)
+    assert "pydantic" not in said
+
+
 def test_settings_come_from_the_environment_and_from_a_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
