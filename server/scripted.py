@@ -110,8 +110,7 @@ class ScriptedServer:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
-        if kind is None:
-            self.check()
+        self.script.__exit__(kind, error, trace)
 
     async def __aenter__(self) -> Self:
         await asyncio.to_thread(self.start)
@@ -124,8 +123,7 @@ class ScriptedServer:
         trace: TracebackType | None,
     ) -> None:
         await asyncio.to_thread(self.stop)
-        if kind is None:
-            self.check()
+        self.script.__exit__(kind, error, trace)
 
 
 class _Broken(Exception):

@@ -152,7 +152,6 @@ class _Exchange:
         return answer
 
     async def _next(self, messages: Sequence[Message]) -> Answer:
-        self._spoken = Spoken()
         return await self._asked(messages, self._listen if self._say.live else None)
 
     def _listen(self) -> Hear:
