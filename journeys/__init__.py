@@ -1,5 +1,6 @@
 """The language of journeys: what an author writes, and the frozen spec that it becomes."""
 
+from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.config import JourneyConfig, Texts
 from journeys.context import MergeStrategy
@@ -34,6 +35,7 @@ from journeys.outcomes import (
     VersionInfo,
 )
 from journeys.pathway import Pathway
+from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.signature import Signature
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.transitions import (
@@ -46,6 +48,8 @@ from journeys.transitions import (
 
 __all__ = [
     "NEVER",
+    "Agent",
+    "AgentCard",
     "AgentNotRegisteredError",
     "AlwaysTrigger",
     "AuditEntry",
@@ -55,6 +59,7 @@ __all__ = [
     "ContextMergeError",
     "ContextSizeExceededError",
     "FieldVersion",
+    "Handoff",
     "InputField",
     "IntentTrigger",
     "InvalidMessageError",
@@ -66,6 +71,7 @@ __all__ = [
     "JourneyResponse",
     "JourneySession",
     "JourneySpec",
+    "Limits",
     "MaxPathwayDepthError",
     "MergeStrategy",
     "ModelAgent",
@@ -75,12 +81,15 @@ __all__ = [
     "PathwayExecutionError",
     "PathwayNotFoundError",
     "PathwaySpec",
+    "PatternPipeline",
+    "Pipeline",
     "ReturnToPrevious",
     "ReturnToSpecific",
     "SessionExistsError",
     "SessionExpiredError",
     "SessionNotStartedError",
     "Signature",
+    "Skill",
     "StateError",
     "Texts",
     "TranscriptEntry",

@@ -7,12 +7,13 @@ imports happen on first use, and they are the only ones that point upwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphs.manager import PathwayManager
     from journeys.journey import Journey
+    from journeys.pipelines import PatternPipeline, Pipeline
     from journeys.spec import JourneySpec
 
 
@@ -42,3 +43,31 @@ def text_of(spec: JourneySpec) -> str:
     from graphs.drawing.terminal import text  # noqa: PLC0415
 
     return text(spec)
+
+
+def run_pipeline(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> Any:
+    """Return what runs a pipeline once, to be awaited."""
+    from graphs.pipelines import run  # noqa: PLC0415
+
+    return run(pipeline, inputs)
+
+
+def stream_pipeline(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[Any]:
+    """Run a pipeline once and yield its events."""
+    from graphs.pipelines import stream  # noqa: PLC0415
+
+    return stream(pipeline, inputs)
+
+
+def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Any:
+    """Return the compiled LangGraph graph of a pipeline."""
+    from graphs.pipelines import compile_pipeline as compiled  # noqa: PLC0415
+
+    return compiled(pipeline, checkpointer=checkpointer)
+
+
+def reset_pipeline(pipeline: PatternPipeline) -> None:
+    """Make a pipeline forget what it kept from run to run."""
+    from nodes.patterns.memory import forget  # noqa: PLC0415
+
+    forget(pipeline)

@@ -72,8 +72,10 @@ def pins(lock: str) -> dict[str, list[Version]]:
 
 def declared(*, dev: bool) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = project["dependencies"] + (project["optional-dependencies"]["dev"] if dev else [])
-    return [Requirement(line) for line in lines]
+    extras = project["optional-dependencies"] if dev else {}
+    lines = [*project["dependencies"], *(line for extra in extras.values() for line in extra)]
+    named = [Requirement(line) for line in lines]
+    return [need for need in named if need.name != project["name"]]  # its own extras
 
 
 def make(*words: str) -> str:

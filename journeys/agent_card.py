@@ -1,0 +1,177 @@
+"""What an agent says of itself, so that others can choose it: its card, and the agent with it.
+
+The terms are those of the Agent2Agent protocol (A2A).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys.errors import ConfigurationError, shown
+from journeys.model_agent import ModelAgent
+
+TEXT = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One thing that an agent can do.
+
+    Attributes:
+        name: What it is called.
+        description: What it is, in a sentence.
+        examples: Requests that it serves, as users would word them.
+        synonyms: Other words for it. A2A calls them tags.
+
+    Source: ADR-018 section 2.
+    """
+
+    name: str
+    description: str = ""
+    examples: Sequence[str] = ()
+    synonyms: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("examples", "synonyms"):
+            object.__setattr__(self, name, _texts(f"Skill '{self.name}'", name, self))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCard:
+    """Who an agent is, for those who choose among agents.
+
+    Attributes:
+        name: Its name, unique among its peers.
+        description: What it is for.
+        skills: What it can do.
+        input_modes: Media types that it takes.
+        output_modes: Media types that it gives.
+
+    Source: ADR-018 section 2.
+    """
+
+    name: str
+    description: str = ""
+    skills: Sequence[Skill] = ()
+    input_modes: Sequence[str] = (TEXT,)
+    output_modes: Sequence[str] = (TEXT,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "skills", tuple(self.skills))
+        for skill in self.skills:
+            if not isinstance(skill, Skill):
+                raise ConfigurationError(
+                    f"The card of '{self.name}': {shown(skill)} is no Skill. Write Skill('name')."
+                )
+        for name in ("input_modes", "output_modes"):
+            object.__setattr__(self, name, _texts(f"The card of '{self.name}'", name, self))
+
+
+def _texts(where: str, name: str, card: Any) -> tuple[str, ...]:
+    values = getattr(card, name)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise ConfigurationError(f"{where}: {name} is {shown(values)}; it must be a list of texts.")
+    return tuple(values)
+
+
+@dataclass(frozen=True, eq=True)
+class Agent:
+    """An agent with a name and a card of its own, for a pipeline.
+
+    Whatever else can be an agent may stand in a pipeline as it is, and gets a card from its name
+    and its docstring; this is for what that leaves out.
+
+    Attributes:
+        call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
+            None: the journey's agent of that name, registered there.
+        name: Its name; the function's, signature's or pipeline's own where it is left out.
+        description: What it is for; the docstring's first paragraph where it is left out.
+        skills: What it can do.
+        input_modes: Media types that it takes.
+        output_modes: Media types that it gives.
+        weight: How much its vote counts, above 0, where votes are weighted.
+
+    Raises:
+        ConfigurationError: The name cannot be one, or the weight is not above 0.
+
+    Example:
+        >>> def bill(given: dict) -> str:
+        ...     '''Explain a bill.'''
+        ...     return "It is for two visits."
+        >>> Agent(bill, skills=[Skill("billing", synonyms=["invoice"])]).card.description
+        'Explain a bill.'
+    """
+
+    call: Any = None
+    name: str = ""
+    description: str = ""
+    skills: Sequence[Skill] = ()
+    input_modes: Sequence[str] = (TEXT,)
+    output_modes: Sequence[str] = (TEXT,)
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        own_name, purpose = _of_itself(self.call)
+        object.__setattr__(self, "name", self.name or own_name)
+        object.__setattr__(self, "description", self.description or purpose)
+        object.__setattr__(self, "skills", tuple(self.skills))
+        _check_name(self.name, self.call)
+        if not _is_weight(self.weight):
+            raise ConfigurationError(
+                f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
+            )
+        modes = (tuple(self.input_modes), tuple(self.output_modes))
+        card = AgentCard(self.name, self.description, self.skills, *modes)
+        object.__setattr__(self, "_card", card)
+
+    @property
+    def card(self) -> AgentCard:
+        """What it says of itself; made once."""
+        card: AgentCard = self.__dict__["_card"]
+        return card
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.description))
+
+
+def _is_weight(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and 0 < value < float("inf")
+
+
+def _check_name(name: Any, call: Any) -> None:
+    if not name:
+        raise ConfigurationError(
+            f"{shown(call)} has no name that could name an agent. Write Agent(it, name='...')."
+        )
+    if not isinstance(name, str) or any(mark in name for mark in "|:/") or name.startswith("__"):
+        raise ConfigurationError(
+            f"{shown(name)} cannot name an agent: it must be text without '|', ':' and '/', and "
+            "not begin with '__'."
+        )
+
+
+def _of_itself(call: Any) -> tuple[str, str]:
+    """Return the name and the purpose that something to call has by itself."""
+    if isinstance(call, ModelAgent) and call.signature is not None:
+        spec = (
+            call.signature.spec if not isinstance(call.signature, type) else call.signature().spec
+        )
+        return spec.name, _first_paragraph(spec.intent or spec.instructions)
+    if call is None or isinstance(call, ModelAgent):
+        return "", ""
+    name = getattr(call, "__name__", None) or getattr(call, "name", None)
+    described = getattr(call, "description", None)
+    purpose = described if isinstance(described, str) else ""
+    if not isinstance(name, str) or name == "<lambda>":
+        name = "" if name == "<lambda>" else type(call).__name__
+    # An object without a docstring has its class's, which may be one of a library.
+    own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
+    return name, purpose or _first_paragraph(own or "")
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())

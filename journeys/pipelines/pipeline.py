@@ -1,0 +1,268 @@
+"""Pipelines: agents that work together, and are one agent to whoever calls them."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from journeys import door
+from journeys.agent_card import Agent, Skill
+from journeys.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from journeys.pipelines.pattern import PatternPipeline
+
+
+class Pipeline(ABC):
+    """Inputs in, outputs out, by agents that work together; itself an agent to others.
+
+    The nine patterns are made by the static methods. Subclass it for a way of your own: write
+    `async def run(self, **inputs)`, and it can stand wherever an agent can.
+
+    Source: ADR-018 sections 1 and 3.
+
+    Example:
+        >>> def first(given): return {"response": given["message"].upper()}
+        >>> def second(given): return {"response": given["response"] + "!"}
+        >>> Pipeline.sequential([first, second]).run_sync(message="hello")["response"]
+        'HELLO!'
+    """
+
+    name: str = ""
+    description: str = ""
+
+    @abstractmethod
+    async def run(self, **inputs: Any) -> Any:
+        """Run it once."""
+
+    def run_sync(self, **inputs: Any) -> Any:
+        """Run it once from a script, where no event loop runs.
+
+        Raises:
+            ConfigurationError: One runs already; write `await pipeline.run(...)` there.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(**inputs))  # type: ignore[arg-type]
+        raise ConfigurationError(
+            "run_sync() was called where an event loop runs, which it would stop. Write "
+            "`await pipeline.run(...)`."
+        )
+
+    def stream(self, **inputs: Any) -> AsyncIterator[Mapping[str, Any]]:
+        """Run it once and yield its events as they come; the last is `outputs`, with them."""
+        return door.stream_pipeline(self, inputs)
+
+    def compile(self, *, checkpointer: Any = None) -> Any:
+        """Return it as a compiled LangGraph graph of `inputs` and `outputs`."""
+        return door.compile_pipeline(self, checkpointer=checkpointer)
+
+    def to_agent(
+        self,
+        name: str | None = None,
+        description: str | None = None,
+        skills: Sequence[Skill] = (),
+    ) -> Agent:
+        """Return it as an agent with a name and a card, for another pipeline or a journey."""
+        return Agent(self, name=name or self.name, description=description or "", skills=skills)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any], agents: Mapping[str, Any]) -> PatternPipeline:
+        """Return the pipeline that `to_dict` wrote.
+
+        Args:
+            data: What it wrote.
+            agents: The agents, and conditions, by the names in it.
+
+        Raises:
+            ConfigurationError: Something in it is unknown or misplaced; the path to it is named.
+        """
+        from journeys.pipelines.files import pipeline_of  # noqa: PLC0415
+
+        return pipeline_of(data, agents)
+
+    @staticmethod
+    def sequential(agents: Sequence[Any], *, error_handling: str = "graceful") -> PatternPipeline:
+        """One agent after the other; each is given the inputs and the outputs of those before."""
+        return _pattern("sequential", agents, error_handling)
+
+    @staticmethod
+    def supervisor_worker(
+        supervisor: Any,
+        workers: Sequence[Any],
+        selection_mode: str = "semantic",
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """A supervisor splits the task, workers do the parts, the supervisor reviews and composes.
+
+        Args:
+            supervisor: Is asked with `phase` "plan" (gives `tasks`), "review" (gives `reassign`, or
+                the outputs) and, after a reassignment, "compose" (gives the outputs).
+            workers: Do the parts.
+            selection_mode: Who does a part that names nobody: "semantic", "llm", "round-robin" or
+                "random".
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"selection_mode": selection_mode}
+        roles = {"supervisor": supervisor}
+        return _pattern("supervisor_worker", workers, error_handling, settings, roles)
+
+    @staticmethod
+    def router(
+        agents: Sequence[Any],
+        routing_strategy: str = "semantic",
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """One agent is chosen, and answers.
+
+        Args:
+            agents: Who may answer.
+            routing_strategy: "semantic" (by their cards), "llm", "round-robin" or "random".
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"routing_strategy": routing_strategy}
+        return _pattern("router", agents, error_handling, settings)
+
+    @staticmethod
+    def ensemble(
+        agents: Sequence[Any],
+        synthesizer: Any,
+        discovery_mode: str = "a2a",
+        top_k: int = 3,
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """The best agents for the task answer at once, and a synthesizer makes one of it.
+
+        Args:
+            agents: Who may answer.
+            synthesizer: Is given their `perspectives`.
+            discovery_mode: "a2a" (by their cards), "llm", or "all".
+            top_k: How many are asked, unless all are.
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"discovery_mode": discovery_mode, "top_k": top_k}
+        roles = {"synthesizer": synthesizer}
+        return _pattern("ensemble", agents, error_handling, settings, roles)
+
+    @staticmethod
+    def blackboard(
+        specialists: Sequence[Any],
+        controller: Any,
+        selection_mode: str = "semantic",
+        max_iterations: int = 10,
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """A controller looks at what is known and says what is missing, until it is done.
+
+        Args:
+            specialists: Add to the board, one at a time.
+            controller: Is given the `board`; gives `done`, or `need`, or `next` (who).
+            selection_mode: Who serves a need that names nobody: "semantic", "llm", "round-robin"
+                or "random".
+            max_iterations: Most specialists that are asked.
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"selection_mode": selection_mode, "max_iterations": max_iterations}
+        roles = {"controller": controller}
+        return _pattern("blackboard", specialists, error_handling, settings, roles)
+
+    @staticmethod
+    def consensus(
+        agents: Sequence[Any],
+        threshold: float = 0.5,
+        voting_strategy: str = "majority",
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """Every agent makes a proposal, then every agent votes.
+
+        Args:
+            agents: Who proposes and votes; one that gives no `vote` votes for what it proposed.
+            threshold: Share of the votes that is needed: more than it under "majority" and
+                "weighted", at least it under "threshold".
+            voting_strategy: "majority", "unanimous", "weighted" (by the agents' weights and how
+                sure they are) or "threshold".
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"threshold": threshold, "voting_strategy": voting_strategy}
+        return _pattern("consensus", agents, error_handling, settings)
+
+    @staticmethod
+    def debate(
+        agents: Sequence[Any],
+        rounds: int = 3,
+        judge: Any = None,
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """Every agent takes a position and answers the others', round by round.
+
+        Args:
+            agents: Who debates.
+            rounds: How often each of them speaks.
+            judge: Is given the `debate` and decides; without one the majority of the agents does.
+            error_handling: "graceful" or "fail-fast".
+        """
+        roles = {} if judge is None else {"judge": judge}
+        return _pattern("debate", agents, error_handling, {"rounds": rounds}, roles)
+
+    @staticmethod
+    def handoff(
+        agents: Sequence[Any],
+        handoff_condition: Any = None,
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """The first agent answers, or hands over to another one.
+
+        Args:
+            agents: The first begins.
+            handoff_condition: Is given the outputs of the agent that has the word; True hands over
+                to the next one in order, a name or a `Handoff` to that one, anything else to
+                nobody. Without it an agent hands over by its own output `handoff`.
+            error_handling: "graceful" or "fail-fast".
+        """
+        settings = {"handoff_condition": handoff_condition}
+        return _pattern("handoff", agents, error_handling, settings)
+
+    @staticmethod
+    def parallel(
+        agents: Sequence[Any],
+        aggregator: Any = None,
+        max_workers: int = 10,
+        *,
+        error_handling: str = "graceful",
+    ) -> PatternPipeline:
+        """All agents at once, each with the same inputs.
+
+        Args:
+            agents: Who works.
+            aggregator: Is given their `results` and makes one of them; without one their outputs
+                are joined in declared order.
+            max_workers: Most agents that work at the same time.
+            error_handling: "graceful" or "fail-fast".
+        """
+        roles = {} if aggregator is None else {"aggregator": aggregator}
+        return _pattern("parallel", agents, error_handling, {"max_workers": max_workers}, roles)
+
+
+def _pattern(
+    pattern: str,
+    agents: Sequence[Any],
+    error_handling: str,
+    settings: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Any] | None = None,
+) -> PatternPipeline:
+    # A pattern is a pipeline, so this module cannot be the one that needs it first.
+    from journeys.pipelines.pattern import PatternPipeline  # noqa: PLC0415
+
+    return PatternPipeline(
+        pattern, agents, roles or {}, settings or {}, error_handling=error_handling
+    )
