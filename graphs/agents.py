@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from journeys import (
+    Agent as DeclaredAgent,
+)
+from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
     JourneyConfig,
@@ -15,7 +18,7 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
-from nodes.calling import Agent, Overdue, as_agent
+from nodes.calling import Callee, Overdue, as_agent
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models, chat_of
@@ -106,16 +109,19 @@ def services_of(
     check_all(spec, agents, has_model=models is not None)
     made = _Maker(spec, config, models, overdue)
     callable_agents = {
-        (pathway.id, name): made.agent(pathway, name, agents.get(name))
-        for pathway, name in _places(spec)
+        (pathway.id, path): made.agent(
+            pathway, agent.name, agents.get(agent.name) if agent.call is None else agent.call
+        )
+        for pathway, path, agent in _places(spec)
     }
     return Services(spec, config, callable_agents, matcher_of(spec), models)
 
 
-def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str]]:
+def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str, DeclaredAgent]]:
     for pathway in spec.pathways.values():
-        for name in pathway.agents:
-            yield pathway, name
+        if pathway.pipeline is not None:
+            for path, agent in pathway.pipeline.leaves:
+                yield pathway, path, agent
 
 
 class _Maker:
@@ -129,12 +135,12 @@ class _Maker:
         self._models = models
         self._overdue = overdue
 
-    def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Agent:
+    def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Callee:
         if given is None or isinstance(given, ModelAgent):
             return self._model_agent(pathway, name, given or ModelAgent())
         return as_agent(name, given, self._overdue)
 
-    def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Agent:
+    def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Callee:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self._spec, pathway.id, signature),
@@ -143,7 +149,7 @@ class _Maker:
             # Before the pathway's own time is up: what a model failed at is not tried again.
             min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
         )
-        return Agent(name, caller, signature)
+        return Callee(name, caller, signature, caller.asked)
 
     def _chat(self, name: str, given: ModelAgent) -> Chat:
         if given.model is not None and not isinstance(given.model, str):

@@ -64,4 +64,5 @@ class ChatState(TypedDict):
     context: Annotated[dict[str, Any], apply_ops]
     position: Position
     turn: Turn
-    outputs: Annotated[list[Output], EphemeralValue]
+    results: Annotated[list[Output], EphemeralValue]
+    progress: Annotated[dict[str, Any], EphemeralValue]

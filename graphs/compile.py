@@ -6,78 +6,41 @@ START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from langgraph.channels.ephemeral_value import EphemeralValue
-from langgraph.errors import (
-    GraphDrained,
-    GraphInterrupt,
-    NodeCancelledError,
-    NodeTimeoutError,
-)
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy, Send
+from langgraph.types import Send
 
 from graphs.agents import services_of, timeout_of
+from graphs.binding import bind
 from graphs.chat import ChatInput, ChatState
-from graphs.patterns import PATTERNS
-from graphs.patterns.base import PathwayGraph, pathway_graph
+from graphs.patterns import PathwayOutput, PatternGraph
+from graphs.stages import LONGEST_PAUSE, Graph, Plan, at_most, build_pattern
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
-    ModelError,
-    PathwayExecutionError,
     PathwaySpec,
     ReturnToSpecific,
 )
 from journeys.spec import MAX_HOPS
-from nodes.agent import run_agent
 from nodes.llm.models import open_models
-from nodes.plain import words_of
 from nodes.services import Services
 from nodes.settle import settle
-from nodes.state import Output, SessionInput, SessionState, Update
+from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
 from nodes.understand import understand
 
-LONGEST_PAUSE = 128.0
-"""Seconds between two tries, at most."""
 RECURSION_LIMIT = 2 * MAX_HOPS + 10
 """Most supersteps of a turn: one to understand, two for each pathway that runs, and some air."""
 
-# The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
-_NOT_THE_AGENTS = (
-    KeyboardInterrupt,
-    SystemExit,
-    GeneratorExit,
-    asyncio.CancelledError,
-    GraphDrained,
-    GraphInterrupt,
-)
-
-EVENT = "__journey_event"
-"""Marks our events on LangGraph's custom stream, which agents write to as well."""
-
-
-def _is_worth_another_try(error: Exception) -> bool:
-    """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
-    kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
-    return isinstance(error, kinds) and not isinstance(error.__cause__, ModelError)
-
-
-Step = Callable[[Any, Services], Awaitable[Update]]
-Graph = CompiledStateGraph[Any, Any, Any, Any]
-
 
 class GraphState(SessionState):
-    """The session's state, and the outputs of the pathway that just ran."""
+    """The session's state, and what the pathway that just ran came to."""
 
-    outputs: Annotated[list[Output], EphemeralValue]
+    results: Annotated[list[Output], EphemeralValue]
+    progress: Annotated[dict[str, Any], EphemeralValue]
 
 
 def build(
@@ -105,6 +68,8 @@ def build(
     graph.add_node("settle", bind(settle, default))
     for pathway in pathways:
         subgraph = pathway_subgraph(pathway, config, default).compile()
+        if pathway.pipeline is not None:
+            subgraph = subgraph.with_config(at_most(pathway.pipeline))
         graph.add_node(pathway.id, subgraph, timeout=_whole_timeout(pathway, config))
         graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
@@ -162,66 +127,22 @@ def awaiting(spec: JourneySpec) -> list[str]:
 
 def pathway_subgraph(
     pathway: PathwaySpec, config: JourneyConfig, default: Services | None
-) -> PathwayGraph:
-    """Return the graph of one pathway: its pattern over its agents."""
-    if not pathway.agents:
-        return _silent_graph(pathway)
+) -> PatternGraph:
+    """Return the graph of one pathway: its pipeline's pattern over its agents."""
+    graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
+    if pathway.pipeline is None:
+        return _silent(graph)
     retries = config.max_retries if config.error_recovery == "retry" else 0
-    policy = RetryPolicy(
-        initial_interval=config.retry_backoff_seconds,
-        max_attempts=retries + 1,
-        max_interval=LONGEST_PAUSE,
-        jitter=False,  # it would add up to a second to each pause that the config names
-        retry_on=_is_worth_another_try,
-    )
-
-    def add_agent(graph: PathwayGraph, name: str) -> None:
-        graph.add_node(
-            name,
-            _agent_node(pathway, name, default),
-            retry_policy=policy if retries else None,
-            timeout=timeout_of(pathway, config),
-        )
-
-    return PATTERNS[pathway.pipeline](pathway, add_agent)
+    timeout = timeout_of(pathway, config)
+    plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
+    build_pattern(graph, pathway.pipeline, plan)
+    return graph
 
 
-def bind(step: Step, default: Services | None = None) -> Any:
-    """Return a step as a node: its services come from LangGraph's context."""
-
-    async def node(state: Any, runtime: Runtime[Any]) -> Update:
-        return await step(state, _services(runtime, default))
-
-    node.__name__ = getattr(step, "__name__", "node")
-    return node
-
-
-def _agent_node(pathway: PathwaySpec, name: str, default: Services | None) -> Any:
-    async def agent(state: Any, services: Services) -> Update:
-        # One name for whatever an agent raises: LangGraph retries by type, and would not retry
-        # the ValueError or RuntimeError that it most likely is.
-        try:
-            return await run_agent(state, services, pathway, name)
-        except (PathwayExecutionError, *_NOT_THE_AGENTS):
-            raise
-        except BaseException as error:
-            raise PathwayExecutionError(pathway.id, name, words_of(error)) from error
-
-    return bind(agent, default)
-
-
-def _services(runtime: Runtime[Any], default: Services | None) -> Services:
-    services = runtime.context if isinstance(runtime.context, Services) else default
-    assert services is not None, "the graph was built for a manager, and run without one"
-    write = runtime.stream_writer
-    return replace(services, emit=lambda event: write({EVENT: event}))
-
-
-def _silent_graph(pathway: PathwaySpec) -> PathwayGraph:
+def _silent(graph: PatternGraph) -> PatternGraph:
     async def listen(state: Any) -> Update:
         return {}
 
-    graph = pathway_graph()
     graph.add_node("listen", listen)
     graph.add_edge(START, "listen")
     graph.add_edge("listen", END)
@@ -233,7 +154,8 @@ def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
 
     None where the timeouts of the agents say it already: one agent, or all at once.
     """
-    if len(pathway.agents) < 2 or pathway.pipeline == "parallel":
+    pipeline = pathway.pipeline
+    if pipeline is None or len(pipeline.members) < 2 or pipeline.pattern == "parallel":
         return None
     if config.error_recovery != "retry":
         return timeout_of(pathway, config)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.compile import EVENT
+from graphs.binding import EVENT
 from graphs.failures import (
     PATHWAY_FAILURES,
     apology,

@@ -9,7 +9,7 @@ from typing import Any
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.errors import did_you_mean
-from journeys.spec import PIPELINES, RESERVED_IDS, PathwaySpec, TransitionSpec
+from journeys.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 
 Pathways = Mapping[str, PathwaySpec]
 
@@ -23,7 +23,6 @@ def reference_faults(
         *_entry_faults(owner, entry, pathways),
         *_next_faults(pathways),
         *_return_faults(pathways),
-        *_pipeline_faults(pathways),
         *_transition_faults(pathways, transitions),
         *_strategy_faults(pathways),
         *_loop_faults(pathways),
@@ -135,16 +134,6 @@ def _detour_faults(
             f"{pathway.where}: a detour is entered by a transition, and runs at once; take its "
             "__runs_on_arrival__ away."
         )
-
-
-def _pipeline_faults(pathways: Pathways) -> Iterator[str]:
-    for pathway in pathways.values():
-        if pathway.pipeline not in PIPELINES:
-            hint = did_you_mean(pathway.pipeline, PIPELINES)
-            yield (
-                f"{pathway.where}: __pipeline__ is {pathway.pipeline!r}.{hint} "
-                f"One of: {', '.join(PIPELINES)}."
-            )
 
 
 def _transition_faults(pathways: Pathways, transitions: Sequence[TransitionSpec]) -> Iterator[str]:

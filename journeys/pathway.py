@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
+from journeys.pipelines.pattern import PatternPipeline
 from journeys.signature import Signature
 
 
@@ -19,7 +20,12 @@ class Pathway:
     Attributes:
         __signature__: The contract of its agents: a Signature class or instance.
         __agents__: Names of the agents that run, in order. None: nothing runs, nothing is said.
-        __pipeline__: How they run: "sequential" (default) or "parallel".
+        __pipeline__: How they work together: "sequential" (default) or the name of another of the
+            nine patterns, or a pipeline as an object, which brings its agents along: by themselves,
+            or by names that the journey registers.
+        __pipeline_config__: Settings of a pattern that is named, who has a role in it (a name in
+            `__agents__`; the others are the peers), and `error_handling`. An agent's failure is the
+            turn's unless that says "graceful".
         __accumulate__: Outputs kept in the context: a list of names, or name -> MergeStrategy
             (None for the undeclared rule).
         __complete_when__: Context names that must be there and not None, a callable on the
@@ -31,12 +37,13 @@ class Pathway:
         __runs_on_arrival__: Run in the same turn in which another pathway leads here.
         __timeout__: Longest run in seconds; replaces the config's.
 
-    Source: ADR-025 section 5.2; readings in docs/journeys.md.
+    Source: ADR-025 section 5.2, ADR-018; readings in docs/journeys.md.
     """
 
     __signature__: ClassVar[type[Signature] | Signature | None] = None
     __agents__: ClassVar[Sequence[str]] = ()
-    __pipeline__: ClassVar[str] = "sequential"
+    __pipeline__: ClassVar[str | PatternPipeline] = "sequential"
+    __pipeline_config__: ClassVar[Mapping[str, Any]] = {}
     __accumulate__: ClassVar[Sequence[str] | Mapping[str, MergeStrategy | None]] = ()
     __complete_when__: ClassVar[Sequence[str] | Callable[..., Any] | Never | None] = None
     __next__: ClassVar[str | None] = None

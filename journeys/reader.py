@@ -15,6 +15,7 @@ from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.io_fields import SignatureSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeys.pipeline_reader import read_pipeline, registered
 from journeys.signature import Signature, docstring
 from journeys.spec import (
     JourneySpec,
@@ -161,13 +162,15 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
     reader = _PathwayReader(klass, where, faults)
     signature = reader.signature()
     unnamed = signature is not None and klass.__agents__ is Pathway.__agents__
+    named = (id_,) if unnamed else reader.names("__agents__")
+    pipeline = read_pipeline(klass, id_, where, named, faults)
     return PathwaySpec(
         id=id_,
         where=where,
         purpose=docstring(klass, Pathway),
         signature=signature,
-        agents=(id_,) if unnamed else reader.names("__agents__"),
-        pipeline=reader.typed("__pipeline__", str, "sequential"),
+        agents=registered(pipeline, named),
+        pipeline=pipeline,
         accumulate=frozen(reader.accumulate()),
         next=reader.typed("__next__", str, None),
         returns=reader.returns(),

@@ -15,10 +15,9 @@ from typing import Any
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.io_fields import FieldSpec, SignatureSpec
+from journeys.pipelines.pattern import PatternPipeline
 from journeys.transitions import BaseTrigger, ConditionTrigger
 
-PIPELINES = ("sequential", "parallel")
-"""Patterns that a pathway can name."""
 RESERVED_IDS = ("understand", "settle")
 """Names of the graph's own nodes."""
 MAX_HOPS = 10
@@ -41,14 +40,18 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class PathwaySpec:
-    """One pathway: a stretch of the talk that compiles to a subgraph."""
+    """One pathway: a stretch of the talk that compiles to a subgraph.
+
+    `agents` are the names that the journey registers agents for; `pipeline` is how all of its
+    agents work together, None where nobody works.
+    """
 
     id: str
     where: str
     purpose: str = ""
     signature: SignatureSpec | None = None
     agents: tuple[str, ...] = ()
-    pipeline: str = "sequential"
+    pipeline: PatternPipeline | None = None
     accumulate: Mapping[str, MergeStrategy | None] = field(default_factory=dict)
     next: str | None = None
     returns: ReturnToPrevious | ReturnToSpecific | None = None
@@ -221,7 +224,19 @@ def _codes(kind: type) -> list[Any]:
     return [code for method in methods if (code := getattr(method, "__code__", None))]
 
 
-_OWN = tuple(f"journeys.{name}" for name in ("behaviors", "io_fields", "spec", "transitions"))
+_OWN = tuple(
+    f"journeys.{name}"
+    for name in (
+        "agent_card",
+        "behaviors",
+        "io_fields",
+        "model_agent",
+        "pipelines.limits",
+        "pipelines.pattern",
+        "spec",
+        "transitions",
+    )
+)
 
 
 def _enclosed(function: Any) -> list[Any]:

@@ -16,7 +16,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     for pathway in spec.pathways.values():
         if pathway.id not in spec.reachable:
             yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
-        if not pathway.agents:
+        if pathway.pipeline is None:
             yield f"{pathway.where}: no agents, so nothing is said in it."
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)
@@ -56,7 +56,10 @@ def _kept_names(spec: JourneySpec) -> set[str]:
 
 
 def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
-    if pathway.signature is None or pathway.pipeline != "sequential" or len(pathway.agents) < 2:
+    pipeline = pathway.pipeline
+    if pathway.signature is None or pipeline is None or pipeline.pattern != "sequential":
+        return set()
+    if len(pipeline.members) < 2:
         return set()
     return {field.name for field in pathway.signature.outputs}
 

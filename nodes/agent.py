@@ -2,48 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from journeys import PathwaySpec
-from nodes.inputs import payload_of
+from nodes.calling import Callee, Payload
+from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
+from nodes.patterns import RULES
+from nodes.patterns.breaker import AgentUnavailable
+from nodes.patterns.choosing import Chooser
+from nodes.patterns.memory import breaker_of
+from nodes.patterns.seat import Seat
+from nodes.patterns.work import Brief, Work
 from nodes.plain import cleaned
 from nodes.services import Services
-from nodes.state import PARTING, Output, PathwayState, Update
+from nodes.state import PARTING, Output, Update
+
+After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
+"""Decides what an agent's result leads to, as a change of the progress."""
+State = Mapping[str, Any]
 
 
 async def run_agent(
-    state: PathwayState, services: Services, pathway: PathwaySpec, name: str
+    state: State, services: Services, seat: Seat, after: After | None = None
 ) -> Update:
-    """Give an agent the pathway's inputs; add its outputs to the pathway's.
+    """Give an agent its inputs; add what it gives back to the results of its pipeline.
 
     Raises:
+        AgentUnavailable: It failed too often of late, and is left alone for a while.
         Exception: Whatever the agent raises; the node that calls this names pathway and agent.
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
     """
-    agent = services.agents[pathway.id, name]
-    signature = agent.signature or pathway.signature
-    payload, flags = payload_of(pathway, signature, state)
-    parting = PARTING if state["turn"]["replies"] else ""
-    emit = services.emit if _is_live(services, pathway, name) else None
-    say = _Speaker(services.usage or Usage(), emit, parting)
-    result = await agent.call(payload, say)
-    values = typed(signature, outputs_of(result))
-    place = pathway.agents.index(name)
-    output = Output(place=place, values=values, flags=flags, streamed=say.spoke)
-    return {"outputs": [output]}
+    agent = services.agents[seat.pathway.id, seat.path]
+    brief = brief_of(state, seat)
+    signature = agent.signature or seat.pathway.signature
+    payload, flags = payload_of(signature, base_of(state), brief)
+    say = _speaker(state, services, seat)
+    services.emit({"type": "agent_started", **_named(seat)})
+    begun = asyncio.get_running_loop().time()
+    values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
+    seconds = round(asyncio.get_running_loop().time() - begun, 6)
+    services.emit({"type": "agent_finished", **_named(seat), "seconds": seconds})
+    if brief.notes.get("phase") == "vote":
+        services.emit({"type": "voted", **_named(seat), "vote": values.get("vote")})
+    output = Output(
+        agent=seat.name, place=seat.place, values=values, flags=flags, streamed=say.spoke
+    )
+    return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
 
 
-def _is_live(services: Services, pathway: PathwaySpec, name: str) -> bool:
-    """Say whether an agent's words can be heard while it works.
+async def noted(
+    state: State, services: Services, seat: Seat, output: Output, after: After | None
+) -> Update:
+    """Return a result as an update, with what it leads to where somebody decides that by it."""
+    if after is None:
+        return {"results": [output]}
+    work = work_of(state, seat)
+    work = Work(work.pipeline, [*work.results, output], work.progress)
+    return {
+        "results": [output],
+        "progress": await after(work, output, chooser_of(state, services, seat)),
+    }
 
-    Only the last of a sequence surely has the word, and what is tried again would be heard twice.
-    """
-    last = pathway.pipeline == "sequential" and pathway.agents[-1] == name
-    return services.listening and last and services.config.error_recovery != "retry"
+
+def work_of(state: State, seat: Seat) -> Work:
+    """Return what the seat's pipeline has done so far."""
+    return Work(seat.pipeline, state.get("results") or (), state.get("progress") or {})
+
+
+def brief_of(state: State, seat: Seat) -> Brief:
+    """Return what an agent is asked now."""
+    rules = RULES[seat.pipeline.pattern]
+    return rules.brief(work_of(state, seat), seat.name, state.get("part"))
+
+
+def chooser_of(state: State, services: Services, seat: Seat) -> Chooser:
+    """Return what chooses among the members of the seat's pipeline."""
+    turn = (state.get("progress") or {}).get("turn")
+    return Chooser(seat.pipeline, services, task_of(base_of(state)), turn)
+
+
+def _named(seat: Seat) -> dict[str, str]:
+    return {"agent": seat.path, "pathway": seat.pathway.id}
+
+
+async def _guarded(agent: Callee, payload: Payload, say: _Speaker, brief: Brief, seat: Seat) -> Any:
+    """Call an agent, unless its breaker is open; let the breaker know what came of it."""
+    call = agent.asked(brief.ask) if agent.asked and brief.ask else agent.call
+    breaker = breaker_of(seat.pipeline, seat.name)
+    if breaker is None:
+        return await call(payload, say)
+    if not breaker.allows():
+        raise AgentUnavailable("it failed too often of late, and is left alone for a while")
+    now = asyncio.get_running_loop().time
+    begun = now()
+    try:
+        result = await call(payload, say)
+    except asyncio.CancelledError:
+        # Its time was up, which counts; or whoever called went away, which proves nothing.
+        overdue = seat.timeout is not None and now() - begun >= seat.timeout
+        breaker.failed() if overdue else breaker.abandoned()
+        raise
+    except BaseException:
+        breaker.failed()
+        raise
+    breaker.succeeded()
+    return result
+
+
+def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
+    turn = state.get("turn")
+    parting = PARTING if turn and turn["replies"] else ""
+    # What is tried again would be heard twice.
+    once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
+    live = services.listening and seat.has_word and once
+    return _Speaker(services.usage or Usage(), services.emit if live else None, parting)
 
 
 class _Speaker:

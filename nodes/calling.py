@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from journeys import ConfigurationError
+from journeys import ConfigurationError, Pipeline
 from journeys.io_fields import SignatureSpec
 from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
@@ -39,19 +39,27 @@ class Ear(Protocol):
         """Take some words."""
 
 
+Call = Callable[[Payload, Ear], Awaitable[Any]]
+
+
 @dataclass(frozen=True, slots=True)
-class Agent:
+class Callee:
     """How to call an agent: with a payload, and an ear for what it says while it works.
 
-    `signature` is its contract where it has one of its own instead of the pathway's.
+    Attributes:
+        name: Its name.
+        call: Calls it.
+        signature: Its contract where it has one of its own instead of the pathway's.
+        asked: Gives how to call it with what its pattern asks of a model; None if it is none.
     """
 
     name: str
-    call: Callable[[Payload, Ear], Awaitable[Any]]
+    call: Call
     signature: SignatureSpec | None = None
+    asked: Callable[[Any], Call] | None = None
 
 
-def as_agent(name: str, given: Any, overdue: Overdue) -> Agent:
+def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
     """Return how to call what an author registered.
 
     Args:
@@ -63,15 +71,17 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Agent:
     Raises:
         ConfigurationError: It is none of these.
     """
+    if isinstance(given, Pipeline):
+        return Callee(name, _pipeline(given))
     if isinstance(given, type):
         raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
     if hasattr(given, "ainvoke"):
-        return Agent(name, _runnable(given))
+        return Callee(name, _runnable(given))
     for method in ("arun", "run"):
         if callable(getattr(given, method, None)):
-            return Agent(name, _function(name, getattr(given, method), overdue))
+            return Callee(name, _function(name, getattr(given, method), overdue))
     if callable(given):
-        return Agent(name, _function(name, given, overdue))
+        return Callee(name, _function(name, given, overdue))
     raise ConfigurationError(
         f"Agent '{name}' is {given!r}, which cannot be called. Register a function, a Runnable, "
         "a compiled graph, an object with run() or arun(), or a ModelAgent."
@@ -105,6 +115,16 @@ async def _gathered(parts: AsyncIterator[Any], say: Ear) -> Any:
         else:
             outputs.update(named(part))
     return {**outputs, "response": "".join(text)} if text else outputs
+
+
+def _pipeline(given: Pipeline) -> Call:
+    """Return how to call a pipeline of an author's own, which takes its inputs by their names."""
+
+    async def answer(payload: Payload, say: Ear) -> Any:
+        result = given.run(**payload)
+        return await result if inspect.isawaitable(result) else result
+
+    return answer
 
 
 def _runnable(given: Any) -> Any:

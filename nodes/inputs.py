@@ -1,60 +1,66 @@
-"""What fills the inputs of a signature."""
+"""What fills the inputs of an agent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import PathwaySpec
 from journeys.io_fields import FieldSpec, SignatureSpec
-from nodes.context import Context
+from nodes.patterns.work import Brief
 from nodes.plain import copied
-from nodes.state import PathwayState
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""
 
 
+def base_of(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
+
+    It is a copy: what an agent does to it changes nothing, for nobody.
+    """
+    if "inputs" in state:
+        given: dict[str, Any] = copied(state["inputs"])
+        return given
+    window = state["messages"][:-1]
+    history = [{"role": message["role"], "content": message["content"]} for message in window]
+    context = copied(state["context"])
+    return {"message": state["turn"]["message"] or "", "context": context, "history": history}
+
+
 def payload_of(
-    pathway: PathwaySpec, signature: SignatureSpec | None, state: PathwayState
+    signature: SignatureSpec | None, base: Mapping[str, Any], brief: Brief
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what an agent is given, and a flag for each required input that nothing filled.
 
-    Everything in it is a copy: what an agent does to it changes nothing. In a sequential pathway
-    the outputs of the agents before are in it as well.
-
     Args:
-        pathway: Where the agent works.
         signature: Its contract, if it has one.
-        state: The state of the pathway.
+        base: What all agents of the run are given.
+        brief: What its pattern gives it beyond that, such as the outputs of the agents before.
     """
-    context: Context = copied(state["context"])
-    window = state["messages"][:-1]
-    history = [{"role": message["role"], "content": message["content"]} for message in window]
-    given = {"message": state["turn"]["message"] or "", "context": context, "history": history}
-    inputs, flags = _inputs(signature, given)
-    before = _outputs_before(pathway, state)
-    return {**inputs, **before, **given}, flags
+    inputs, flags = _inputs(signature, base)
+    given = {name: base[name] for name in RESERVED}
+    if brief.history is not None:
+        given["history"] = given["history"][-brief.history :] if brief.history else []
+    return {**base, **inputs, **brief.extra, **given}, flags
 
 
-def _outputs_before(pathway: PathwaySpec, state: PathwayState) -> dict[str, Any]:
-    if pathway.pipeline != "sequential":
-        return {}
-    merged: dict[str, Any] = {}
-    for output in state.get("outputs", []):
-        merged.update(copied(output["values"]))
-    return merged
+def task_of(base: Mapping[str, Any]) -> str:
+    """Return what a run is about in words: its `task`, the message, or any text it is given."""
+    for name in ("task", "message"):
+        if isinstance(base.get(name), str) and base[name].strip():
+            return str(base[name])
+    return " ".join(value for value in base.values() if isinstance(value, str))
 
 
 def _inputs(
-    signature: SignatureSpec | None, given: Mapping[str, Any]
+    signature: SignatureSpec | None, base: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     fields = signature.inputs if signature else ()
     listener = signature.listener if signature else None
     inputs: dict[str, Any] = {}
     flags: list[str] = []
     for field in fields:
-        value = _value(field, given, listens=field is listener)
+        value = _value(field, base, listens=field is listener)
         if value is None and field.required:
             value = field.empty()
             flags.append(f"empty_input:{field.name}")
@@ -62,11 +68,13 @@ def _inputs(
     return inputs, flags
 
 
-def _value(field: FieldSpec, given: Mapping[str, Any], *, listens: bool) -> Any:
+def _value(field: FieldSpec, base: Mapping[str, Any], *, listens: bool) -> Any:
     if field.source or field.name in RESERVED:
-        return given[field.source or field.name]
-    if (known := given["context"].get(field.name)) is not None:
+        return base[field.source or field.name]
+    if (given := base.get(field.name)) is not None:
+        return given
+    if (known := base["context"].get(field.name)) is not None:
         return known
     if listens:
-        return given["message"]
+        return base["message"]
     return None if field.required else copied(field.default)

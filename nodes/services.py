@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeys import JourneyConfig, JourneySpec
-from nodes.calling import Agent
+from nodes.calling import Callee
 from nodes.llm.models import Models
 from nodes.llm.usage import Usage
 from nodes.matcher import Matcher
@@ -24,7 +24,7 @@ class Services:
     Attributes:
         spec: The journey.
         config: Its settings.
-        agents: Pathway and agent name -> how to call it.
+        agents: Pathway and path of an agent in its pipeline -> how to call it.
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
         usage: Counts what the models of the running turn are asked; None if nobody wants to know.
@@ -34,7 +34,7 @@ class Services:
 
     spec: JourneySpec
     config: JourneyConfig
-    agents: Mapping[tuple[str, str], Agent]
+    agents: Mapping[tuple[str, str], Callee]
     matcher: Matcher
     models: Models | None = None
     usage: Usage | None = None

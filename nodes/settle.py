@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import NEVER, JourneySpec, PathwaySpec
+from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
 from nodes.context import Context, Op, checked, how_to_merge
 from nodes.moves import note, pruned
+from nodes.patterns import conclude
+from nodes.patterns.reports import flags_of, leaves
+from nodes.patterns.work import Conclusion, Work
 from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
@@ -20,22 +23,27 @@ async def settle(state: SessionState, services: Services) -> Update:
     Raises:
         ContextMergeError: An output does not fit its merge strategy.
         ContextSizeExceededError: The context would be too large.
+        PathwayExecutionError: The pathway's pipeline came to nothing.
     """
     turn = state["turn"]
     if turn["run"] is None:
         return _ended(services, turn)
     pathway = services.spec.pathways[turn["run"]]
-    outputs: list[Output] = dict(state).get("outputs") or []  # type: ignore[assignment]
-    values = _values(pathway, outputs)
-    ops = _accumulated(services.spec, pathway, values)
+    given = dict(state)
+    results: list[Output] = given.get("results") or []  # type: ignore[assignment]
+    ended = _concluded(pathway, results, given.get("progress") or {})
+    ops = _accumulated(services.spec, pathway, ended.values)
     config = services.config
     context, pruning = checked(
         state["context"], ops, config.max_context_size_bytes, config.prunable
     )
     ops += [[*op, pathway.id] for op in pruning]
-    heard = _heard(turn, outputs, pathway, values, ops)
-    heard["audit"] = [*heard["audit"], *pruned(state["position"], pruning)]
-    _tell(services, turn, heard, outputs)
+    heard = _heard(turn, results, pathway, ended, ops)
+    failed = [
+        _failure(state["position"], result) for result in leaves(results) if "error" in result
+    ]
+    heard["audit"] = [*heard["audit"], *failed, *pruned(state["position"], pruning)]
+    _tell(services, turn, heard, results)
     position, heard = _onward(services.spec, pathway, state["position"], context, heard)
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
@@ -43,18 +51,25 @@ async def settle(state: SessionState, services: Services) -> Update:
     return update if heard["run"] else {**update, **_ended(services, heard)}
 
 
-def _values(pathway: PathwaySpec, outputs: list[Output]) -> list[dict[str, Any]]:
-    """Return the agents' values: merged where each saw those before, else one by one, in order."""
-    listed = [output["values"] for output in sorted(outputs, key=lambda output: output["place"])]
-    if pathway.pipeline == "parallel":
-        return listed
-    merged: dict[str, Any] = {}
-    for values in listed:
-        merged.update(values)
-    return [merged] if merged else []
+def _concluded(
+    pathway: PathwaySpec, results: list[Output], progress: Mapping[str, Any]
+) -> Conclusion:
+    """Return what the pathway's pipeline came to."""
+    if pathway.pipeline is None:
+        return Conclusion()
+    ended = conclude(Work(pathway.pipeline, results, progress))
+    if ended.blame is not None:
+        raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
+    return ended
 
 
-def _accumulated(spec: JourneySpec, pathway: PathwaySpec, values: list[dict[str, Any]]) -> list[Op]:
+def _failure(position: Position, result: Output) -> dict[str, Any]:
+    return note("agent_failed", position, agent=result["agent"], reason=result["error"]["message"])
+
+
+def _accumulated(
+    spec: JourneySpec, pathway: PathwaySpec, values: Sequence[Mapping[str, Any]]
+) -> list[Op]:
     names = set(pathway.accumulate) | spec.kept
     return [
         [how_to_merge(spec.strategies.get(name)), name, value, pathway.id]
@@ -66,14 +81,14 @@ def _accumulated(spec: JourneySpec, pathway: PathwaySpec, values: list[dict[str,
 
 def _heard(
     turn: Turn,
-    outputs: list[Output],
+    results: list[Output],
     pathway: PathwaySpec,
-    values: list[dict[str, Any]],
+    ended: Conclusion,
     ops: list[Op],
 ) -> Turn:
     """Write the hop into the record of the turn."""
-    said = [str(given["response"]) for given in values if given.get("response")]
-    flags = [flag for output in outputs for flag in output["flags"]]
+    said = [str(given["response"]) for given in ended.values if given.get("response")]
+    flags = [*flags_of(results), *ended.report.get("flags", ())]
     if not said:
         flags.append(f"no_reply:{pathway.id}")
     return {
@@ -85,10 +100,10 @@ def _heard(
     }
 
 
-def _tell(services: Services, turn: Turn, heard: Turn, outputs: list[Output]) -> None:
+def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) -> None:
     """Let listeners hear the reply of this hop, unless they heard it while it was made."""
     news = heard["replies"][len(turn["replies"]) :]
-    if news and not any(output["streamed"] for output in outputs):
+    if news and not any(result["streamed"] for result in results):
         parting = PARTING if turn["replies"] else ""
         services.emit({"type": "token", "text": parting + news[0]})
 

@@ -113,13 +113,42 @@ class Turn(TypedDict):
     done: bool
 
 
-class Output(TypedDict):
-    """What one agent gave back; `streamed` says that its reply was heard while it was made."""
+class AgentError(TypedDict):
+    """Why an agent failed: `kind` is the type of its error, "timeout" or "unavailable"."""
 
+    kind: str
+    message: str
+
+
+class Output(TypedDict):
+    """What one agent gave back.
+
+    `agent` is its name in its pipeline, `place` its place there; `streamed` says that its reply was
+    heard while it was made. What a pattern notes of it is there where it has something to note.
+    `parts` are the results of the agents within, where the agent is a pipeline itself.
+    """
+
+    agent: str
     place: int
     values: dict[str, Any]
     flags: list[str]
     streamed: bool
+    phase: NotRequired[str]
+    round: NotRequired[int]
+    part: NotRequired[int]
+    task: NotRequired[str]
+    error: NotRequired[AgentError]
+    parts: NotRequired[list[Output]]
+
+
+def add_results(old: list[Output], new: list[Output]) -> list[Output]:
+    """Add what agents gave."""
+    return [*old, *new]
+
+
+def add_notes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Add what a pattern's own steps noted; a note of the same name is replaced."""
+    return {**old, **new}
 
 
 def _normal(message: Any) -> Message:
@@ -188,12 +217,21 @@ class SessionState(TypedDict):
 
 
 class PathwayState(TypedDict):
-    """The channels of a pathway's subgraph: what its agents read, and the outputs they add."""
+    """The channels of a pathway's subgraph: what its agents read, and what they give."""
 
     messages: list[Message]
     context: dict[str, Any]
     turn: Turn
-    outputs: Annotated[list[Output], lambda old, new: [*old, *new]]
+    results: Annotated[list[Output], add_results]
+    progress: Annotated[dict[str, Any], add_notes]
+
+
+class PipelineState(TypedDict):
+    """The channels of a pipeline that stands in no pathway, or within another pipeline."""
+
+    inputs: dict[str, Any]
+    results: Annotated[list[Output], add_results]
+    progress: Annotated[dict[str, Any], add_notes]
 
 
 Update = dict[str, Any]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 ANYWHERE = "*"
+_JOINTS = {"sequential": " → ", "parallel": " + "}
 _PATTERNS_SHOWN = 3
 _SOURCES_SHOWN = 3
 
@@ -23,7 +24,7 @@ class Stop:
     Attributes:
         id: The pathway's id.
         agents: Names of its agents, in order.
-        parallel: Whether the agents run side by side.
+        pattern: How they work together.
         ends: Whether the journey is over when this pathway is complete.
         returns: For a detour, where it goes back to, in words; otherwise empty.
         is_detour: Whether it is drawn in the detours' lane.
@@ -32,7 +33,7 @@ class Stop:
 
     id: str
     agents: tuple[str, ...] = ()
-    parallel: bool = False
+    pattern: str = "sequential"
     ends: bool = False
     returns: str = ""
     is_detour: bool = False
@@ -40,8 +41,13 @@ class Stop:
 
     @property
     def work(self) -> str:
-        """The agents on one line: an arrow between those in a row, a plus between parallel ones."""
-        return (" + " if self.parallel else " → ").join(self.agents)
+        """The agents on one line: an arrow between those in a row, a plus between parallel ones.
+
+        Any other pattern is named before them.
+        """
+        if self.pattern in _JOINTS or len(self.agents) < 2:
+            return _JOINTS.get(self.pattern, "").join(self.agents)
+        return f"{self.pattern}: {', '.join(self.agents)}"
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,8 @@ def _stop(pathway: PathwaySpec, spec: JourneySpec) -> Stop:
     never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
     return Stop(
         id=pathway.id,
-        agents=tuple(pathway.agents),
-        parallel=pathway.pipeline == "parallel",
+        agents=tuple(pathway.pipeline.members) if pathway.pipeline else (),
+        pattern=pathway.pipeline.pattern if pathway.pipeline else "sequential",
         ends=not (never or pathway.next or pathway.returns),
         returns="" if never else _return_words(pathway),
         is_detour=pathway.is_detour,

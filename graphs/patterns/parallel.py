@@ -1,23 +1,28 @@
 """All agents at once, each with the same inputs.
 
       .-> first --.
-START --> second ---> END
+START --> second ---> aggregator, if there is one -> END
       '-> ... ----'
 """
 
 from __future__ import annotations
 
-from langgraph.graph import END, START
+from typing import Any
 
-from graphs.patterns.base import AddAgent, PathwayGraph, pathway_graph
-from journeys import PathwaySpec
+from graphs.patterns.base import Goal, Stage, Way, to
+from nodes.patterns.parallel import AGGREGATOR
 
 
-def parallel(pathway: PathwaySpec, add_agent: AddAgent) -> PathwayGraph:
-    """Return the graph of a pathway whose agents run concurrently."""
-    graph = pathway_graph()
-    for name in pathway.agents:
-        add_agent(graph, name)
-        graph.add_edge(START, name)
-        graph.add_edge(name, END)
-    return graph
+def parallel(stage: Stage) -> None:
+    """Run the agents concurrently, as many at a time as `max_workers` allows."""
+    has_aggregator = AGGREGATOR in stage.pipeline.roles
+    after_all = stage.role(AGGREGATOR) if has_aggregator else stage.end
+
+    async def everybody(state: Any) -> Goal:
+        return stage.peers
+
+    stage.start(Way(everybody, stage.peers))
+    for name in stage.peers:
+        stage.add(name, stage.unless_failed(after_all))
+    if has_aggregator:
+        stage.add(after_all, to(stage.end), has_word=True)

@@ -5,19 +5,12 @@ START -> first -> second -> ... -> END
 
 from __future__ import annotations
 
-from langgraph.graph import END, START
-
-from graphs.patterns.base import AddAgent, PathwayGraph, pathway_graph
-from journeys import PathwaySpec
+from graphs.patterns.base import Stage, to
 
 
-def sequential(pathway: PathwaySpec, add_agent: AddAgent) -> PathwayGraph:
-    """Return the graph of a pathway whose agents run in declared order."""
-    graph = pathway_graph()
-    before = START
-    for name in pathway.agents:
-        add_agent(graph, name)
-        graph.add_edge(before, name)
-        before = name
-    graph.add_edge(before, END)
-    return graph
+def sequential(stage: Stage) -> None:
+    """Run the agents in declared order; the first that fails ends it."""
+    last = stage.peers[-1]
+    stage.start(to(stage.peers[0]))
+    for name, following in zip(stage.peers, [*stage.peers[1:], stage.end], strict=True):
+        stage.add(name, stage.unless_failed(following), has_word=name == last)

@@ -51,6 +51,7 @@ class PatternPipeline(Pipeline):
     name: str = ""
     description: str = ""
     model: Any = field(default=None, compare=False)
+    embed: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.pattern not in SHAPES:
@@ -148,10 +149,6 @@ class PatternPipeline(Pipeline):
     def reset(self) -> None:
         """Forget whose turn it is and which agents failed of late."""
         door.reset_pipeline(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; agents are written by their names."""
-        return pipeline_data(self)
 
     def _peers(self, called: str) -> tuple[Agent, ...]:
         where = f"Pipeline.{self.pattern}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cachetools import LRUCache
@@ -16,9 +16,10 @@ from nodes.calling import Ear
 from nodes.inputs import RESERVED
 from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
-from nodes.llm.prompts import agent_system, as_data, repair
+from nodes.llm.prompts import agent_system, as_data, repair, with_ask
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Toolbox
+from nodes.patterns.work import Ask
 from nodes.state import PARTING
 
 MOST_ROUNDS = 8
@@ -68,6 +69,17 @@ def contract_of(spec: JourneySpec, pathway_id: str, signature: SignatureSpec) ->
     return _contracts[key]
 
 
+def _special(contract: Contract, ask: Ask) -> Contract:
+    """Return a contract of which a pattern asks something more, or something else."""
+    own = contract.signature.outputs if ask.keeps_own else ()
+    names = {field.name for field in ask.outputs}
+    outputs = (*(field for field in own if field.name not in names), *ask.outputs)
+    schema, strict = schema_of(outputs)
+    signature = replace(contract.signature, outputs=outputs)
+    system = with_ask(contract.system, ask.instructions, ask.outputs)
+    return Contract(signature, system, schema, strict)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCaller:
     """Calls a model as an agent: one deadline for all it takes, one repair of its answer."""
@@ -85,6 +97,10 @@ class ModelCaller:
         """
         until = asyncio.get_running_loop().time() + self.seconds
         return await _Exchange(self, until, say).answered(self._messages(payload))
+
+    def asked(self, ask: Ask) -> ModelCaller:
+        """Return it as asked for something special by the pattern that it works in."""
+        return replace(self, contract=_special(self.contract, ask))
 
     def _messages(self, payload: Mapping[str, Any]) -> list[Message]:
         return [

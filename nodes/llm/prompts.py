@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from journeys import JourneySpec, PathwaySpec
-from journeys.io_fields import SignatureSpec
+from journeys.io_fields import FieldSpec, SignatureSpec
 from nodes.plain import cleaned
 
 _DATA = (
@@ -45,6 +45,17 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
     return "\n\n".join(part for part in parts if part)
 
 
+def with_ask(system: str, instructions: str, outputs: Sequence[FieldSpec]) -> str:
+    """Return the system text of an agent that is asked for something special by its pipeline."""
+    listed = [f"- {field.name}: {field.description}" for field in outputs]
+    parts = [
+        system,
+        _titled("What you are asked now", [instructions]),
+        _titled("What your answer holds for it", listed),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
 def _titled(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"{title}:", *lines]) if lines else ""
 
@@ -70,6 +81,13 @@ UNDERSTANDING = (
     "Give one verdict for each question: whether it holds, how confident you are from 0 to 1, and "
     "why in a few words. Most messages simply answer what was asked, and then nothing holds. Add a "
     "command only if the user plainly asks to go somewhere.\n\n" + _DATA
+)
+
+
+CHOOSING = (
+    "You choose who does a task. You are given one JSON object: the task, how many agents to "
+    "choose at most, and the agents with what each of them can do. Name the best one first.\n\n"
+    + _DATA
 )
 
 

@@ -1,0 +1,40 @@
+"""Steps and agents as nodes: their services come from LangGraph's context."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.services import Services
+from nodes.state import Update
+
+EVENT = "__journey_event"
+"""Marks our events on LangGraph's custom stream, which agents write to as well."""
+
+Step = Callable[[Any, Services], Awaitable[Update]]
+
+
+def bind(step: Step, default: Services | None = None) -> Any:
+    """Return a step as a node.
+
+    Args:
+        step: The step.
+        default: Services of a graph that brings its own, whatever graph it stands in.
+    """
+
+    async def node(state: Any, runtime: Runtime[Any]) -> Update:
+        return await step(state, services_in(runtime, default))
+
+    node.__name__ = getattr(step, "__name__", "node")
+    return node
+
+
+def services_in(runtime: Runtime[Any], default: Services | None) -> Services:
+    """Return the services of a run, which tell what happens on its stream."""
+    services = default if default is not None else runtime.context
+    assert isinstance(services, Services), "the graph was built for a manager, and run without one"
+    write = runtime.stream_writer
+    return replace(services, emit=lambda event: write({EVENT: event}))

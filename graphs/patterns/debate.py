@@ -1,0 +1,45 @@
+"""Agents take positions and answer each other; then a judge, or the majority, decides.
+
+      .-> first --.
+START --> second ---> gather -(round by round)-> judge, or a vote -> END
+      '-> ... ----'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphs.patterns.base import Goal, Stage, Way, to
+from nodes.agent import work_of
+from nodes.patterns.consensus import VOTE
+from nodes.patterns.debate import JUDGE, JUDGING, OVER, following, last_words
+from nodes.patterns.seat import Seat
+from nodes.services import Services
+from nodes.state import Update
+
+
+def debate(stage: Stage) -> None:
+    """Run the rounds, and then what decides."""
+    judge = stage.role(JUDGE) if JUDGE in stage.pipeline.roles else None
+    seat = Seat(stage.pathway, stage.pipeline, "gather", stage.prefix)
+
+    async def everybody(state: Any) -> Goal:
+        return stage.peers
+
+    async def gather(state: Any, services: Services) -> Update:
+        return {"progress": following(work_of(state, seat))}
+
+    async def onward(state: Any) -> Goal:
+        return {
+            OVER: stage.end,
+            JUDGING: judge,
+            VOTE: [result["agent"] for result in last_words(work_of(state, seat))],
+        }.get(state["progress"].get("phase")) or stage.peers
+
+    stage.start(Way(everybody, stage.peers))
+    for name in stage.peers:
+        stage.add(name, to("gather"))
+    targets = [*stage.peers, judge] if judge else stage.peers
+    stage.step("gather", gather, Way(onward, [*targets, stage.end]))
+    if judge:
+        stage.add(judge, to(stage.end), has_word=True)

@@ -1,0 +1,263 @@
+"""A pipeline outside of a journey: run once, streamed, or compiled for any LangGraph program."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from typing import Annotated, Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
+
+from graphs.agents import services_of
+from graphs.binding import EVENT
+from graphs.patterns import PatternGraph
+from graphs.stages import Graph, Plan, at_most, build_pattern
+from journeys import (
+    ConfigurationError,
+    JourneyConfig,
+    JourneySpec,
+    ModelAgent,
+    PathwaySpec,
+    PatternPipeline,
+    Pipeline,
+)
+from journeys.spec import frozen
+from nodes.llm.models import open_models
+from nodes.llm.usage import Usage
+from nodes.patterns import conclude
+from nodes.patterns.reports import outcome_of
+from nodes.patterns.work import RESPONSE, Work
+from nodes.plain import plain
+from nodes.services import Services
+from nodes.state import PipelineState, Update, text_of
+
+BEGIN, CONCLUDE = "begin", "conclude"
+
+
+class PipelineInput(PipelineState, total=False):
+    """What starts a compiled pipeline: inputs, or messages, or both."""
+
+    messages: Annotated[list[Any], add_messages]
+
+
+class CompiledState(PipelineState, total=False):
+    """The channels of a compiled pipeline."""
+
+    messages: Annotated[list[Any], add_messages]
+    outputs: dict[str, Any]
+
+
+async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a pipeline once and return its outputs; see `PatternPipeline.run`."""
+    given = inputs_of(inputs)
+    usage = Usage()
+    async with _served(pipeline) as services:
+        values = await _graph(pipeline).ainvoke(
+            {"inputs": given}, at_most(pipeline), context=replace(services, usage=usage)
+        )
+    return _told(pipeline, values, usage)
+
+
+async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """Run a pipeline once and yield its events, the last of them `outputs`.
+
+    Closing the iterator gives the run up.
+    """
+    if not isinstance(pipeline, PatternPipeline):
+        yield {"type": "outputs", "outputs": await _answer_of(pipeline, inputs)}
+        return
+    given = inputs_of(inputs)
+    values: Mapping[str, Any] = {}
+    usage = Usage()
+    async with _served(pipeline) as services:
+        heard = replace(services, usage=usage, listening=True)
+        modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
+        events = _graph(pipeline).astream(
+            {"inputs": given}, at_most(pipeline), context=heard, **modes
+        )
+        async with aclosing(events) as listed:
+            async for namespace, mode, data in listed:
+                if mode == "custom" and isinstance(data, dict) and EVENT in data:
+                    yield _without_pathway(data[EVENT])
+                elif mode == "values" and not namespace:
+                    values = data
+    yield {"type": "outputs", "outputs": _told(pipeline, values, usage)}
+
+
+def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
+    """Return a pipeline as a compiled LangGraph graph; see `PatternPipeline.compile`."""
+    if not isinstance(pipeline, PatternPipeline):
+        pipeline = _as_pattern(pipeline)
+    # Models of the environment here: the graph may run in an event loop that is not there yet.
+    services = services_of(_spec(pipeline), _config(), {}, open_models(pipeline.model))
+    graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
+    graph.add_node(BEGIN, _begin)
+    graph.add_node(CONCLUDE, _concluding(pipeline))
+    graph.add_edge(START, BEGIN)
+    graph.add_edge(CONCLUDE, END)
+    plan = Plan(_pathway(pipeline), default=services)
+    build_pattern(graph, pipeline, plan, begin=BEGIN, end=CONCLUDE)
+    compiled: Graph = graph.compile(checkpointer=checkpointer, name=pipeline.name)
+    return compiled.with_config(at_most(pipeline))
+
+
+def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a run as plain data, with a message, a context and a history.
+
+    Raises:
+        ConfigurationError: One is not JSON; or `message`, `context` or `history` is no text, dict
+            or list of messages.
+    """
+    try:
+        given: dict[str, Any] = plain(dict(inputs), "inputs")
+    except ValueError as error:
+        raise ConfigurationError(f"{error}. A pipeline's inputs are plain JSON data.") from error
+    task = given.get("task")
+    for name, default in (
+        ("message", task if isinstance(task, str) else ""),
+        ("context", {}),
+        ("history", []),
+    ):
+        if given.get(name) is None:
+            given[name] = default
+        if not isinstance(given[name], type(default)):
+            kind = type(default).__name__
+            raise ConfigurationError(f"inputs.{name} is {given[name]!r:.80}; it must be {kind}.")
+    return given
+
+
+def _told(
+    pipeline: PatternPipeline, values: Mapping[str, Any], usage: Usage | None = None
+) -> dict[str, Any]:
+    work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
+    outputs = outcome_of(work, conclude(work))
+    if usage and usage.model_calls:
+        outputs["pipeline"]["usage"] = usage.counted()
+    return outputs
+
+
+async def _answer_of(pipeline: Pipeline, inputs: Mapping[str, Any]) -> Any:
+    return await pipeline.run(**inputs)
+
+
+def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
+    return PatternPipeline("sequential", [pipeline], name=pipeline.name, error_handling="fail-fast")
+
+
+@asynccontextmanager
+async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
+    """Give the services of a run; models are open only as long as somebody uses them."""
+    models = open_models(pipeline.model) if _asks_models(pipeline) else None
+    if models is None:
+        yield _without_model(pipeline)
+        return
+    try:
+        yield services_of(_spec(pipeline), _config(), {}, models)
+    finally:
+        await models.close()
+
+
+def _asks_models(pipeline: PatternPipeline) -> bool:
+    """Whether a model could be asked in it, be it an agent's or to choose one."""
+    called = [agent.call for agent in pipeline.members.values()]
+    inner = any(isinstance(call, PatternPipeline) and _asks_models(call) for call in called)
+    return (
+        inner
+        or "llm" in pipeline.settings.values()
+        or any(isinstance(call, ModelAgent) for call in called)
+    )
+
+
+def _config() -> JourneyConfig:
+    return JourneyConfig(persistence="memory://")
+
+
+def _without_model(pipeline: PatternPipeline) -> Services:
+    key = id(pipeline)
+    if key not in _services:
+        _services[key] = replace(services_of(_spec(pipeline), _config(), {}), listening=False)
+        weakref.finalize(pipeline, _services.pop, key, None)
+    return _services[key]
+
+
+def _graph(pipeline: PatternPipeline) -> Graph:
+    """Return the graph of a pipeline, built once."""
+    key = id(pipeline)
+    if key not in _graphs:
+        graph: PatternGraph = StateGraph(PipelineState)
+        build_pattern(graph, pipeline, Plan(_pathway(pipeline)))
+        _graphs[key] = graph.compile(name=pipeline.name)
+        weakref.finalize(pipeline, _graphs.pop, key, None)
+    return _graphs[key]
+
+
+# By identity, as what is kept holds the agents themselves.
+_graphs: dict[int, Graph] = {}
+_services: dict[int, Services] = {}
+
+
+def _pathway(pipeline: PatternPipeline) -> PathwaySpec:
+    return PathwaySpec(pipeline.name, pipeline.name, pipeline.description, pipeline=pipeline)
+
+
+def _spec(pipeline: PatternPipeline) -> JourneySpec:
+    """Return a pipeline as a journey of one pathway, which its agents are made for."""
+    pathway = _pathway(pipeline)
+    left = [path for path, agent in pipeline.leaves if agent.call is None]
+    if left:
+        raise ConfigurationError(
+            f"{pipeline!r}: only a journey can say who {', '.join(left)} is. Give the agents "
+            "themselves, or use it in a pathway."
+        )
+    return JourneySpec(
+        id=pipeline.name,
+        name=pipeline.name,
+        purpose=pipeline.description,
+        entry=pathway.id,
+        pathways=frozen({pathway.id: pathway}),
+        transitions=(),
+        strategies=frozen({}),
+        kept=frozenset(),
+        reachable=frozenset({pathway.id}),
+        sensitive=False,
+        version="",
+    )
+
+
+def _without_pathway(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name != "pathway"}
+
+
+async def _begin(state: Any) -> Update:
+    """Take the inputs, or what the messages say; forget what an earlier run of the thread left."""
+    inputs = dict(state.get("inputs") or {})
+    talk = [_said(message) for message in state.get("messages") or []]
+    if talk and "message" not in inputs:
+        inputs = {**inputs, "message": talk[-1]["content"], "history": talk[:-1]}
+    turn = (state.get("progress") or {}).get("turn")
+    kept = {} if turn is None else {"turn": turn + 1}
+    return {
+        "inputs": inputs_of(inputs),
+        "results": Overwrite([]),
+        "progress": Overwrite(kept),
+    }
+
+
+def _said(message: Any) -> dict[str, str]:
+    role = "assistant" if message.type == "ai" else "user"
+    return {"role": role, "content": text_of(message.content)}
+
+
+def _concluding(pipeline: PatternPipeline) -> Any:
+    async def conclude_run(state: Any) -> Update:
+        outputs = _told(pipeline, state)
+        said = outputs.get(RESPONSE)
+        if not state.get("messages") or not said:
+            return {"outputs": outputs}
+        return {"outputs": outputs, "messages": [{"role": "assistant", "content": str(said)}]}
+
+    return conclude_run

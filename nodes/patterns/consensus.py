@@ -1,0 +1,69 @@
+"""Every agent proposes, then every agent votes (ADR-018: consensus)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from journeys.io_fields import FieldSpec
+from nodes.patterns.votes import Outcome, counted
+from nodes.patterns.work import RESPONSE, Ask, Brief, Conclusion, Work, failed, in_order
+from nodes.plain import copied
+from nodes.state import Output
+
+PROPOSE, VOTE = "propose", "vote"
+_PROPOSE = Ask("Make your own proposal. Later everybody votes on all proposals.")
+
+
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
+    """Ask for a proposal, then for a vote on all of them."""
+    if phase(work) == PROPOSE:
+        return Brief({"phase": PROPOSE}, {"phase": PROPOSE}, _PROPOSE)
+    listed = [
+        {"id": proposal["agent"], "outputs": copied(proposal["values"])}
+        for proposal in proposals(work)
+    ]
+    return Brief(
+        {"phase": VOTE, "proposals": listed}, {"phase": VOTE}, ballot(work, proposals(work))
+    )
+
+
+def ballot(work: Work, candidates: list[Output]) -> Ask:
+    """Return what a model is asked for in a vote: one of the candidates, and how sure it is."""
+    names = tuple(dict.fromkeys(candidate["agent"] for candidate in candidates))
+    fields = (
+        FieldSpec("vote", Literal[names] if names else str, "The id of what you vote for"),
+        FieldSpec("confidence", float, "How sure you are, from 0 to 1"),
+        FieldSpec("reason", str, "Why, in a few words"),
+    )
+    return Ask(
+        "Vote for the best of what was proposed, your own or another.", fields, keeps_own=False
+    )
+
+
+def phase(work: Work) -> str:
+    """Return what is being asked for."""
+    return VOTE if work.progress.get("phase") == VOTE else PROPOSE
+
+
+def proposals(work: Work) -> list[Output]:
+    """Return what can be voted for, in the order of the agents."""
+    return [r for r in work.given if r.get("phase") == PROPOSE]
+
+
+def outcome(work: Work) -> Outcome:
+    """Count the votes that there are."""
+    votes = [r for r in in_order(work.results) if r.get("phase") == VOTE and not r.get("error")]
+    settings = work.pipeline.settings
+    strategy, threshold = settings["voting_strategy"], settings["threshold"]
+    return counted(work, proposals(work), votes, strategy, threshold)
+
+
+def conclude(work: Work) -> Conclusion:
+    """Return the proposal that won; without one, a sentence that says so and no other output."""
+    if not proposals(work) and work.results:
+        return failed(work.results[0], {})
+    came_to = outcome(work)
+    report = {"consensus": came_to.report, "flags": list(came_to.flags)}
+    won = [r["values"] for r in proposals(work) if r["agent"] == came_to.winner]
+    return Conclusion(won or ({RESPONSE: came_to.sentence},), report)

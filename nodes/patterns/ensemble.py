@@ -1,0 +1,32 @@
+"""The best agents for a task answer at once; a synthesizer makes one of it (ADR-018 section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, failures, only, shown
+
+SYNTHESIZER = "synthesizer"
+_ASK = Ask("Several agents gave their view of this. Weigh their `perspectives` into one answer.")
+
+
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
+    """Give the synthesizer every perspective that there is; the others need nothing."""
+    if name != work.holder(SYNTHESIZER):
+        return Brief()
+    perspectives = shown(work.given)
+    return Brief({"perspectives": perspectives, "failed": failures(work.results)}, ask=_ASK)
+
+
+def conclude(work: Work) -> Conclusion:
+    """Return the synthesizer's outputs. It fails without them, or if there was no perspective."""
+    report = {
+        "selected": work.progress.get("selected", []),
+        "flags": work.progress.get("flags", []),
+    }
+    synthesizer = work.holder(SYNTHESIZER)
+    results = work.of(synthesizer)
+    if not results and work.results and not work.given:
+        return failed(work.results[0], report)
+    return only(results[-1] if results else None, report, synthesizer)

@@ -1,0 +1,56 @@
+"""What a pipeline keeps from run to run in a process: whose turn it is, and who failed of late.
+
+A pipeline itself is frozen data, and says nothing of its runs.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+
+from journeys import PatternPipeline
+from nodes.patterns.breaker import Breaker
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memory of one pipeline.
+
+    Attributes:
+        turns: How many choices were made in turn.
+        breakers: Name of an agent -> its breaker; only where the limits want any.
+    """
+
+    turns: int = 0
+    breakers: dict[str, Breaker] = field(default_factory=dict)
+
+
+# By identity: two pipelines of the same agents have nothing to do with each other.
+_memories: dict[int, Memory] = {}
+
+
+def memory_of(pipeline: PatternPipeline) -> Memory:
+    """Return the memory of a pipeline, which lasts as long as it does."""
+    key = id(pipeline)
+    if key not in _memories:
+        _memories[key] = Memory()
+        weakref.finalize(pipeline, _memories.pop, key, None)
+    return _memories[key]
+
+
+def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker | None:
+    """Return the breaker of an agent; None where there is none."""
+    if pipeline.limits.breaker_failures is None:
+        return None
+    breakers = memory_of(pipeline).breakers
+    if name not in breakers:
+        breakers[name] = Breaker(pipeline.limits)
+    return breakers[name]
+
+
+def forget(pipeline: PatternPipeline) -> None:
+    """Begin anew, in the pipelines within it as well."""
+    _memories.pop(id(pipeline), None)
+    for agent in pipeline.members.values():
+        if isinstance(agent.call, PatternPipeline):
+            forget(agent.call)

@@ -1,0 +1,28 @@
+"""All agents at once (ADR-018), and perhaps one who makes one of what they gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, failures, only, shown
+
+AGGREGATOR = "aggregator"
+_ASK = Ask("Several agents worked on this at once. Make one answer of their `results`.")
+
+
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
+    """Give the aggregator all results, in declared order; the others need nothing."""
+    if name != work.holder(AGGREGATOR):
+        return Brief()
+    return Brief({"results": shown(work.given), "failed": failures(work.results)}, ask=_ASK)
+
+
+def conclude(work: Work) -> Conclusion:
+    """Return the aggregator's outputs, else everybody's. It fails if nobody gave anything."""
+    if aggregator := work.holder(AGGREGATOR):
+        results = work.of(aggregator)
+        return only(results[-1] if results else None, {}, aggregator)
+    if not work.given and work.results:
+        return failed(work.results[0], {})
+    return Conclusion([result["values"] for result in work.given])

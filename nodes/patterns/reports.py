@@ -1,0 +1,69 @@
+"""What is told of a run: each agent's own outputs, who failed, and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nodes.patterns.work import Conclusion, Work, merged
+from nodes.state import Output
+
+_NOTES = ("phase", "round", "part", "task")
+
+
+def leaves(results: Iterable[Output]) -> Iterator[Output]:
+    """Yield the results of all who worked, those within pipelines by their paths; no other."""
+    for result in results:
+        parts = result.get("parts")
+        if parts is None:
+            yield result
+        else:
+            yield from parts
+
+
+def within(name: str, results: Iterable[Output]) -> list[Output]:
+    """Return the results of a pipeline's members as those of a member of another one."""
+    return [{**result, "agent": f"{name}/{result['agent']}"} for result in leaves(results)]
+
+
+def flags_of(results: Iterable[Output]) -> list[str]:
+    """Return the flags of results, and one for each agent that failed."""
+    flags: list[str] = []
+    for result in results:
+        flags += result["flags"]
+    failed = [f"agent_failed:{r['agent']}" for r in leaves(results) if r.get("error")]
+    return [*flags, *failed]
+
+
+def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
+    """Return what a run of a pipeline gives back: its outputs, and how they came about."""
+    worked = list(leaves(work.results))
+    failed = [_failure(result) for result in worked if result.get("error")]
+    flags = [flag for result in work.results for flag in result["flags"]]
+    story = {
+        "pattern": work.pipeline.pattern,
+        "status": _status(ended, failed),
+        "results": [_result(result) for result in worked if not result.get("error")],
+        "failed": failed,
+        **ended.report,
+        "flags": list(dict.fromkeys([*flags, *ended.report.get("flags", ())])),
+    }
+    wrong = {"error": f"{ended.blame}: {ended.error}"} if ended.blame is not None else {}
+    return {**merged(ended.values), **wrong, "pipeline": story}
+
+
+def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:
+    if ended.blame is not None:
+        return "failed"
+    return "partial" if failed else "complete"
+
+
+def _result(result: Output) -> dict[str, Any]:
+    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
+    return {"agent": result["agent"], **notes, "outputs": result["values"]}
+
+
+def _failure(result: Output) -> dict[str, Any]:
+    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
+    error = result["error"]
+    return {"agent": result["agent"], **notes, "error": error["message"], "kind": error["kind"]}
