@@ -17,6 +17,7 @@ from graphs.binding import EVENT
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
 from journeys import (
+    Agent,
     ConfigurationError,
     JourneyConfig,
     JourneySpec,
@@ -56,9 +57,9 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     given = inputs_of(inputs)
     usage = Usage()
     async with _served(pipeline) as services:
-        values = await _graph(pipeline).ainvoke(
-            {"inputs": given}, at_most(pipeline), context=replace(services, usage=usage)
-        )
+        start: Any = {"inputs": given}
+        counted: Any = replace(services, usage=usage)
+        values = await _graph(pipeline).ainvoke(start, at_most(pipeline), context=counted)
     return _told(pipeline, values, usage)
 
 
@@ -74,9 +75,9 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     values: Mapping[str, Any] = {}
     usage = Usage()
     async with _served(pipeline) as services:
-        heard = replace(services, usage=usage, listening=True)
+        heard: Any = replace(services, usage=usage, listening=True)
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
-        events = _graph(pipeline).astream(
+        events: Any = _graph(pipeline).astream(
             {"inputs": given}, at_most(pipeline), context=heard, **modes
         )
         async with aclosing(events) as listed:
@@ -145,7 +146,9 @@ async def _answer_of(pipeline: Pipeline, inputs: Mapping[str, Any]) -> Any:
 
 
 def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
-    return PatternPipeline("sequential", [pipeline], name=pipeline.name, error_handling="fail-fast")
+    return PatternPipeline(
+        "sequential", [Agent(pipeline)], name=pipeline.name, error_handling="fail-fast"
+    )
 
 
 @asynccontextmanager

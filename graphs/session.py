@@ -11,8 +11,9 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs import statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
-from graphs.compile import RECURSION_LIMIT, Graph, build
+from graphs.compile import RECURSION_LIMIT, build
 from graphs.ledger import Scribe
+from graphs.stages import Graph
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
 from journeys import (

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import (
     GraphDrained,
     GraphInterrupt,
@@ -15,10 +16,10 @@ from langgraph.errors import (
 )
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
-from typing_extensions import TypedDict
 
-from graphs.binding import bind
+from graphs.binding import bind, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, noted, run_agent
@@ -47,13 +48,6 @@ _NOT_THE_AGENTS = (
     GraphDrained,
     GraphInterrupt,
 )
-
-
-class Run(TypedDict):
-    """What a run of a pipeline ends with, before it is told."""
-
-    results: list[Output]
-    progress: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +127,7 @@ def _is_worth_another_try(error: Exception) -> bool:
     return isinstance(error, kinds) and not isinstance(error.__cause__, final)
 
 
-def at_most(pipeline: PatternPipeline) -> dict[str, Any]:
+def at_most(pipeline: PatternPipeline) -> RunnableConfig:
     """Return LangGraph's configuration of a pipeline's run: how many work at a time, how long."""
     members = len(pipeline.members)
     return {
@@ -166,20 +160,22 @@ def _pipeline_node(seat: Seat, pipeline: PatternPipeline, after: After | None, p
     inner: Graph = graph.compile(name=seat.name)
     limits = at_most(pipeline)
 
-    async def run(state: Any, services: Services) -> Update:
+    async def run(state: Any, runtime: Runtime[Any]) -> Update:
+        services = services_in(runtime, plan.default)
         brief = brief_of(state, seat)
         payload, _ = payload_of(None, base_of(state), brief)
-        run: Run = await inner.ainvoke({"inputs": payload}, limits)
-        output = _output_of(seat, pipeline, run)
+        start: Any = {"inputs": payload}
+        # Named in this very function, or drawings of the graph would not show what is in it.
+        output = _output_of(seat, pipeline, await inner.ainvoke(start, limits))
         if "error" in output and seat.pipeline.error_handling != "graceful":
             error = output["error"]
             raise PathwayExecutionError(seat.pathway.id, seat.path, error["message"])
         return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
 
-    return bind(run, plan.default)
+    return run
 
 
-def _output_of(seat: Seat, pipeline: PatternPipeline, run: Run) -> Output:
+def _output_of(seat: Seat, pipeline: PatternPipeline, run: Any) -> Output:
     """Return what a pipeline gave as one of the results of the one it stands in."""
     ended = conclude(Work(pipeline, run["results"], run.get("progress") or {}))
     output = Output(

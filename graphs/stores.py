@@ -18,7 +18,6 @@ from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
-from graphs.compile import Graph
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -26,6 +25,7 @@ from graphs.migrate_postgres import required
 from graphs.postgres import PostgresJourneySaver
 from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
+from graphs.stages import Graph
 from graphs.statements import Row, Sql, Statement
 from journeys import StateError
 from journeys.store_url import is_server

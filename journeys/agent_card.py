@@ -142,12 +142,17 @@ def _is_weight(value: Any) -> bool:
     return is_number and 0 < value < float("inf")
 
 
+def may_name(name: str) -> bool:
+    """Say whether an agent can be called this: graphs keep some marks for themselves."""
+    return not any(mark in name for mark in "|:/") and not name.startswith("__")
+
+
 def _check_name(name: Any, call: Any) -> None:
     if not name:
         raise ConfigurationError(
             f"{shown(call)} has no name that could name an agent. Write Agent(it, name='...')."
         )
-    if not isinstance(name, str) or any(mark in name for mark in "|:/") or name.startswith("__"):
+    if not isinstance(name, str) or not may_name(name):
         raise ConfigurationError(
             f"{shown(name)} cannot name an agent: it must be text without '|', ':' and '/', and "
             "not begin with '__'."

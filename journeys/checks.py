@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from journeys.agent_card import may_name
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.context import MergeStrategy
 from journeys.errors import did_you_mean
@@ -73,10 +74,10 @@ def _id_faults(pathways: Pathways) -> Iterator[str]:
         if id_ in RESERVED_IDS:
             yield f"{pathway.where}: the id '{id_}' is a node of the graph itself. Rename it."
         for name in pathway.agents:
-            if ":" in name or "|" in name or name.startswith("__"):
+            if not may_name(name):
                 yield (
-                    f"{pathway.where}: the agent name '{name}' holds ':' or '|' or begins with "
-                    "'__', which LangGraph keeps for itself. Rename it."
+                    f"{pathway.where}: the agent name '{name}' holds ':', '|' or '/' or begins "
+                    "with '__', which graphs keep for themselves. Rename it."
                 )
 
 

@@ -85,10 +85,23 @@ class JourneyEvent:
     """One event of a streamed turn.
 
     Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `done` (response)
-    and `error` (type, message), always the last but for a `done`.
+    and `error` (type, message), always the last but for a `done`. Of the agents of a pathway:
+    `agent_started` (agent, pathway), `agent_finished` (agent, pathway, seconds), `agent_failed`
+    (agent, pathway, error, kind), `selected` (agents, by, scores) and `voted` (agent, vote).
     """
 
-    type: Literal["transition", "pathway", "token", "done", "error"]
+    type: Literal[
+        "transition",
+        "pathway",
+        "agent_started",
+        "agent_finished",
+        "agent_failed",
+        "selected",
+        "voted",
+        "token",
+        "done",
+        "error",
+    ]
     data: Mapping[str, Any]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys.agent_card import Agent
+from journeys.agent_card import Agent, may_name
 from journeys.errors import ConfigurationError, did_you_mean, shown
 from journeys.pathway import Pathway
 from journeys.pipelines.pattern import PatternPipeline
@@ -29,6 +29,7 @@ def read_pipeline(
     if not isinstance(config, Mapping):
         faults.append(f"{where}: __pipeline_config__ is {shown(config)}; it must be a dict.")
         return None
+    found: PatternPipeline | list[str] | None
     if isinstance(value, Pipeline):
         found = _of_object(value, id_, config, named)
     else:
@@ -49,7 +50,7 @@ def registered(pipeline: PatternPipeline | None, named: Sequence[str]) -> tuple[
 
 def _of_object(
     pipeline: Pipeline, id_: str, config: Mapping[str, Any], named: Sequence[str]
-) -> PatternPipeline | list[str]:
+) -> PatternPipeline | list[str] | None:
     faults = []
     if config:
         faults.append("__pipeline__ is an object, so __pipeline_config__ has nothing to say.")
@@ -59,7 +60,7 @@ def _of_object(
         return faults
     if isinstance(pipeline, PatternPipeline):
         return pipeline
-    return PatternPipeline("sequential", [Agent(pipeline)], error_handling="fail-fast")
+    return PatternPipeline("sequential", [Agent(pipeline)], error_handling="fail-fast", name=id_)
 
 
 def _of_name(
@@ -78,7 +79,7 @@ def _of_name(
         return [f"__pipeline_config__: {fault}" for fault in faults]
     roles = {role: config[role] for role in shape.roles if config.get(role) is not None}
     peers = [name for name in named if name not in roles.values()]
-    if not named and not roles:
+    if not (named or roles) or not all(map(may_name, named)):
         return None
     try:
         return PatternPipeline(value, peers, roles, settings, error_handling=handling, name=id_)

@@ -29,8 +29,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     if turn["run"] is None:
         return _ended(services, turn)
     pathway = services.spec.pathways[turn["run"]]
-    given = dict(state)
-    results: list[Output] = given.get("results") or []  # type: ignore[assignment]
+    given: Mapping[str, Any] = state
+    results: list[Output] = given.get("results") or []
     ended = _concluded(pathway, results, given.get("progress") or {})
     ops = _accumulated(services.spec, pathway, ended.values)
     config = services.config

@@ -94,10 +94,10 @@ def test_all_faults_of_a_journey_come_in_one_error() -> None:
     assert [fault.partition(": ")[0] for fault in said] == [
         "Trip",
         "Trip.StartPath",
+        "Trip.OtherPath",
         "Trip.__transitions__[0]",
         "Trip",
         "Trip.StartPath",
-        "Trip.OtherPath",
         "Trip.__transitions__[0]",
         "Trip.__transitions__[0]",
     ]
@@ -254,8 +254,11 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
             {"accumulate": {"a": "unoin"}},
             "__accumulate__['a'] is 'unoin'. Did you mean 'union'? One of: replace, append,",
         ),
-        ({"pipeline": "paralel"}, "Did you mean 'parallel'? One of: sequential, parallel."),
-        ({"pipeline": 3}, "__pipeline__ is 3; it must be str."),
+        (
+            {"pipeline": "paralel"},
+            "Did you mean 'parallel'? One of: sequential, supervisor_worker,",
+        ),
+        ({"pipeline": 3}, "__pipeline__ is 3. One of: sequential,"),
         ({"next": "othr"}, "__next__ is 'othr', which is no pathway here. Did you mean 'other'?"),
         ({"next": 3}, "__next__ is 3; it must be str."),
         ({"signature": "Ask"}, "__signature__ is 'Ask'; it must be a Signature class or instance."),
@@ -285,9 +288,9 @@ def test_a_wrong_value_in_a_pathway(attributes: dict[str, Any], said: str) -> No
     assert said in fault
 
 
-@pytest.mark.parametrize("name", ["a:b", "a|b", "__start__"])
+@pytest.mark.parametrize("name", ["a:b", "a|b", "a/b", "__start__"])
 def test_agent_names_keep_clear_of_langgraphs_own(name: str) -> None:
-    assert f"the agent name '{name}' holds ':' or '|'" in fault_of(agents=[name])
+    assert f"the agent name '{name}' holds ':', '|' or '/'" in fault_of(agents=[name])
 
 
 async def late(context: Any) -> bool:

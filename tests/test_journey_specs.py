@@ -81,8 +81,12 @@ def test_the_spec_says_what_the_class_says() -> None:
     )
     assert dict(order.accumulate) == {"items": MergeStrategy.UNION, "name": None}
     assert order.complete_when == ("items",)
-    assert (payment.pipeline, payment.timeout, payment.is_detour) == ("parallel", 5.0, False)
-    assert (faq.returns, faq.is_detour, faq.pipeline) == (ReturnToPrevious(), True, "sequential")
+    assert payment.pipeline
+    assert payment.pipeline.pattern == "parallel"
+    assert (payment.timeout, payment.is_detour) == (5.0, False)
+    assert faq.pipeline
+    assert faq.pipeline.pattern == "sequential"
+    assert (faq.returns, faq.is_detour) == (ReturnToPrevious(), True)
     assert spec.agents == {"clerk": ["order"], "cashier": ["payment"], "librarian": ["faq"]}
 
 

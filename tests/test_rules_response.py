@@ -271,9 +271,8 @@ async def test_the_events_of_a_turn_come_in_the_order_of_what_happens(talk, stor
 
     events = await heard(chat, "weigh again: weight=2 paid=yes")
 
-    assert [event.type for event in events] == [
-        *("transition", "pathway", "token", "pathway", "token", "pathway", "token", "done")
-    ]
+    hop = ("pathway", "agent_started", "agent_finished", "token")
+    assert [event.type for event in events] == ["transition", *hop, *hop, *hop, "done"]
     assert {**events[0].data} == {"from": "weigh", "to": "weigh", "intent": "weigh again"}
     assert [e.data["pathway"] for e in events if e.type == "pathway"] == [
         *("weigh", "label", "receipt")
@@ -349,7 +348,9 @@ async def test_the_first_words_are_heard_before_the_last_are_known(talk, store_u
         if event.type == "token":
             go_on.set()
 
-    assert types == ["pathway", "token", "token", "done"]
+    assert types == [
+        *("pathway", "agent_started", "token", "token", "agent_finished", "done"),
+    ]
 
 
 async def test_of_agents_in_sequence_only_what_is_said_in_the_end_is_heard(talk, store_url):
@@ -398,7 +399,9 @@ async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, stor
     with pytest.raises(PathwayExecutionError):
         await listen()
 
-    assert [event.type for event in events] == ["pathway", "error"]
+    assert [event.type for event in events] == [
+        *("pathway", "agent_started", "agent_failed", "error"),
+    ]
     assert events[-1].data["type"] == "PathwayExecutionError"
     assert "bent" in events[-1].data["message"]
     assert len(await chat.journey.versions()) == 1

@@ -131,7 +131,9 @@ async def test_what_an_agent_writes_to_the_stream_is_not_taken_for_ours(
 
     events = [event async for event in chat.journey.stream_message("hi")]
 
-    assert [event.type for event in events] == ["pathway", "token", "done"]
+    assert [event.type for event in events] == [
+        *("pathway", "agent_started", "agent_finished", "token", "done"),
+    ]
     assert events[-1].data["response"].message == "hello"
 
 

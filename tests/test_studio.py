@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
-from graphs.compile import EVENT
+from graphs.binding import EVENT
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,

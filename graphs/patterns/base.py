@@ -13,7 +13,7 @@ from langgraph.types import Command, RetryPolicy, Send
 from typing_extensions import TypedDict
 
 from graphs.binding import bind, services_in
-from journeys import PathwaySpec, PatternPipeline
+from journeys import Agent, PathwaySpec, PatternPipeline
 from nodes.agent import After, noted
 from nodes.patterns.seat import Seat
 from nodes.services import Services
@@ -98,7 +98,8 @@ class Stage:
 
     def role(self, role: str) -> str:
         """Return the name of the agent in a role."""
-        return self.pipeline.roles[role].name
+        agent: Agent = self.pipeline.roles[role]
+        return agent.name
 
     def add(
         self, name: str, way: Way, *, has_word: bool = False, after: After | None = None
@@ -121,7 +122,7 @@ class Stage:
 
     def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
         """Add a step of the pattern's own."""
-        run.__name__ = name  # type: ignore[attr-defined]
+        run.__name__ = name
         self.graph.add_node(name, bind(run, self.default))
         self._lead(name, way)
 
@@ -180,3 +181,8 @@ def to(name: str) -> Way:
 def sent(name: str, state: Any, part: Any) -> Send:
     """Return a run of a node for one part of the work; several of one node can run at once."""
     return Send(name, {**state, "part": part})
+
+
+def each(names: Sequence[str], state: Any) -> list[Send]:
+    """Return a run of each of some nodes at once; their results come in this order."""
+    return [Send(name, state) for name in names]

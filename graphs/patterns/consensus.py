@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way, each, to
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE, proposals
 from nodes.patterns.seat import Seat
@@ -22,7 +22,7 @@ def consensus(stage: Stage) -> None:
     seat = Seat(stage.pathway, stage.pipeline, "gather", stage.prefix)
 
     async def everybody(state: Any) -> Goal:
-        return stage.peers
+        return each(stage.peers, state)
 
     async def gather(state: Any, services: Services) -> Update:
         voted = state["progress"].get("phase") == VOTE
@@ -31,7 +31,8 @@ def consensus(stage: Stage) -> None:
     async def voters(state: Any) -> Goal:
         if state["progress"]["phase"] != VOTE:
             return stage.end
-        return [result["agent"] for result in proposals(work_of(state, seat))] or stage.end
+        voting = [result["agent"] for result in proposals(work_of(state, seat))]
+        return each(voting, state) or stage.end
 
     stage.start(Way(everybody, stage.peers))
     for name in stage.peers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way, each, to
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE
 from nodes.patterns.debate import JUDGE, JUDGING, OVER, following, last_words
@@ -24,17 +24,18 @@ def debate(stage: Stage) -> None:
     seat = Seat(stage.pathway, stage.pipeline, "gather", stage.prefix)
 
     async def everybody(state: Any) -> Goal:
-        return stage.peers
+        return each(stage.peers, state)
 
     async def gather(state: Any, services: Services) -> Update:
         return {"progress": following(work_of(state, seat))}
 
     async def onward(state: Any) -> Goal:
-        return {
-            OVER: stage.end,
-            JUDGING: judge,
-            VOTE: [result["agent"] for result in last_words(work_of(state, seat))],
-        }.get(state["progress"].get("phase")) or stage.peers
+        phase = state["progress"].get("phase")
+        if phase in (OVER, JUDGING):
+            return judge if phase == JUDGING and judge else stage.end
+        if phase == VOTE:
+            return each([r["agent"] for r in last_words(work_of(state, seat))], state)
+        return each(stage.peers, state)
 
     stage.start(Way(everybody, stage.peers))
     for name in stage.peers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way, each, to
 from graphs.patterns.selecting import selecting
 from nodes.patterns.ensemble import SYNTHESIZER
 
@@ -20,7 +20,7 @@ def ensemble(stage: Stage) -> None:
     synthesizer = stage.role(SYNTHESIZER)
 
     async def chosen(state: Any) -> Goal:
-        return [item["agent"] for item in state["progress"]["selected"]]
+        return each([item["agent"] for item in state["progress"]["selected"]], state)
 
     stage.start(to("select"))
     select = selecting(stage, settings["top_k"], settings["discovery_mode"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way, each, to
 from nodes.patterns.parallel import AGGREGATOR
 
 
@@ -19,7 +19,7 @@ def parallel(stage: Stage) -> None:
     after_all = stage.role(AGGREGATOR) if has_aggregator else stage.end
 
     async def everybody(state: Any) -> Goal:
-        return stage.peers
+        return each(stage.peers, state)
 
     stage.start(Way(everybody, stage.peers))
     for name in stage.peers:

@@ -43,8 +43,8 @@ class PatternPipeline(Pipeline):
     """
 
     pattern: str
-    agents: Sequence[Agent]
-    roles: Mapping[str, Agent] = field(default_factory=dict)
+    agents: Sequence[Any]
+    roles: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     error_handling: str = "graceful"
     limits: Limits = field(default_factory=Limits)
@@ -63,7 +63,7 @@ class PatternPipeline(Pipeline):
         object.__setattr__(self, "name", self.name or self.pattern)
         object.__setattr__(self, "settings", MappingProxyType({**own, **self.settings}))
         roles = {
-            role: self._role(role, self.roles[role]) for role in shape.roles if role in self.roles
+            role: agent_of(self.roles[role], role) for role in shape.roles if role in self.roles
         }
         object.__setattr__(self, "roles", MappingProxyType(roles))
         object.__setattr__(self, "agents", self._peers(shape.peers))

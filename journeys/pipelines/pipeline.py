@@ -46,7 +46,7 @@ class Pipeline(ABC):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.run(**inputs))  # type: ignore[arg-type]
+            return asyncio.run(self.run(**inputs))
         raise ConfigurationError(
             "run_sync() was called where an event loop runs, which it would stop. Write "
             "`await pipeline.run(...)`."

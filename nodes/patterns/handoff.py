@@ -101,7 +101,8 @@ def _ask(work: Work, name: str) -> Ask | None:
     others = tuple(peer for peer in work.peers if peer != name)
     if work.pipeline.settings["handoff_condition"] is not None or not others:
         return None
-    request = create_model("Request", to=(Literal[others], ...), reason=(str, ...))
+    to: Any = (Literal[others], ...)
+    request = create_model("Request", to=to, reason=(str, ...))
     said = (
         f"Another agent that should take over; null if you can answer. Others: {_told(work, name)}"
     )

@@ -81,8 +81,8 @@ def _again(work: Work, given: Any, plan: Sequence[Mapping[str, Any]]) -> dict[in
     if len(work.peers) > 1:
         for result in done:
             if result.get("error"):
-                number = result["part"] - 1
-                again[number] = {"task": plan[number]["task"], "worker": None}
+                place = result["part"] - 1
+                again[place] = {"task": plan[place]["task"], "worker": None}
     for item in given if isinstance(given, list) else []:
         wish = item if isinstance(item, Mapping) else {"part": item}
         number = wish.get("part")
