@@ -11,7 +11,6 @@ from langgraph.errors import (
     GraphDrained,
     GraphInterrupt,
     NodeCancelledError,
-    NodeError,
     NodeTimeoutError,
 )
 from langgraph.graph import END, START, StateGraph
@@ -19,7 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from graphs.binding import bind, services_in
+from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, noted, run_agent
@@ -80,29 +79,27 @@ def build_pattern(
     end: str = END,
 ) -> None:
     """Add a pipeline's pattern to a graph: its agents, and what leads where."""
+    retries = retry_policy(pipeline, plan)
 
     def make(seat: Seat, after: After | None) -> Any:
         inner = pipeline.members[seat.name].call
-        if isinstance(inner, PatternPipeline):
-            return _pipeline_node(seat, inner, after, plan)
-        return _agent_node(seat, after, plan.default)
+        graph = _inner_graph(seat, inner, plan) if isinstance(inner, PatternPipeline) else None
+        return _node(seat, after, plan.default, retries.max_attempts if retries else 1, graph)
 
     stage = Stage(
         graph=graph,
         pipeline=pipeline,
         pathway=plan.pathway,
         make=make,
-        failed=_failed if pipeline.error_handling == "graceful" else None,
         default=plan.default,
         begin=begin,
         end=end,
         prefix=prefix,
         has_word=has_word,
         timeout=pipeline.limits.timeout or plan.timeout,
-        retries=retry_policy(pipeline, plan),
+        retries=retries,
     )
     PATTERNS[pipeline.pattern](stage)
-    stage.forgive()
 
 
 def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:
@@ -136,43 +133,77 @@ def at_most(pipeline: PatternPipeline) -> RunnableConfig:
     }
 
 
-def _agent_node(seat: Seat, after: After | None, default: Services | None) -> Any:
-    async def agent(state: Any, services: Services) -> Update:
-        # One name for whatever an agent raises: LangGraph retries by type, and would not retry
-        # the ValueError or RuntimeError that it most likely is.
-        try:
-            return await run_agent(state, services, seat, after)
-        except (PathwayExecutionError, *_NOT_THE_AGENTS):
-            raise
-        except BaseException as error:
-            _tell_failure(services, seat, error)
-            raise PathwayExecutionError(seat.pathway.id, seat.path, words_of(error)) from error
-
-    return bind(agent, default)
-
-
-def _pipeline_node(seat: Seat, pipeline: PatternPipeline, after: After | None, plan: Plan) -> Any:
-    """Return the node of a pipeline within a pipeline, which is a graph of its own."""
+def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
+    """Return the graph of a pipeline within a pipeline."""
     graph: PatternGraph = StateGraph(PipelineState)
     # Its members are no tries of the outer one's, which does not know how long they may take.
-    inner_plan = replace(plan, timeout=None, retries=0)
-    build_pattern(graph, pipeline, inner_plan, prefix=f"{seat.path}/", has_word=seat.has_word)
-    inner: Graph = graph.compile(name=seat.name)
-    limits = at_most(pipeline)
+    plan = replace(plan, timeout=None, retries=0)
+    build_pattern(graph, pipeline, plan, prefix=f"{seat.path}/", has_word=seat.has_word)
+    return graph.compile(name=seat.name).with_config(at_most(pipeline))
 
-    async def run(state: Any, runtime: Runtime[Any]) -> Update:
-        services = services_in(runtime, plan.default)
-        brief = brief_of(state, seat)
-        payload, _ = payload_of(None, base_of(state), brief)
-        start: Any = {"inputs": payload}
-        # Named in this very function, or drawings of the graph would not show what is in it.
-        output = _output_of(seat, pipeline, await inner.ainvoke(start, limits))
-        if "error" in output and seat.pipeline.error_handling != "graceful":
-            error = output["error"]
-            raise PathwayExecutionError(seat.pathway.id, seat.path, error["message"])
-        return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
 
-    return run
+def _node(
+    seat: Seat, after: After | None, default: Services | None, tries: int, inner: Graph | None
+) -> Any:
+    """Return the node of an agent, or of a pipeline that is one, whose graph is `inner`."""
+    forgives = seat.pipeline.error_handling == "graceful"
+
+    async def node(state: Any, runtime: Runtime[Any]) -> Update:
+        services = services_in(runtime, default)
+        timing = asyncio.timeout(seat.timeout if forgives else None)
+        try:
+            async with timing:
+                # Handed over here, as drawings look for graphs in what a node itself refers to.
+                return await _worked(state, services, seat, after, inner)
+        except _NOT_THE_AGENTS:
+            raise
+        except BaseException as error:
+            failure = _failure(services, seat, error, overdue=timing.expired())
+            # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
+            # leads to, and drawings do not open a graph that has one.
+            if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
+                reason = _reason(failure, overdue=timing.expired())
+                return await noted(state, services, seat, _failed(seat, reason), after)
+            raise failure from failure.__cause__
+
+    return node
+
+
+async def _worked(
+    state: Any, services: Services, seat: Seat, after: After | None, inner: Graph | None
+) -> Update:
+    if inner is None:
+        return await run_agent(state, services, seat, after)
+    brief = brief_of(state, seat)
+    payload, _ = payload_of(None, base_of(state), brief)
+    start: Any = {"inputs": payload}
+    pipeline = seat.pipeline.members[seat.name].call
+    output = _output_of(seat, pipeline, await inner.ainvoke(start, at_most(pipeline)))
+    if "error" in output and seat.pipeline.error_handling != "graceful":
+        raise PathwayExecutionError(seat.pathway.id, seat.path, output["error"]["message"])
+    return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
+
+
+def _attempt(runtime: Runtime[Any]) -> int:
+    return runtime.execution_info.node_attempt if runtime.execution_info else 1
+
+
+def _failure(
+    services: Services, seat: Seat, error: BaseException, *, overdue: bool
+) -> PathwayExecutionError:
+    """Return one error for whatever an agent raises, and tell of it.
+
+    LangGraph retries by type, and would not retry the ValueError or RuntimeError that it most
+    likely is.
+    """
+    if isinstance(error, PathwayExecutionError):  # told where it came from
+        return error
+    reason = _reason(error, overdue=overdue)
+    event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
+    services.emit({"type": "agent_failed", **event, "error": reason["message"]})
+    failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
+    failure.__cause__ = error
+    return failure
 
 
 def _output_of(seat: Seat, pipeline: PatternPipeline, run: Any) -> Output:
@@ -195,37 +226,19 @@ def _own_flags(results: list[Output]) -> list[str]:
     return [flag for result in results for flag in result["flags"]]
 
 
-def _failed(seat: Seat, error: NodeError, services: Services) -> Output:
+def _failed(seat: Seat, reason: AgentError) -> Output:
     """Return the result of an agent that failed, after all its tries."""
-    kind, said = _reason(error.error)
-    if kind == "timeout":
-        _tell(services, seat, kind, said)
     return Output(
-        agent=seat.name,
-        place=seat.place,
-        values={},
-        flags=[],
-        streamed=False,
-        error=AgentError(kind=kind, message=said),
+        agent=seat.name, place=seat.place, values={}, flags=[], streamed=False, error=reason
     )
 
 
-def _reason(error: BaseException) -> tuple[str, str]:
-    if isinstance(error, NodeTimeoutError):
-        return "timeout", "it took longer than it may"
+def _reason(error: BaseException, *, overdue: bool) -> AgentError:
     cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
+    if overdue:
+        return AgentError(kind="timeout", message="it took longer than it may")
     if isinstance(cause, AgentUnavailable):
-        return "unavailable", str(cause)
+        return AgentError(kind="unavailable", message=str(cause))
     if cause is None:
-        return "pipeline", str(error)
-    return type(cause).__name__, words_of(cause)
-
-
-def _tell_failure(services: Services, seat: Seat, error: BaseException) -> None:
-    kind = "unavailable" if isinstance(error, AgentUnavailable) else type(error).__name__
-    _tell(services, seat, kind, words_of(error))
-
-
-def _tell(services: Services, seat: Seat, kind: str, said: str) -> None:
-    event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": kind, "error": said}
-    services.emit({"type": "agent_failed", **event})
+        return AgentError(kind="pipeline", message=str(error))
+    return AgentError(kind=type(cause).__name__, message=words_of(cause))

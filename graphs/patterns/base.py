@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-from langgraph.types import Command, RetryPolicy, Send
+from langgraph.types import RetryPolicy, Send
 from typing_extensions import TypedDict
 
-from graphs.binding import bind, services_in
+from graphs.binding import bind
 from journeys import Agent, PathwaySpec, PatternPipeline
-from nodes.agent import After, noted
+from nodes.agent import After
 from nodes.patterns.seat import Seat
 from nodes.services import Services
 from nodes.state import Output, Update
 
 PatternGraph = StateGraph[Any, Any, Any, Any]
-Goal = str | Sequence[str] | Sequence[Send]
+Goal = str | Sequence[Send]
 Route = Callable[[Any], Awaitable[Goal]]
-"""Decides from the state what runs next: nodes by name, or what is sent to one several times."""
+"""Decides from the state what runs next: a node by its name, or several that are sent to."""
 
 
 class PathwayOutput(TypedDict):
@@ -34,14 +32,10 @@ class PathwayOutput(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a node leads: to one node, or wherever a route decides, among known ones."""
+    """Where a node leads: wherever a route decides, among known nodes."""
 
-    route: Route | str
-    targets: Sequence[str] = ()
-
-    async def onward(self, state: Any) -> Goal:
-        """Return what runs next."""
-        return self.route if isinstance(self.route, str) else await self.route(state)
+    route: Route
+    targets: Sequence[str]
 
 
 class MakeNode(Protocol):
@@ -51,14 +45,7 @@ class MakeNode(Protocol):
         """Return the node of the agent in a seat."""
 
 
-class Failed(Protocol):
-    """Makes a result of what an agent failed at."""
-
-    def __call__(self, seat: Seat, error: NodeError, services: Services) -> Output:
-        """Return the result of an agent that failed."""
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Stage:
     """A graph that a pattern is being built in.
 
@@ -67,7 +54,6 @@ class Stage:
         pipeline: Whose pattern it is.
         pathway: Where it stands.
         make: Makes the nodes of agents.
-        failed: Makes results of failures; where there is none, they are raised.
         default: Services for runs that bring none.
         begin: Where the pattern begins: LangGraph's start, or a node of the graph around it.
         end: Where the pattern ends: LangGraph's end, or a node of the graph around it.
@@ -81,7 +67,6 @@ class Stage:
     pipeline: PatternPipeline
     pathway: PathwaySpec
     make: MakeNode
-    failed: Failed | None = None
     default: Services | None = None
     begin: str = START
     end: str = END
@@ -89,93 +74,75 @@ class Stage:
     has_word: bool = True
     timeout: float | None = None
     retries: RetryPolicy | None = None
-    _ways: dict[str, tuple[Seat, Way, After | None]] = field(default_factory=dict)
 
     @property
     def peers(self) -> list[str]:
         """Names of the agents without a role, in declared order."""
         return [agent.name for agent in self.pipeline.agents]
 
+    @property
+    def forgives(self) -> bool:
+        """Whether the work goes on without an agent that failed."""
+        return self.pipeline.error_handling == "graceful"
+
     def role(self, role: str) -> str:
         """Return the name of the agent in a role."""
         agent: Agent = self.pipeline.roles[role]
         return agent.name
 
+    def seat(self, name: str, *, has_word: bool = False) -> Seat:
+        """Return the place of an agent, or of a step of the pattern's own."""
+        word = self.has_word and has_word
+        return Seat(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
+
     def add(
-        self, name: str, way: Way, *, has_word: bool = False, after: After | None = None
+        self, name: str, way: Way | str, *, has_word: bool = False, after: After | None = None
     ) -> None:
         """Add an agent as a node.
 
         Args:
             name: Its name in the pipeline.
-            way: Where it leads, also when it fails and the work goes on without it.
+            way: Where it leads.
             has_word: Whether what it says is surely the pipeline's reply.
             after: Decides what its result leads to.
         """
-        seat = Seat(
-            self.pathway, self.pipeline, name, self.prefix, self.has_word and has_word, self.timeout
-        )
-        self._ways[name] = (seat, way, after)
-        node = self.make(seat, after)
-        self.graph.add_node(name, node, retry_policy=self.retries, timeout=self.timeout)
+        node = self.make(self.seat(name, has_word=has_word), after)
+        # A try that is forgiven is timed where it is forgiven.
+        timeout = None if self.forgives else self.timeout
+        self.graph.add_node(name, node, retry_policy=self.retries, timeout=timeout)
         self._lead(name, way)
 
     def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
         """Add a step of the pattern's own."""
-        run.__name__ = name
         self.graph.add_node(name, bind(run, self.default))
         self._lead(name, way)
 
-    def start(self, way: Way) -> None:
+    def start(self, way: Way | str) -> None:
         """Say where the pattern begins."""
         self._lead(self.begin, way)
 
-    def unless_failed(self, following: str) -> Way:
-        """Return the way to a node, or to the end for an agent that failed and was forgiven."""
-        if self.failed is None:
-            return Way(following)
+    def unless_failed(self, following: str) -> Way | str:
+        """Return the way to a node; to the end for an agent that failed, and was forgiven."""
+        if not self.forgives:
+            return following
 
         async def route(state: Any) -> Goal:
             return self.end if state["results"][-1].get("error") else following
 
         return Way(route, [following, self.end])
 
-    def forgive(self) -> None:
-        """Let the work go on without an agent that failed: by LangGraph's own error handler."""
-        if self.failed is not None:
-            self.graph.set_node_defaults(error_handler=self._handler(self.failed))
-
-    def _handler(self, failed: Failed) -> Any:
-        async def handler(state: Any, error: NodeError, runtime: Runtime[Any]) -> Any:
-            if error.node not in self._ways:  # a step of our own, whose fault is no agent's
-                raise error.error
-            seat, way, after = self._ways[error.node]
-            services = services_in(runtime, self.default)
-            update = await noted(state, services, seat, failed(seat, error, services), after)
-            results = [*(state.get("results") or []), *update["results"]]
-            progress = {**(state.get("progress") or {}), **update.get("progress", {})}
-            goal = await way.onward({**state, "results": results, "progress": progress})
-            return Command(update=update, goto=goal)
-
-        return handler
-
-    def _lead(self, name: str, way: Way) -> None:
-        if isinstance(way.route, str):
-            self.graph.add_edge(name, way.route)
+    def _lead(self, name: str, way: Way | str) -> None:
+        if isinstance(way, str):
+            self.graph.add_edge(name, way)
         else:
             self.graph.add_conditional_edges(name, _unnamed(way), list(way.targets))
 
 
 def _unnamed(way: Way) -> Any:
     async def route(state: Any) -> Any:  # without a type, or LangGraph would take it for a schema
-        return await way.onward(state)
+        return await way.route(state)
 
     return route
-
-
-def to(name: str) -> Way:
-    """Return the way to one node."""
-    return Way(name)
 
 
 def sent(name: str, state: Any, part: Any) -> Send:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way
 from nodes.patterns.blackboard import CONTROLLER, after
 
 
@@ -19,7 +19,7 @@ def blackboard(stage: Stage) -> None:
     async def wanted(state: Any) -> Goal:
         return state["progress"]["next"] or stage.end
 
-    stage.start(to(controller))
+    stage.start(controller)
     stage.add(controller, Way(wanted, [*stage.peers, stage.end]), after=after)
     for name in stage.peers:
-        stage.add(name, to(controller))
+        stage.add(name, controller)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each, to
+from graphs.patterns.base import Goal, Stage, Way, each
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE, proposals
-from nodes.patterns.seat import Seat
 from nodes.services import Services
 from nodes.state import Update
 
 
 def consensus(stage: Stage) -> None:
     """Let everybody propose, and those who did vote."""
-    seat = Seat(stage.pathway, stage.pipeline, "gather", stage.prefix)
+    seat = stage.seat("gather")
 
     async def everybody(state: Any) -> Goal:
         return each(stage.peers, state)
@@ -36,5 +35,5 @@ def consensus(stage: Stage) -> None:
 
     stage.start(Way(everybody, stage.peers))
     for name in stage.peers:
-        stage.add(name, to("gather"))
+        stage.add(name, "gather")
     stage.step("gather", gather, Way(voters, [*stage.peers, stage.end]))

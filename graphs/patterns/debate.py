@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each, to
+from graphs.patterns.base import Goal, Stage, Way, each
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE
 from nodes.patterns.debate import JUDGE, JUDGING, OVER, following, last_words
-from nodes.patterns.seat import Seat
 from nodes.services import Services
 from nodes.state import Update
 
@@ -21,7 +20,7 @@ from nodes.state import Update
 def debate(stage: Stage) -> None:
     """Run the rounds, and then what decides."""
     judge = stage.role(JUDGE) if JUDGE in stage.pipeline.roles else None
-    seat = Seat(stage.pathway, stage.pipeline, "gather", stage.prefix)
+    seat = stage.seat("gather")
 
     async def everybody(state: Any) -> Goal:
         return each(stage.peers, state)
@@ -39,8 +38,8 @@ def debate(stage: Stage) -> None:
 
     stage.start(Way(everybody, stage.peers))
     for name in stage.peers:
-        stage.add(name, to("gather"))
+        stage.add(name, "gather")
     targets = [*stage.peers, judge] if judge else stage.peers
     stage.step("gather", gather, Way(onward, [*targets, stage.end]))
     if judge:
-        stage.add(judge, to(stage.end), has_word=True)
+        stage.add(judge, stage.end, has_word=True)

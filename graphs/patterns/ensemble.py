@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each, to
+from graphs.patterns.base import Goal, Stage, Way, each
 from graphs.patterns.selecting import selecting
 from nodes.patterns.ensemble import SYNTHESIZER
 
@@ -22,9 +22,9 @@ def ensemble(stage: Stage) -> None:
     async def chosen(state: Any) -> Goal:
         return each([item["agent"] for item in state["progress"]["selected"]], state)
 
-    stage.start(to("select"))
+    stage.start("select")
     select = selecting(stage, settings["top_k"], settings["discovery_mode"])
     stage.step("select", select, Way(chosen, stage.peers))
     for name in stage.peers:
         stage.add(name, stage.unless_failed(synthesizer))
-    stage.add(synthesizer, to(stage.end), has_word=True)
+    stage.add(synthesizer, stage.end, has_word=True)

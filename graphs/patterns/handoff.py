@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way
 from nodes.patterns.handoff import after
 
 
@@ -18,6 +18,6 @@ def handoff(stage: Stage) -> None:
     async def holder(state: Any) -> Goal:
         return state["progress"]["next"] or stage.end
 
-    stage.start(to(stage.peers[0]))
+    stage.start(stage.peers[0])
     for name in stage.peers:
         stage.add(name, Way(holder, [*stage.peers, stage.end]), after=after)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each, to
+from graphs.patterns.base import Goal, Stage, Way, each
 from nodes.patterns.parallel import AGGREGATOR
 
 
@@ -25,4 +25,4 @@ def parallel(stage: Stage) -> None:
     for name in stage.peers:
         stage.add(name, stage.unless_failed(after_all))
     if has_aggregator:
-        stage.add(after_all, to(stage.end), has_word=True)
+        stage.add(after_all, stage.end, has_word=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, to
+from graphs.patterns.base import Goal, Stage, Way
 from graphs.patterns.selecting import selecting
 
 
@@ -20,7 +20,7 @@ def router(stage: Stage) -> None:
     async def chosen(state: Any) -> Goal:
         return str(state["progress"]["selected"][0]["agent"])
 
-    stage.start(to("select"))
+    stage.start("select")
     stage.step("select", selecting(stage, 1, mode), Way(chosen, stage.peers))
     for name in stage.peers:
-        stage.add(name, to(stage.end), has_word=True)
+        stage.add(name, stage.end, has_word=True)

@@ -6,14 +6,13 @@ from typing import Any
 
 from graphs.patterns.base import Stage
 from nodes.agent import chooser_of
-from nodes.patterns.seat import Seat
 from nodes.services import Services
 from nodes.state import Update
 
 
 def selecting(stage: Stage, k: int, mode: str) -> Any:
     """Return the step that selects up to `k` agents of a stage's pipeline."""
-    seat = Seat(stage.pathway, stage.pipeline, "select", stage.prefix)
+    seat = stage.seat("select")
     names = [agent.name for agent in stage.pipeline.agents]
 
     async def select(state: Any, services: Services) -> Update:

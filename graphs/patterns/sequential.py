@@ -5,12 +5,12 @@ START -> first -> second -> ... -> END
 
 from __future__ import annotations
 
-from graphs.patterns.base import Stage, to
+from graphs.patterns.base import Stage
 
 
 def sequential(stage: Stage) -> None:
     """Run the agents in declared order; the first that fails ends it."""
     last = stage.peers[-1]
-    stage.start(to(stage.peers[0]))
+    stage.start(stage.peers[0])
     for name, following in zip(stage.peers, [*stage.peers[1:], stage.end], strict=True):
         stage.add(name, stage.unless_failed(following), has_word=name == last)

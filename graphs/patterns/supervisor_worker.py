@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, sent, to
+from graphs.patterns.base import Goal, Stage, Way, sent
 from nodes.patterns.supervisor_worker import SUPERVISOR, after
 
 
@@ -25,7 +25,7 @@ def supervisor_worker(stage: Stage) -> None:
             for place in progress["open"]
         ] or stage.end
 
-    stage.start(to(supervisor))
+    stage.start(supervisor)
     stage.add(supervisor, Way(parts, [*stage.peers, stage.end]), after=after)
     for name in stage.peers:
-        stage.add(name, to(supervisor))
+        stage.add(name, supervisor)
