@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -37,4 +36,4 @@ def services_in(runtime: Runtime[Any], default: Services | None) -> Services:
     services = default if default is not None else runtime.context
     assert isinstance(services, Services), "the graph was built for a manager, and run without one"
     write = runtime.stream_writer
-    return replace(services, emit=lambda event: write({EVENT: event}))
+    return services.telling(lambda event: write({EVENT: event}))

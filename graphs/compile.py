@@ -17,7 +17,7 @@ from graphs.agents import services_of, timeout_of
 from graphs.binding import bind
 from graphs.chat import ChatInput, ChatState
 from graphs.patterns import PathwayOutput, PatternGraph
-from graphs.stages import LONGEST_PAUSE, Graph, Plan, at_most, build_pattern
+from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -32,8 +32,9 @@ from nodes.settle import settle
 from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
 from nodes.understand import understand
 
-RECURSION_LIMIT = 2 * MAX_HOPS + 10
-"""Most supersteps of a turn: one to understand, two for each pathway that runs, and some air."""
+RECURSION_LIMIT = MOST_STEPS
+"""Most supersteps of a turn, and of each graph within it; the hops of a turn have a limit of
+their own, and so have the rounds of a pipeline."""
 
 
 class GraphState(SessionState):

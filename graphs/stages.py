@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from langgraph.types import RetryPolicy
 from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
-from nodes.agent import After, brief_of, noted, run_agent
+from nodes.agent import After, brief_of, noted, result_of, run_agent
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude
 from nodes.patterns.breaker import AgentUnavailable
@@ -36,6 +37,7 @@ LONGEST_PAUSE = 128.0
 """Seconds between two tries, at most."""
 MOST_STEPS = 10_000
 """Most supersteps of a pipeline: its own limits end it long before."""
+_UNLIMITED = 10_000
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 # The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
@@ -124,13 +126,17 @@ def _is_worth_another_try(error: Exception) -> bool:
     return isinstance(error, kinds) and not isinstance(error.__cause__, final)
 
 
-def at_most(pipeline: PatternPipeline) -> RunnableConfig:
-    """Return LangGraph's configuration of a pipeline's run: how many work at a time, how long."""
-    members = len(pipeline.members)
-    return {
-        "max_concurrency": pipeline.settings.get("max_workers", max(members, 50)),
-        "recursion_limit": MOST_STEPS,
-    }
+def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfig:
+    """Return LangGraph's configuration of a pipeline's run: how long, how many work at a time.
+
+    Args:
+        pipeline: The pipeline.
+        within: Whether it runs within another run, whose limit it would have otherwise.
+    """
+    workers = pipeline.settings.get("max_workers", _UNLIMITED)
+    if within or workers < len(pipeline.agents):
+        return {"recursion_limit": MOST_STEPS, "max_concurrency": workers}
+    return {"recursion_limit": MOST_STEPS}
 
 
 def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
@@ -139,7 +145,7 @@ def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
     # Its members are no tries of the outer one's, which does not know how long they may take.
     plan = replace(plan, timeout=None, retries=0)
     build_pattern(graph, pipeline, plan, prefix=f"{seat.path}/", has_word=seat.has_word)
-    return graph.compile(name=seat.name).with_config(at_most(pipeline))
+    return graph.compile(name=seat.name)
 
 
 def _node(
@@ -150,7 +156,7 @@ def _node(
 
     async def node(state: Any, runtime: Runtime[Any]) -> Update:
         services = services_in(runtime, default)
-        timing = asyncio.timeout(seat.timeout if forgives else None)
+        timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
         try:
             async with timing:
                 # Handed over here, as drawings look for graphs in what a node itself refers to.
@@ -158,12 +164,13 @@ def _node(
         except _NOT_THE_AGENTS:
             raise
         except BaseException as error:
-            failure = _failure(services, seat, error, overdue=timing.expired())
+            failure = _failure(services, seat, error, overdue=_expired(timing))
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
-                reason = _reason(failure, overdue=timing.expired())
-                return await noted(state, services, seat, _failed(seat, reason), after)
+                reason = _reason(failure, overdue=_expired(timing))
+                failed = result_of(state, seat, error=reason)
+                return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
     return node
@@ -175,13 +182,23 @@ async def _worked(
     if inner is None:
         return await run_agent(state, services, seat, after)
     brief = brief_of(state, seat)
+    if brief is None:
+        return {}
     payload, _ = payload_of(None, base_of(state), brief)
     start: Any = {"inputs": payload}
     pipeline = seat.pipeline.members[seat.name].call
-    output = _output_of(seat, pipeline, await inner.ainvoke(start, at_most(pipeline)))
+    run = await inner.ainvoke(start, at_most(pipeline, within=True))
+    output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)
     if "error" in output and seat.pipeline.error_handling != "graceful":
         raise PathwayExecutionError(seat.pathway.id, seat.path, output["error"]["message"])
-    return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
+    return await noted(state, services, seat, output, after)
+
+
+_untimed = nullcontext()
+
+
+def _expired(timing: Any) -> bool:
+    return timing is not _untimed and timing.expired()
 
 
 def _attempt(runtime: Runtime[Any]) -> int:
@@ -200,37 +217,30 @@ def _failure(
         return error
     reason = _reason(error, overdue=overdue)
     event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
-    services.emit({"type": "agent_failed", **event, "error": reason["message"]})
+    services.tell("agent_failed", **event, error=reason["message"])
     failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
     failure.__cause__ = error
     return failure
 
 
-def _output_of(seat: Seat, pipeline: PatternPipeline, run: Any) -> Output:
-    """Return what a pipeline gave as one of the results of the one it stands in."""
-    ended = conclude(Work(pipeline, run["results"], run.get("progress") or {}))
-    output = Output(
-        agent=seat.name,
-        place=seat.place,
-        values=merged(ended.values),
-        flags=[*_own_flags(run["results"]), *ended.report.get("flags", ())],
-        streamed=any(result["streamed"] for result in run["results"]),
-        parts=within(seat.name, run["results"]),
-    )
-    if ended.blame is not None:
-        output["error"] = AgentError(kind="pipeline", message=f"{ended.blame}: {ended.error}")
-    return output
+def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]:
+    """Return what a pipeline gave, as one of the results of the one it stands in."""
+    results = run["results"]
+    ended = conclude(Work(pipeline, results, run.get("progress") or {}))
+    parts = within(seat.name, results)
+    given = {
+        "values": merged(ended.values),
+        "flags": [*_own_flags(results), *ended.report.get("flags", ())],
+        "streamed": any(result["streamed"] for result in results),
+        "parts": parts,
+    }
+    if ended.blame is None:
+        return given
+    return {**given, "error": AgentError(kind="pipeline", message=f"{ended.blame}: {ended.error}")}
 
 
 def _own_flags(results: list[Output]) -> list[str]:
     return [flag for result in results for flag in result["flags"]]
-
-
-def _failed(seat: Seat, reason: AgentError) -> Output:
-    """Return the result of an agent that failed, after all its tries."""
-    return Output(
-        agent=seat.name, place=seat.place, values={}, flags=[], streamed=False, error=reason
-    )
 
 
 def _reason(error: BaseException, *, overdue: bool) -> AgentError:

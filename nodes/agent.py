@@ -38,20 +38,29 @@ async def run_agent(
     """
     agent = services.agents[seat.pathway.id, seat.path]
     brief = brief_of(state, seat)
+    if brief is None:
+        return {}
     signature = agent.signature or seat.pathway.signature
     payload, flags = payload_of(signature, base_of(state), brief)
     say = _speaker(state, services, seat)
-    services.emit({"type": "agent_started", **_named(seat)})
+    services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
     values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
-    services.emit({"type": "agent_finished", **_named(seat), "seconds": seconds})
+    services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
-        services.emit({"type": "voted", **_named(seat), "vote": values.get("vote")})
+        services.tell("voted", **_named(seat), vote=values.get("vote"))
+    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **brief.notes)
+    return await noted(state, services, seat, output, after)
+
+
+def result_of(state: State, seat: Seat, **given: Any) -> Output:
+    """Return what the agent in a seat gave, with what is noted of it."""
+    wave = len(state.get("results") or ())
     output = Output(
-        agent=seat.name, place=seat.place, values=values, flags=flags, streamed=say.spoke
+        agent=seat.name, place=seat.place, wave=wave, values={}, flags=[], streamed=False
     )
-    return await noted(state, services, seat, {**output, **brief.notes}, after)  # type: ignore[typeddict-item]
+    return {**output, **given}  # type: ignore[typeddict-item]
 
 
 async def noted(
@@ -73,8 +82,8 @@ def work_of(state: State, seat: Seat) -> Work:
     return Work(seat.pipeline, state.get("results") or (), state.get("progress") or {})
 
 
-def brief_of(state: State, seat: Seat) -> Brief:
-    """Return what an agent is asked now."""
+def brief_of(state: State, seat: Seat) -> Brief | None:
+    """Return what an agent is asked now; None if there is nothing left to ask it."""
     rules = RULES[seat.pipeline.pattern]
     return rules.brief(work_of(state, seat), seat.name, state.get("part"))
 
@@ -82,7 +91,7 @@ def brief_of(state: State, seat: Seat) -> Brief:
 def chooser_of(state: State, services: Services, seat: Seat) -> Chooser:
     """Return what chooses among the members of the seat's pipeline."""
     turn = (state.get("progress") or {}).get("turn")
-    return Chooser(seat.pipeline, services, task_of(base_of(state)), turn)
+    return Chooser(seat.pipeline, services, task_of(state), turn)
 
 
 def _named(seat: Seat) -> dict[str, str]:

@@ -44,8 +44,11 @@ def payload_of(
     return {**base, **inputs, **brief.extra, **given}, flags
 
 
-def task_of(base: Mapping[str, Any]) -> str:
+def task_of(state: Mapping[str, Any]) -> str:
     """Return what a run is about in words: its `task`, the message, or any text it is given."""
+    if "inputs" not in state:
+        return state["turn"]["message"] or ""
+    base = state["inputs"]
     for name in ("task", "message"):
         if isinstance(base.get(name), str) and base[name].strip():
             return str(base[name])

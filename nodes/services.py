@@ -41,6 +41,24 @@ class Services:
     listening: bool = True
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
 
+    def tell(self, type_: str, **details: Any) -> None:
+        """Pass on an event of the running turn, if anybody listens."""
+        if self.listening:
+            self.emit({"type": type_, **details})
+
+    def telling(self, emit: Callable[[Mapping[str, Any]], None]) -> Services:
+        """Return them for one node, whose events go where they are told."""
+        return Services(
+            self.spec,
+            self.config,
+            self.agents,
+            self.matcher,
+            self.models,
+            self.usage,
+            self.listening,
+            emit,
+        )
+
     @property
     def fails_fast(self) -> bool:
         """Whether errors are raised to the caller."""

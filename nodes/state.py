@@ -123,13 +123,15 @@ class AgentError(TypedDict):
 class Output(TypedDict):
     """What one agent gave back.
 
-    `agent` is its name in its pipeline, `place` its place there; `streamed` says that its reply was
-    heard while it was made. What a pattern notes of it is there where it has something to note.
+    `agent` is its name in its pipeline, `place` its place there, `wave` how many results there were
+    when it began: those of one wave worked at once. `streamed` says that its reply was heard while
+    it was made. What a pattern notes of it is there where it has something to note.
     `parts` are the results of the agents within, where the agent is a pipeline itself.
     """
 
     agent: str
     place: int
+    wave: int
     values: dict[str, Any]
     flags: list[str]
     streamed: bool

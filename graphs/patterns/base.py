@@ -18,9 +18,9 @@ from nodes.services import Services
 from nodes.state import Output, Update
 
 PatternGraph = StateGraph[Any, Any, Any, Any]
-Goal = str | Sequence[Send]
+Goal = str | Sequence[str] | Sequence[Send]
 Route = Callable[[Any], Awaitable[Goal]]
-"""Decides from the state what runs next: a node by its name, or several that are sent to."""
+"""Decides from the state what runs next: nodes by their names, or one that is sent to."""
 
 
 class PathwayOutput(TypedDict):
@@ -117,19 +117,10 @@ class Stage:
         self.graph.add_node(name, bind(run, self.default))
         self._lead(name, way)
 
-    def start(self, way: Way | str) -> None:
-        """Say where the pattern begins."""
-        self._lead(self.begin, way)
-
-    def unless_failed(self, following: str) -> Way | str:
-        """Return the way to a node; to the end for an agent that failed, and was forgiven."""
-        if not self.forgives:
-            return following
-
-        async def route(state: Any) -> Goal:
-            return self.end if state["results"][-1].get("error") else following
-
-        return Way(route, [following, self.end])
+    def start(self, *first: str) -> None:
+        """Say what the pattern begins with; several nodes begin at once."""
+        for name in first:
+            self._lead(self.begin, name)
 
     def _lead(self, name: str, way: Way | str) -> None:
         if isinstance(way, str):
@@ -148,8 +139,3 @@ def _unnamed(way: Way) -> Any:
 def sent(name: str, state: Any, part: Any) -> Send:
     """Return a run of a node for one part of the work; several of one node can run at once."""
     return Send(name, {**state, "part": part})
-
-
-def each(names: Sequence[str], state: Any) -> list[Send]:
-    """Return a run of each of some nodes at once; their results come in this order."""
-    return [Send(name, state) for name in names]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each
+from graphs.patterns.base import Goal, Stage, Way
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE, proposals
 from nodes.services import Services
@@ -20,9 +20,6 @@ def consensus(stage: Stage) -> None:
     """Let everybody propose, and those who did vote."""
     seat = stage.seat("gather")
 
-    async def everybody(state: Any) -> Goal:
-        return each(stage.peers, state)
-
     async def gather(state: Any, services: Services) -> Update:
         voted = state["progress"].get("phase") == VOTE
         return {"progress": {"phase": "counted" if voted else VOTE}}
@@ -31,9 +28,9 @@ def consensus(stage: Stage) -> None:
         if state["progress"]["phase"] != VOTE:
             return stage.end
         voting = [result["agent"] for result in proposals(work_of(state, seat))]
-        return each(voting, state) or stage.end
+        return voting or stage.end
 
-    stage.start(Way(everybody, stage.peers))
+    stage.start(*stage.peers)
     for name in stage.peers:
         stage.add(name, "gather")
     stage.step("gather", gather, Way(voters, [*stage.peers, stage.end]))

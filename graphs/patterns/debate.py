@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each
+from graphs.patterns.base import Goal, Stage, Way
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE
 from nodes.patterns.debate import JUDGE, JUDGING, OVER, following, last_words
@@ -22,9 +22,6 @@ def debate(stage: Stage) -> None:
     judge = stage.role(JUDGE) if JUDGE in stage.pipeline.roles else None
     seat = stage.seat("gather")
 
-    async def everybody(state: Any) -> Goal:
-        return each(stage.peers, state)
-
     async def gather(state: Any, services: Services) -> Update:
         return {"progress": following(work_of(state, seat))}
 
@@ -33,10 +30,10 @@ def debate(stage: Stage) -> None:
         if phase in (OVER, JUDGING):
             return judge if phase == JUDGING and judge else stage.end
         if phase == VOTE:
-            return each([r["agent"] for r in last_words(work_of(state, seat))], state)
-        return each(stage.peers, state)
+            return [result["agent"] for result in last_words(work_of(state, seat))]
+        return stage.peers
 
-    stage.start(Way(everybody, stage.peers))
+    stage.start(*stage.peers)
     for name in stage.peers:
         stage.add(name, "gather")
     targets = [*stage.peers, judge] if judge else stage.peers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphs.patterns.base import Goal, Stage, Way, each
+from graphs.patterns.base import Goal, Stage, Way
 from graphs.patterns.selecting import selecting
 from nodes.patterns.ensemble import SYNTHESIZER
 
@@ -20,11 +20,11 @@ def ensemble(stage: Stage) -> None:
     synthesizer = stage.role(SYNTHESIZER)
 
     async def chosen(state: Any) -> Goal:
-        return each([item["agent"] for item in state["progress"]["selected"]], state)
+        return [item["agent"] for item in state["progress"]["selected"]]
 
     stage.start("select")
     select = selecting(stage, settings["top_k"], settings["discovery_mode"])
     stage.step("select", select, Way(chosen, stage.peers))
     for name in stage.peers:
-        stage.add(name, stage.unless_failed(synthesizer))
+        stage.add(name, synthesizer)
     stage.add(synthesizer, stage.end, has_word=True)

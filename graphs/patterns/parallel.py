@@ -7,9 +7,7 @@ START --> second ---> aggregator, if there is one -> END
 
 from __future__ import annotations
 
-from typing import Any
-
-from graphs.patterns.base import Goal, Stage, Way, each
+from graphs.patterns.base import Stage
 from nodes.patterns.parallel import AGGREGATOR
 
 
@@ -18,11 +16,8 @@ def parallel(stage: Stage) -> None:
     has_aggregator = AGGREGATOR in stage.pipeline.roles
     after_all = stage.role(AGGREGATOR) if has_aggregator else stage.end
 
-    async def everybody(state: Any) -> Goal:
-        return each(stage.peers, state)
-
-    stage.start(Way(everybody, stage.peers))
+    stage.start(*stage.peers)
     for name in stage.peers:
-        stage.add(name, stage.unless_failed(after_all))
+        stage.add(name, after_all)
     if has_aggregator:
         stage.add(after_all, stage.end, has_word=True)

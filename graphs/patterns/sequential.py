@@ -9,8 +9,8 @@ from graphs.patterns.base import Stage
 
 
 def sequential(stage: Stage) -> None:
-    """Run the agents in declared order; the first that fails ends it."""
+    """Run the agents in declared order; after one that failed nobody is asked."""
     last = stage.peers[-1]
     stage.start(stage.peers[0])
     for name, following in zip(stage.peers, [*stage.peers[1:], stage.end], strict=True):
-        stage.add(name, stage.unless_failed(following), has_word=name == last)
+        stage.add(name, following, has_word=name == last)

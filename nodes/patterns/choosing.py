@@ -68,17 +68,17 @@ class Chooser:
             task: What is to be done.
             agents: Who could do it, at least one.
             k: How many are chosen, at most.
-            mode: "semantic" or "a2a", "llm", "round-robin", "random" or "all".
+            mode: "semantic" or "a2a", "llm", "round-robin", "random" or "all"; where there is only
+                one, nothing has to be chosen.
         """
         selection = await self._chosen(task, agents, k, mode)
         scores = {item["agent"]: item["score"] for item in selection.chosen}
-        event = {"agents": selection.names, "by": selection.by, "scores": scores}
-        self.services.emit({"type": "selected", **event})
+        self.services.tell("selected", agents=selection.names, by=selection.by, scores=scores)
         return selection
 
     async def _chosen(self, task: str, agents: Sequence[Agent], k: int, mode: str) -> Selection:
-        if mode == "all":
-            return Selection([_item(agent.name, _SURE) for agent in agents], mode)
+        if mode == "all" or len(agents) == 1:
+            return Selection([_item(agent.name, _SURE) for agent in agents], "all")
         if mode == "random":
             drawn = random.sample(list(agents), min(k, len(agents)))
             return Selection([_item(agent.name, _SURE) for agent in drawn], mode)

@@ -11,10 +11,12 @@ SYNTHESIZER = "synthesizer"
 _ASK = Ask("Several agents gave their view of this. Weigh their `perspectives` into one answer.")
 
 
-def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
-    """Give the synthesizer every perspective that there is; the others need nothing."""
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
+    """Give the synthesizer every perspective, if there is any; the others need nothing."""
     if name != work.holder(SYNTHESIZER):
         return Brief()
+    if not work.given:
+        return None
     perspectives = shown(work.given)
     return Brief({"perspectives": perspectives, "failed": failures(work.results)}, ask=_ASK)
 

@@ -11,18 +11,20 @@ AGGREGATOR = "aggregator"
 _ASK = Ask("Several agents worked on this at once. Make one answer of their `results`.")
 
 
-def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
-    """Give the aggregator all results, in declared order; the others need nothing."""
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
+    """Give the aggregator all results, if there are any; the others need nothing."""
     if name != work.holder(AGGREGATOR):
         return Brief()
+    if not work.given:
+        return None
     return Brief({"results": shown(work.given), "failed": failures(work.results)}, ask=_ASK)
 
 
 def conclude(work: Work) -> Conclusion:
     """Return the aggregator's outputs, else everybody's. It fails if nobody gave anything."""
+    if not work.given and work.results:
+        return failed(work.results[0], {})
     if aggregator := work.holder(AGGREGATOR):
         results = work.of(aggregator)
         return only(results[-1] if results else None, {}, aggregator)
-    if not work.given and work.results:
-        return failed(work.results[0], {})
     return Conclusion([result["values"] for result in work.given])

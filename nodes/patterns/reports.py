@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodes.patterns.work import Conclusion, Work, merged
+from nodes.patterns.work import Conclusion, Work, as_they_began, merged
 from nodes.state import Output
 
 _NOTES = ("phase", "round", "part", "task")
@@ -23,7 +23,8 @@ def leaves(results: Iterable[Output]) -> Iterator[Output]:
 
 def within(name: str, results: Iterable[Output]) -> list[Output]:
     """Return the results of a pipeline's members as those of a member of another one."""
-    return [{**result, "agent": f"{name}/{result['agent']}"} for result in leaves(results)]
+    listed = leaves(as_they_began(list(results)))
+    return [{**result, "agent": f"{name}/{result['agent']}"} for result in listed]
 
 
 def flags_of(results: Iterable[Output]) -> list[str]:
@@ -37,7 +38,7 @@ def flags_of(results: Iterable[Output]) -> list[str]:
 
 def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
     """Return what a run of a pipeline gives back: its outputs, and how they came about."""
-    worked = list(leaves(work.results))
+    worked = list(leaves(as_they_began(work.results)))
     failed = [_failure(result) for result in worked if result.get("error")]
     flags = [flag for result in work.results for flag in result["flags"]]
     story = {

@@ -9,8 +9,10 @@ from nodes.patterns.work import Brief, Conclusion, Work, failed
 from nodes.plain import copied
 
 
-def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
-    """Give an agent the outputs of all before it, by name."""
+def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
+    """Give an agent the outputs of all before it, by name; nobody is asked after a failure."""
+    if len(work.given) < len(work.results):
+        return None
     return Brief(extra=_outputs(work))
 
 

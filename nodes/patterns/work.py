@@ -111,8 +111,14 @@ class Conclusion:
 class Rules(Protocol):
     """The rules of one pattern, free of any graph."""
 
-    def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
-        """Return what an agent is asked now; `part` is what it was sent for, if it was."""
+    def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
+        """Return what an agent is asked now; None if there is nothing left to ask it.
+
+        Args:
+            work: The work so far.
+            name: The agent.
+            part: What it was sent for, if it was.
+        """
 
     def conclude(self, work: Work) -> Conclusion:
         """Return what a run comes to that is over."""
@@ -121,6 +127,11 @@ class Rules(Protocol):
 def in_order(results: Sequence[Output]) -> list[Output]:
     """Return results in the order of the agents; those of one agent stay as they came."""
     return sorted(results, key=lambda result: result["place"])
+
+
+def as_they_began(results: Sequence[Output]) -> list[Output]:
+    """Return results in the order in which the agents were asked, at once in declared order."""
+    return sorted(results, key=lambda r: (r["wave"], r.get("part", 0), r["place"]))
 
 
 def shown(results: Sequence[Output], **also: str) -> list[dict[str, Any]]:
