@@ -19,6 +19,7 @@ from nodes.patterns.work import Brief, Work
 from nodes.plain import cleaned
 from nodes.services import Services
 from nodes.state import PARTING, Output, Update
+from nodes.telemetry import AgentRun
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -45,7 +46,8 @@ async def run_agent(
     say = _speaker(state, services, seat)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
-    values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
+    with AgentRun(seat.path, seat.pathway.id, seat.timeout):
+        values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":

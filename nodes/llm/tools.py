@@ -19,6 +19,7 @@ from journeys import ConfigurationError, ModelError
 from nodes.calling import Overdue, in_thread
 from nodes.llm.chat import Call
 from nodes.plain import cleaned, plain, words_of
+from nodes.telemetry import ToolRun
 
 ANSWER = "answer"
 """What the answer itself is called, which models of other providers give by a function's call."""
@@ -80,11 +81,12 @@ class Toolbox:
             raise ValueError("the arguments are not a JSON object")
         kept_back = _kept_back(tool)
         given = {name: value for name, value in call.arguments.items() if name not in kept_back}
-        if not _is_sync(tool):
-            return await tool.ainvoke(given)
-        # LangChain would borrow a thread of a pool, and a hanging one keeps it.
-        result = await in_thread(self.agent, tool.invoke, given, self.overdue)
-        return await result if inspect.isawaitable(result) else result
+        with ToolRun(tool.name, self.agent):
+            if not _is_sync(tool):
+                return await tool.ainvoke(given)
+            # LangChain would borrow a thread of a pool, and a hanging one keeps it.
+            result = await in_thread(self.agent, tool.invoke, given, self.overdue)
+            return await result if inspect.isawaitable(result) else result
 
 
 def toolbox_of(agent: str, given: Sequence[Any], overdue: Overdue) -> Toolbox:
