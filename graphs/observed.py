@@ -7,10 +7,10 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from nodes.telemetry.work import Work
+from nodes.telemetry.activity import Activity
 
 
-def observed(graph: Any, run: Callable[[], Work]) -> Any:
+def observed(graph: Any, run: Callable[[], Activity]) -> Any:
     """Return a graph as the node of another one, each of its runs open as a piece of work.
 
     What its own nodes report then stands beneath it: LangGraph copies the context into their tasks.

@@ -8,6 +8,7 @@ of errors, counts and times alone. docs/observability.md lists all there is.
 from nodes.telemetry.agents import AgentRun, ToolRun, breaker_closed, breaker_opened
 from nodes.telemetry.logs import report
 from nodes.telemetry.models import ModelCall
+from nodes.telemetry.otel import continuing
 from nodes.telemetry.turns import PathwayRun, PipelineRun, TurnRun, pseudonym
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "TurnRun",
     "breaker_closed",
     "breaker_opened",
+    "continuing",
     "pseudonym",
     "report",
 ]

@@ -7,13 +7,13 @@ from typing import Any
 
 from nodes.telemetry.logs import report
 from nodes.telemetry.otel import telemetry
-from nodes.telemetry.work import FAILED, Work
+from nodes.telemetry.activity import FAILED, Activity
 
 _OPERATION, _AGENT, _TOOL = "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name"
 _PATHWAY = "journeygraph.pathway.id"
 
 
-class AgentRun(Work):
+class AgentRun(Activity):
     """One try of an agent; in a pipeline, under the path of names that leads to it."""
 
     def __init__(self, path: str, pathway: str = "") -> None:
@@ -51,7 +51,7 @@ class AgentRun(Work):
         self.took("gen_ai.invoke_agent.duration", labels)
 
 
-class ToolRun(Work):
+class ToolRun(Activity):
     """One call of a tool by an agent's model."""
 
     def __init__(self, tool: str, agent: str) -> None:

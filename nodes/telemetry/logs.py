@@ -33,7 +33,8 @@ def report(level: int, event: str, **details: Any) -> None:
     Args:
         level: As logging has them.
         event: What happened, as one word that does not change between releases.
-        **details: Names, kinds, counts and times: nothing that anybody said.
+        **details: Names, kinds, counts and times: nothing that anybody said. An error as
+            `exc_info` goes along with the record, for whoever may see what it says.
     """
     if _log.isEnabledFor(level):
         _events.log(level, event, **details)
@@ -46,7 +47,8 @@ def _placed(_: Any, __: str, event: Event) -> Event:
 
 
 def _handed_over(_: Any, __: str, event: Event) -> tuple[tuple[str], dict[str, Any]]:
-    return (_line(None, "", dict(event)),), {"extra": {DATA: event}}
+    error = {"exc_info": event.pop("exc_info")} if "exc_info" in event else {}
+    return (_line(None, "", dict(event)),), {"extra": {DATA: event}, **error}
 
 
 _log = logging.getLogger(ROOT)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from nodes.telemetry.otel import measure
-from nodes.telemetry.work import Work
+from nodes.telemetry.activity import Activity
 
 _OPERATION, _MODEL, _PROVIDER = (
     "gen_ai.operation.name",
@@ -34,7 +34,7 @@ _PROVIDERS = {
 _NAME = re.compile(r"[\w.:/@-]{1,128}", re.ASCII)
 
 
-class ModelCall(Work):
+class ModelCall(Activity):
     """One request to a model; trying again is another one."""
 
     is_client = True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -32,8 +33,9 @@ _COUNTERS = {
 class Telemetry:
     """OpenTelemetry's API, with our tracer and instruments; without a provider they do nothing."""
 
-    def __init__(self, context: Any, metrics: Any, trace: Any) -> None:
+    def __init__(self, context: Any, metrics: Any, propagate: Any, trace: Any) -> None:
         self._context = context
+        self._propagate = propagate
         self._trace = trace
         self._tracer = trace.get_tracer(SCOPE)
         meter = metrics.get_meter(SCOPE)
@@ -61,6 +63,16 @@ class Telemetry:
                 span.set_attribute("error.type", fault)
                 span.set_status(self._trace.StatusCode.ERROR)
         span.end()
+        self.leave(place)
+
+    def enter(self, headers: Mapping[str, str]) -> Any:
+        """Take up the trace that headers tell of; return how to leave it."""
+        if self.place():  # a framework's instrumentation has done so
+            return None
+        return self._context.attach(self._propagate.extract(headers))
+
+    def leave(self, place: Any) -> None:
+        """Leave what was entered."""
         if place is not None:
             self._context.detach(place)
 
@@ -80,6 +92,18 @@ class Telemetry:
         return {"trace_id": f"{here.trace_id:032x}", "span_id": f"{here.span_id:016x}"}
 
 
+@contextmanager
+def continuing(headers: Mapping[str, str]) -> Iterator[None]:
+    """Go on with the trace of whoever sent these headers, unless one runs here already."""
+    seen = telemetry() if "traceparent" in headers else None
+    place = seen.enter(headers) if seen else None
+    try:
+        yield
+    finally:
+        if seen:
+            seen.leave(place)
+
+
 def measure(metric: str, value: float, labels: Attributes) -> None:
     """Take a value into a histogram, where OpenTelemetry is installed."""
     if seen := telemetry():
@@ -90,7 +114,7 @@ def measure(metric: str, value: float, labels: Attributes) -> None:
 def telemetry() -> Telemetry | None:
     """Return OpenTelemetry; None where it is not installed."""
     try:
-        from opentelemetry import context, metrics, trace  # noqa: PLC0415
+        from opentelemetry import context, metrics, propagate, trace  # noqa: PLC0415
     except ImportError:
         return None
-    return Telemetry(context, metrics, trace)
+    return Telemetry(context, metrics, propagate, trace)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from nodes.telemetry.logs import report, running
-from nodes.telemetry.work import CANCELLED, FAILED, OK, Work
+from nodes.telemetry.activity import CANCELLED, FAILED, OK, Activity
 
 _OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
 _DIGITS = 12
@@ -32,7 +32,7 @@ def pseudonym(session_id: str, key: bytes | None = None) -> str:
     return told.hexdigest()
 
 
-class TurnRun(Work):
+class TurnRun(Activity):
     """A turn: what a message causes, up to its commit."""
 
     def __init__(self, journey: str, version: str, session: str) -> None:
@@ -115,7 +115,7 @@ def _attribute(name: str) -> str:
     return "journeygraph.turn.number" if name == "turn" else f"journeygraph.turn.{name}"
 
 
-class PathwayRun(Work):
+class PathwayRun(Activity):
     """One run of a pathway within a turn, all tries of its agents included."""
 
     def __init__(self, pathway: str, pattern: str) -> None:
@@ -125,7 +125,7 @@ class PathwayRun(Work):
         )
 
 
-class PipelineRun(Work):
+class PipelineRun(Activity):
     """One run of a pipeline, on its own or inside another one."""
 
     def __init__(self, name: str, pattern: str) -> None:

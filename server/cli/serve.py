@@ -18,6 +18,7 @@ from server.auth import KEY_REMEDY, is_loopback
 from server.cli.edge import CommandError
 from server.cli.finding import NAMES
 from server.cli.rendering import announce, out
+from server.logs import write_logs
 from server.patience import PatientProtocol
 from server.settings import Settings
 from server.turns import GRACE_SECONDS
@@ -25,7 +26,6 @@ from server.wiring import Wiring, wire
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
-_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def serve(
@@ -52,8 +52,10 @@ def serve(
     JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
     one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
     """
-    wiring = wire(Settings(), journeys or (), store)
-    _log_problems()
+    settings = Settings()
+    wiring = wire(settings, journeys or (), store)
+    if logging.getLogger().level > logging.DEBUG:  # else --debug shows more than this would
+        write_logs(settings.log_level)
     with _listening(host, port, wiring) as listener:
         asyncio.run(_run(app_of(wiring), listener))
 
@@ -110,13 +112,6 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
 
 def _tell(line: str) -> None:
     out.print(line, markup=False, soft_wrap=True)
-
-
-def _log_problems() -> None:
-    """Without --debug, warnings and errors alone go to standard error."""
-    root = logging.getLogger()
-    if root.level > logging.DEBUG:
-        logging.basicConfig(level=logging.WARNING, format=_LINE, force=True)
 
 
 async def _run(app: FastAPI, listener: socket.socket) -> None:

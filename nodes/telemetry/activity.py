@@ -17,7 +17,7 @@ OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 _NO_FAULTS = frozenset({"GraphInterrupt", "GraphDrained", "ParentCommand"})
 
 
-class Work:
+class Activity:
     """A piece of work, open as a block.
 
     Subclasses say what is known of it before (`attributes`), and what is told of it at its end.
