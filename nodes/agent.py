@@ -11,7 +11,7 @@ from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
-from nodes.patterns.breaker import AgentUnavailable
+from nodes.patterns.breaker import AgentUnavailable, Breaker
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.seat import Seat
@@ -19,7 +19,7 @@ from nodes.patterns.work import Brief, Work
 from nodes.plain import cleaned
 from nodes.services import Services
 from nodes.state import PARTING, Output, Update
-from nodes.telemetry import AgentRun
+from nodes.telemetry import AgentRun, breaker_closed, breaker_opened
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -46,7 +46,7 @@ async def run_agent(
     say = _speaker(state, services, seat)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
-    with AgentRun(seat.path, seat.pathway.id, seat.timeout):
+    with AgentRun(seat.path, seat.timeout):
         values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
@@ -115,13 +115,19 @@ async def _guarded(agent: Callee, payload: Payload, say: _Speaker, brief: Brief,
     except asyncio.CancelledError:
         # Its time was up, which counts; or whoever called went away, which proves nothing.
         overdue = seat.timeout is not None and now() - begun >= seat.timeout
-        breaker.failed() if overdue else breaker.abandoned()
+        _failed(breaker, seat) if overdue else breaker.abandoned()
         raise
     except BaseException:
-        breaker.failed()
+        _failed(breaker, seat)
         raise
-    breaker.succeeded()
+    if breaker.succeeded():
+        breaker_closed(seat.path)
     return result
+
+
+def _failed(breaker: Breaker, seat: Seat) -> None:
+    if breaker.failed():
+        breaker_opened(seat.path)
 
 
 def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:

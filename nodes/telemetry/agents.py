@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
-from nodes.telemetry.logs import report
+from nodes.telemetry.activity import CANCELLED, FAILED, Activity
+from nodes.telemetry.logs import report, scope
 from nodes.telemetry.otel import telemetry
-from nodes.telemetry.activity import FAILED, Activity
 
 _OPERATION, _AGENT, _TOOL = "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name"
 _PATHWAY = "journeygraph.pathway.id"
@@ -16,7 +15,13 @@ _PATHWAY = "journeygraph.pathway.id"
 class AgentRun(Activity):
     """One try of an agent; in a pipeline, under the path of names that leads to it."""
 
-    def __init__(self, path: str, pathway: str = "") -> None:
+    def __init__(self, path: str, timeout: float | None = None) -> None:
+        """Open a try.
+
+        Args:
+            path: Where it stands.
+            timeout: The seconds that it has; who cancels it then does so because its time is up.
+        """
         name = path.rpartition("/")[2]
         super().__init__(
             f"invoke_agent {name}",
@@ -24,30 +29,29 @@ class AgentRun(Activity):
                 _OPERATION: "invoke_agent",
                 _AGENT: name,
                 "journeygraph.agent.path": path,
-                **({_PATHWAY: pathway} if pathway else {}),
+                **_where(),
             },
         )
-        self._name = name
+        self._agent = name
         self._path = path
-        self._pathway = pathway
+        self._timeout = timeout
+
+    def failed(self, error: BaseException) -> None:
+        """Take note of what it raised, or that it had no time any more."""
+        super().failed(error)
+        overdue = self._timeout is not None and self.seconds >= self._timeout
+        if self.outcome == CANCELLED and overdue:
+            self.outcome, self.fault = FAILED, "timeout"
 
     def told(self) -> None:
         """Say which agent failed, and how; never why, for that may be in the user's words."""
         if self.outcome == FAILED:
-            where = {"pathway": self._pathway} if self._pathway else {}
-            seconds = round(self.seconds, 4)
-            report(
-                logging.WARNING,
-                "agent_failed",
-                agent=self._path,
-                **where,
-                error=self.fault,
-                seconds=seconds,
-            )
+            details = {"error": self.fault, "seconds": round(self.seconds, 4)}
+            report(logging.WARNING, "agent_failed", agent=self._path, **details)
 
     def measured(self) -> None:
         """Take its time, by how it ended."""
-        labels = {_AGENT: self._name, "journeygraph.outcome": self.outcome}
+        labels = {_AGENT: self._agent, "journeygraph.outcome": self.outcome}
         self.took("gen_ai.invoke_agent.duration", labels)
 
 
@@ -71,18 +75,20 @@ class ToolRun(Activity):
         self.took("gen_ai.execute_tool.duration", self._labels)
 
 
-def breaker_opened(agent: str, pathway: str = "") -> None:
+def breaker_opened(path: str) -> None:
     """Tell that an agent failed so often that it is left alone for a while."""
-    report(logging.WARNING, "breaker_opened", agent=agent, **_where(pathway))
+    report(logging.WARNING, "breaker_opened", agent=path)
     if seen := telemetry():
-        labels: dict[str, Any] = {_AGENT: agent.rpartition("/")[2]}
-        seen.count("journeygraph.breaker.opened", labels | ({_PATHWAY: pathway} if pathway else {}))
+        labels = {_AGENT: path.rpartition("/")[2], **_where()}
+        seen.count("journeygraph.breaker.opened", labels)
 
 
-def breaker_closed(agent: str, pathway: str = "") -> None:
+def breaker_closed(path: str) -> None:
     """Tell that an agent that was left alone answers again."""
-    report(logging.INFO, "breaker_closed", agent=agent, **_where(pathway))
+    report(logging.INFO, "breaker_closed", agent=path)
 
 
-def _where(pathway: str) -> dict[str, str]:
-    return {"pathway": pathway} if pathway else {}
+def _where() -> dict[str, str]:
+    """Return the pathway that runs here; nothing outside of a journey."""
+    pathway = scope.get().get("pathway")
+    return {_PATHWAY: pathway} if pathway else {}

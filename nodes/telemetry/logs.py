@@ -8,7 +8,7 @@ Nothing is set up here. An application hears us as it hears any library, by the 
 from __future__ import annotations
 
 import logging
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,8 +20,8 @@ ROOT = "journeygraph"
 DATA = "journeygraph"
 """The attribute of a record that holds its event as data."""
 
-running: ContextVar[dict[str, Any] | None] = ContextVar("journeygraph_turn", default=None)
-"""What is known of the turn that runs here; it is added to all that is reported."""
+scope: ContextVar[Mapping[str, str]] = ContextVar("journeygraph_scope", default={})  # noqa: B039 - read only
+"""Names of what runs here, such as the journey and the pathway; all that is reported has them."""
 _line = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
 
 Event = MutableMapping[str, Any]
@@ -43,7 +43,7 @@ def report(level: int, event: str, **details: Any) -> None:
 def _placed(_: Any, __: str, event: Event) -> Event:
     """Add the turn and the span in which it happened."""
     seen = telemetry()
-    return {**event, **(running.get() or {}), **(seen.place() if seen else {})}
+    return {**scope.get(), **event, **(seen.place() if seen else {})}
 
 
 def _handed_over(_: Any, __: str, event: Event) -> tuple[tuple[str], dict[str, Any]]:

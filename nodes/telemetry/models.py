@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from nodes.telemetry.otel import measure
 from nodes.telemetry.activity import Activity
+from nodes.telemetry.otel import measure
 
 _OPERATION, _MODEL, _PROVIDER = (
     "gen_ai.operation.name",

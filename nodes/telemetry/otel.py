@@ -47,15 +47,23 @@ class Telemetry:
             name: meter.create_counter(name, unit, told) for name, (unit, told) in _COUNTERS.items()
         }
 
-    def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> tuple[Any, Any]:
-        """Begin a span beneath the one that runs here; return it and how to leave it."""
+    def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
+        """Begin a span beneath the one that runs here."""
         kind = self._trace.SpanKind.CLIENT if is_client else self._trace.SpanKind.INTERNAL
-        span = self._tracer.start_span(name, kind=kind, attributes=attributes)
-        if not span.get_span_context().is_valid:
-            return span, None
-        return span, self._context.attach(self._trace.set_span_in_context(span))
+        return self._tracer.start_span(name, kind=kind, attributes=attributes)
 
-    def end(self, span: Any, place: Any, attributes: Attributes, fault: str | None) -> None:
+    def enter(self, span: Any) -> Any:
+        """Have a span run here; return how to leave it."""
+        if not span.get_span_context().is_valid:  # nobody provides any
+            return None
+        return self._context.attach(self._trace.set_span_in_context(span))
+
+    def leave(self, place: Any) -> None:
+        """Leave what was entered or continued."""
+        if place is not None:
+            self._context.detach(place)
+
+    def end(self, span: Any, attributes: Attributes, fault: str | None) -> None:
         """End a span; with the kind of an error as its status, and never with what it said."""
         if span.is_recording():
             span.set_attributes(attributes)
@@ -63,18 +71,12 @@ class Telemetry:
                 span.set_attribute("error.type", fault)
                 span.set_status(self._trace.StatusCode.ERROR)
         span.end()
-        self.leave(place)
 
-    def enter(self, headers: Mapping[str, str]) -> Any:
+    def proceed(self, headers: Mapping[str, str]) -> Any:
         """Take up the trace that headers tell of; return how to leave it."""
         if self.place():  # a framework's instrumentation has done so
             return None
         return self._context.attach(self._propagate.extract(headers))
-
-    def leave(self, place: Any) -> None:
-        """Leave what was entered."""
-        if place is not None:
-            self._context.detach(place)
 
     def measure(self, name: str, value: float, attributes: Attributes) -> None:
         """Take a value into a histogram."""
@@ -96,7 +98,7 @@ class Telemetry:
 def continuing(headers: Mapping[str, str]) -> Iterator[None]:
     """Go on with the trace of whoever sent these headers, unless one runs here already."""
     seen = telemetry() if "traceparent" in headers else None
-    place = seen.enter(headers) if seen else None
+    place = seen.proceed(headers) if seen else None
     try:
         yield
     finally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from nodes.telemetry.logs import report, running
 from nodes.telemetry.activity import CANCELLED, FAILED, OK, Activity
+from nodes.telemetry.logs import report
 
 _OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
+PATHWAY = "journeygraph.pathway.id"
 _DIGITS = 12
 """Digits of a journey's version in the log, which is a hash."""
 _LEVELS = {OK: logging.INFO, FAILED: logging.WARNING, CANCELLED: logging.INFO}
@@ -44,30 +44,12 @@ class TurnRun(Activity):
                 "gen_ai.conversation.id": session,
                 "journeygraph.journey.version": version,
             },
+            journey=journey,
+            journey_version=version[:_DIGITS],
+            session=session,
         )
         self._journey = journey
-        self._details = {
-            "journey": journey,
-            "journey_version": version[:_DIGITS],
-            "session": session,
-        }
         self._summary: dict[str, Any] = {}
-        self._token: Any = None
-
-    def __enter__(self) -> Self:
-        self._token = running.set(self._details)
-        return super().__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            super().__exit__(kind, error, traceback)
-        finally:
-            running.reset(self._token)
 
     def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
         """Take note of the response: where the session stands, and what is known of the turn."""
@@ -109,9 +91,13 @@ class TurnRun(Activity):
 _ENDED = {OK: "finished", CANCELLED: "cancelled"}
 
 
+def _pattern(pattern: str) -> dict[str, str]:
+    return {"journeygraph.pattern": pattern} if pattern else {}
+
+
 def _attribute(name: str) -> str:
     if name == "pathway":
-        return "journeygraph.pathway.id"
+        return PATHWAY
     return "journeygraph.turn.number" if name == "turn" else f"journeygraph.turn.{name}"
 
 
@@ -121,31 +107,34 @@ class PathwayRun(Activity):
     def __init__(self, pathway: str, pattern: str) -> None:
         super().__init__(
             f"pathway {pathway}",
-            {"journeygraph.pathway.id": pathway, "journeygraph.pattern": pattern},
+            {PATHWAY: pathway, **_pattern(pattern)},
+            pathway=pathway,
         )
 
 
 class PipelineRun(Activity):
     """One run of a pipeline, on its own or inside another one."""
 
-    def __init__(self, name: str, pattern: str) -> None:
+    def __init__(self, path: str, pattern: str) -> None:
+        name = path.rpartition("/")[2]
         super().__init__(
             f"invoke_workflow {name}",
-            {_OPERATION: "invoke_workflow", _WORKFLOW: name, "journeygraph.pattern": pattern},
+            {
+                _OPERATION: "invoke_workflow",
+                _WORKFLOW: name,
+                "journeygraph.agent.path": path,
+                **_pattern(pattern),
+            },
+            pipeline=path,
         )
-        self._name = name
+        self._workflow = name
 
-    def ended(self, status: str, fault: str | None = None) -> None:
-        """Take note of how it ended, where it does not raise.
-
-        Args:
-            status: "complete", "partial" or "failed".
-            fault: The kind of the error, where it failed as a whole.
-        """
+    def ended(self, status: str) -> None:
+        """Take note of how it ended without raising: "complete", "partial" or "failed"."""
         self.found["journeygraph.pipeline.status"] = status
         if status == "failed":
-            self.outcome, self.fault = FAILED, fault or "pipeline_failed"
+            self.outcome, self.fault = FAILED, "pipeline_failed"
 
     def measured(self) -> None:
         """Take it as a workflow of the conventions."""
-        self.took("gen_ai.workflow.duration", {_WORKFLOW: self._name})
+        self.took("gen_ai.workflow.duration", {_WORKFLOW: self._workflow})
