@@ -56,12 +56,12 @@ def formatter(*, for_people: bool) -> logging.Formatter:
 
 
 def places_of(error: BaseException) -> dict[str, Any]:
-    """Return the types of an error and of what caused it, and where it was raised; no words."""
-    types = [type(one).__name__ for one in _chain(error)]
-    frames = traceback.StackSummary.extract(
-        traceback.walk_tb(error.__traceback__), lookup_lines=False
-    )
+    """Return the types of an error and of what caused it, and where it all began; no words."""
+    chain = list(_chain(error))
+    walked = traceback.walk_tb(chain[-1].__traceback__)
+    frames = traceback.StackSummary.extract(walked, lookup_lines=False)
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    types = [type(one).__name__ for one in chain]
     return {"error": " from ".join(types), "places": places[-MOST_PLACES:]}
 
 
@@ -72,7 +72,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while one is not None and id(one) not in seen:
         seen.add(id(one))
         yield one
-        one = one.__cause__ or one.__context__
+        hidden = one.__suppress_context__
+        one = one.__cause__ or (None if hidden else one.__context__)
 
 
 def _as_data(_: Any, __: str, event: _Event) -> _Event:
