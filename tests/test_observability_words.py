@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from langchain_core.messages import AIMessage
 
 from journeys import (
     NEVER,
@@ -26,7 +27,7 @@ from journeys import (
     Transition,
 )
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool
-from nodes.telemetry import pseudonym, report
+from nodes.telemetry import ModelCall, pseudonym, report
 from server.logs import formatter
 from server.settings import Settings
 from tests import api, command, watching
@@ -144,6 +145,7 @@ async def test_nothing_that_anybody_said_is_reported(
         raise RuntimeError(f"agent-canary {payload['message']} {payload['context']}")
 
     answers: list[Any] = [
+        UseTool("canary_tool"),
         UseTool("look", iban="NL-canary"),
         {"response": "model-canary", "iban_of_customer": "NL-canary"},
         Fault.status(400, message="server-canary"),
@@ -163,11 +165,22 @@ async def test_nothing_that_anybody_said_is_reported(
 
     reported = watch.everything()
     assert watch.named("invoke_agent broken")
-    assert len(watch.named("chat scripted")) == 5
+    assert watch.named("execute_tool look")
+    assert len(watch.named("chat scripted")) == 6
     assert "canary" not in reported
     assert api.KEY not in reported
     for name in ("secret_field", "iban_of_customer", "person"):
         assert name not in reported
+
+
+def test_what_a_model_says_of_itself_is_taken_only_as_a_name(watch: Watch) -> None:
+    said = {"model_name": "a canary", "id": "canary" * 50, "finish_reason": "so, canary"}
+
+    with ModelCall(ScriptedModel(), None, purpose="answer", number=1) as call:
+        call.answered(AIMessage("canary", response_metadata=said))
+
+    assert watch.named("chat scripted")
+    assert "canary" not in watch.everything()
 
 
 AUTH = {"Authorization": f"Bearer {api.KEY}"}
