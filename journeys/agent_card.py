@@ -6,8 +6,9 @@ The terms are those of the Agent2Agent protocol (A2A).
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from journeys.errors import ConfigurationError, shown
@@ -132,6 +133,15 @@ class Agent:
         """What it says of itself; made once."""
         card: AgentCard = self.__dict__["_card"]
         return card
+
+    @property
+    def card_data(self) -> dict[str, Any]:
+        """Its card as plain data, made once; not for changing."""
+        if "_card_data" not in self.__dict__:
+            data = json.loads(json.dumps(asdict(self.card)))
+            object.__setattr__(self, "_card_data", data)
+        found: dict[str, Any] = self.__dict__["_card_data"]
+        return found
 
     def __hash__(self) -> int:
         return hash((self.name, self.description))

@@ -100,7 +100,8 @@ def _named(seat: Seat) -> dict[str, str]:
 
 async def _guarded(agent: Callee, payload: Payload, say: _Speaker, brief: Brief, seat: Seat) -> Any:
     """Call an agent, unless its breaker is open; let the breaker know what came of it."""
-    call = agent.asked(brief.ask) if agent.asked and brief.ask else agent.call
+    ask = brief.ask() if agent.asked and brief.ask else None
+    call = agent.asked(ask) if agent.asked and ask else agent.call
     breaker = breaker_of(seat.pipeline, seat.name)
     if breaker is None:
         return await call(payload, say)
