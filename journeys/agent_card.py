@@ -123,9 +123,12 @@ class Agent:
             raise ConfigurationError(
                 f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
             )
-        modes = (tuple(self.input_modes), tuple(self.output_modes))
-        card = AgentCard(self.name, self.description, self.skills, *modes)
+        card = AgentCard(
+            self.name, self.description, self.skills, self.input_modes, self.output_modes
+        )
         object.__setattr__(self, "_card", card)
+        object.__setattr__(self, "input_modes", card.input_modes)
+        object.__setattr__(self, "output_modes", card.output_modes)
 
     @property
     def card(self) -> AgentCard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -38,6 +38,8 @@ class PatternPipeline(Pipeline):
         description: What it is for.
         model: Answers for its model agents and chooses where a model is to choose, outside of a
             journey; as `model` of a journey.
+        embed: Given texts, returns or awaits a vector for each; agents that are chosen by their
+            cards are then chosen half by words and half by meaning.
 
     Source: ADR-018.
     """
@@ -115,6 +117,14 @@ class PatternPipeline(Pipeline):
         """Return it with a model; see `model`."""
         return replace(self, model=model)
 
+    def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
+        """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
+
+        Cards are embedded once. What fails, or takes more than 10 seconds, is flagged
+        `embeddings_failed:<kind>`, and the words of the cards alone are compared.
+        """
+        return replace(self, embed=embed)
+
     async def run(self, **inputs: Any) -> dict[str, Any]:
         """Run it once.
 
@@ -177,6 +187,8 @@ class PatternPipeline(Pipeline):
         ]
         missing = [role for role in SHAPES[self.pattern].required if role not in self.roles]
         faults += [f"it has no {role}." for role in missing]
+        if self.embed is not None and not callable(self.embed):
+            faults.append(f"embed is {shown(self.embed)}; it must be a function of texts.")
         faults += setting_faults(self.pattern, self.settings)
         faults += error_handling_faults(self.error_handling)
         if faults:
