@@ -160,6 +160,24 @@ class PatternPipeline(Pipeline):
         """Forget whose turn it is and which agents failed of late."""
         door.reset_pipeline(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; agents are written by their names.
+
+        Its model and embeddings are not written.
+
+        Raises:
+            ConfigurationError: A name in it stands for two things, or a function has none.
+        """
+        from journeys.pipelines.files import pipeline_data  # noqa: PLC0415
+
+        return pipeline_data(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return it as JSON; see `to_dict`."""
+        from journeys.pipelines.files import pipeline_text  # noqa: PLC0415
+
+        return pipeline_text(self, indent)
+
     def _peers(self, called: str) -> tuple[Agent, ...]:
         where = f"Pipeline.{self.pattern}"
         if isinstance(self.agents, (str, bytes)) or not isinstance(self.agents, Sequence):
