@@ -176,6 +176,8 @@ def _of_itself(call: Any) -> tuple[str, str]:
     purpose = described if isinstance(described, str) else ""
     if not isinstance(name, str) or name == "<lambda>":
         name = "" if name == "<lambda>" else type(call).__name__
+    if "description" in getattr(call, "__dict__", {}) and isinstance(described, str):
+        return name, purpose  # a pipeline of a pattern: what its class says is said of every one
     # An object without a docstring has its class's, which may be one of a library.
     own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
     return name, purpose or _first_paragraph(own or "")

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from journeys import Agent, AgentCard
 from nodes.embeddings import Embed, EmbeddingsFailed, closeness
-from nodes.words import MOST_WORDS, has_words, weight_of, words_of, words_of_name
+from nodes.words import LONGEST_TASK, MOST_WORDS, has_words, weight_of, words_of, words_of_name
 
 _KEY_WORD = 1.0
 _RUNNING_TEXT = 0.6
@@ -122,7 +122,7 @@ class Ranking:
             closeness: How close each card is to the task in meaning, from 0 to 1; it makes half of
                 the score where it is given.
         """
-        scores = self._by_words(words_of(task)[:MOST_WORDS])
+        scores = self._by_words(words_of(task[:LONGEST_TASK])[:MOST_WORDS])
         if closeness is not None:
             scores = [(one + other) / 2 for one, other in zip(scores, closeness, strict=True)]
         return [round(score, 6) for score in scores]
