@@ -91,8 +91,8 @@ def from_a2a(a2a_card: A2ACard | Mapping[str, Any]) -> AgentCard:
     given = _parsed(types, a2a_card) if isinstance(a2a_card, Mapping) else a2a_card
     if not isinstance(given, types.AgentCard):
         raise ConfigurationError(f"{shown(given)} is no agent card of A2A.")
-    name = given.name.strip()
-    if not name:
+    name = given.name
+    if not name.strip():
         raise ConfigurationError("The agent card of A2A has no `name`.")
     description = "" if given.description == name else given.description
     skills = tuple(_skill(name, place, skill) for place, skill in enumerate(given.skills))
@@ -172,8 +172,8 @@ def _parsed(types: ModuleType, data: Mapping[str, Any]) -> A2ACard:
 
 
 def _skill(owner: str, place: int, skill: AgentSkill) -> Skill:
-    name = skill.name.strip() or skill.id.strip()
-    if not name:
+    name = skill.name if skill.name.strip() else skill.id
+    if not name.strip():
         raise ConfigurationError(f"The agent card of A2A '{owner}': skills[{place}] has no `name`.")
     description = "" if skill.description == name else skill.description
     tags = () if list(skill.tags) == [name] else tuple(skill.tags)
