@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from journeys.agent_card import Agent, Skill
+from journeys.agent_card import Agent, Skill, own_skills
 from journeys.errors import ConfigurationError, shown
 from journeys.pipelines.form import Repeated, told_of
 from journeys.pipelines.limits import Limits
@@ -131,7 +131,7 @@ class _Writer:
         return {
             "name": agent.name,
             "description": agent.description,
-            "skills": [_skill(skill) for skill in agent.skills],
+            **_skills(agent),
             "input_modes": list(agent.input_modes),
             "output_modes": list(agent.output_modes),
             "weight": agent.weight,
@@ -162,6 +162,13 @@ class _Writer:
                 f"{path}: '{name}' stands for something else than at {other}, and a registry can "
                 "hold only one of them. Name one otherwise: Agent(it, name='...')."
             )
+
+
+def _skills(agent: Agent) -> dict[str, Any]:
+    # A pipeline has those of the agents in it, which would be written anew at each level.
+    if isinstance(agent.call, PatternPipeline) and agent.skills == own_skills(agent.call):
+        return {}
+    return {"skills": [_skill(skill) for skill in agent.skills]}
 
 
 def _skill(skill: Skill) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from journeys import door
-from journeys.agent_card import Agent
+from journeys.agent_card import Agent, Skill
 from journeys.errors import ConfigurationError, shown
 from journeys.model_agent import ModelAgent
 from journeys.pipelines.limits import Limits
@@ -86,6 +86,15 @@ class PatternPipeline(Pipeline):
         return {agent.name: agent for agent in everybody}
 
     @property
+    def skills(self) -> tuple[Skill, ...]:
+        """What its peers can do: their skills, or what they are for where they have none."""
+        return tuple(
+            skill
+            for agent in self.agents
+            for skill in agent.skills or (Skill(agent.name, agent.description),)
+        )
+
+    @property
     def levels(self) -> int:
         """How deep pipelines stand in it, itself counted."""
         inner = (agent.call for agent in self.members.values())
@@ -120,7 +129,8 @@ class PatternPipeline(Pipeline):
     def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
 
-        Cards are embedded once. What fails, or takes more than 10 seconds, is flagged
+        Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
+        seconds, is flagged
         `embeddings_failed:<kind>`, and the words of the cards alone are compared.
         """
         return replace(self, embed=embed)
