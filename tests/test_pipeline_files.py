@@ -329,6 +329,7 @@ FAULTS: list[tuple[str, Any, str]] = [
     ("agents.1.registered_by", "me", "$.agents[1].registered_by: it is 'me'; it can only be 'jour"),
     ("agents.0.registered_by", "journey", "$.agents[0]: it has both `pipeline` and `registered_by"),
     ("pattern", "ensembel", "$.pattern: there is no pattern 'ensembel'. Did you mean 'ensemble'?"),
+    ("pattern", None, "$.pattern: there is no pattern None."),
     # fields that are unknown, missing or elsewhere
     ("schma", 1, "$.schma: there is no such field here. Did you mean 'schema'? The fields: schema"),
     ("__class__", "os.system", "$.__class__: there is no such field here."),

@@ -124,7 +124,7 @@ class _Reader:
             return None
         if pattern in SHAPES:
             return pattern, SHAPES[pattern]
-        told = f"there is no pattern {told_of(pattern)}.{hint(pattern, SHAPES)}"
+        told = f"there is no pattern {told_of(pattern)}.{hint(str(pattern), SHAPES)}"
         self._form.fault(path, f"{told} One of: {', '.join(SHAPES)}.")
         return None
 
