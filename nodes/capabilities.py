@@ -67,7 +67,7 @@ async def choose(
             its vector is to the task's.
     """
     ranking = ranking_of(agents)
-    if not has_words(task):
+    if not has_words(task[:LONGEST_TASK]):
         return Selection(ranking.declared[:k], ("selection_fallback:no_task",))
     flags: tuple[str, ...] = ()
     matches = ranking.ranked(task)

@@ -258,6 +258,12 @@ async def test_a_very_long_task_does_not_hold_the_loop(task: str) -> None:
     assert time.perf_counter() - start < 1
 
 
+async def test_of_a_very_long_task_the_beginning_counts() -> None:
+    assert (await choose("zeppelin " * 1000 + "invoice", SHOP, 1)).flags == ()
+    late = await choose("zeppelin " * 2000 + "invoice", SHOP, 1)
+    assert late.flags == ("selection_fallback:no_match",)
+
+
 class Meanings:
     """Embeds texts by the topics that they touch, and counts what it was asked."""
 
@@ -458,6 +464,26 @@ def test_whatever_can_stand_in_a_pipeline_can_be_selected(task: str, place: int)
     assert found["agent"] is MIXED[place]
     assert 0 < found["score"] <= 1
     assert "fallback" not in found
+
+
+def test_the_card_of_what_is_selected_from_is_made_once() -> None:
+    class Counted:
+        name = "counted"
+        asked = 0
+
+        @property
+        def description(self) -> str:
+            self.asked += 1
+            return "Counts invoices."
+
+        def run(self, given: dict[str, Any]) -> str:
+            return ""
+
+    counted = Counted()
+    assert select_best_agent("an invoice", [faults, counted]) is counted
+    asked = counted.asked
+    assert select_best_agent("more invoices", [bills, counted]) is bills
+    assert counted.asked == asked > 0
 
 
 def test_the_best_ones_come_first_and_with_their_scores() -> None:
