@@ -529,3 +529,25 @@ def test_a_pipeline_keeps_the_embeddings_that_it_is_given() -> None:
     assert pipeline.with_limits(timeout=1).with_embeddings(None).embed is None
     with pytest.raises(ConfigurationError, match="embed is 'words'"):
         plain.with_embeddings("words")  # type: ignore[arg-type]
+
+
+async def test_a_router_goes_by_words_and_by_meaning() -> None:
+    def office(name: str) -> Any:
+        async def answer(given: dict[str, Any]) -> dict[str, Any]:
+            return {"response": name}
+
+        return answer
+
+    agents = [Agent(office(card.name), card.name, card.description) for card in fresh()]
+    router = Pipeline.router(agents)
+    assert (await router.run(message="my invoices"))["response"] == "billing"
+    astray = await router.run(message="I cannot surf")
+    assert astray["response"] == "sales"
+    assert astray["pipeline"]["flags"] == ["selection_fallback:no_match"]
+    found = await router.with_embeddings(Meanings().aembed).run(message="I cannot surf")
+    assert found["response"] == "tech"
+    assert found["pipeline"]["flags"] == []
+    assert found["pipeline"]["selected"] == [{"agent": "tech", "score": 0.5}]
+    failing = await router.with_embeddings(lambda texts: None).run(message="my invoices")
+    assert failing["response"] == "billing"
+    assert failing["pipeline"]["flags"] == ["embeddings_failed:TypeError"]
