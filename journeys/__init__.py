@@ -2,6 +2,7 @@
 
 from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.config import JourneyConfig, Texts
 from journeys.context import MergeStrategy
 from journeys.errors import (
@@ -97,4 +98,6 @@ __all__ = [
     "TransitionSpec",
     "VersionInfo",
     "VersionNotFoundError",
+    "select_best_agent",
+    "select_top_k_agents",
 ]
