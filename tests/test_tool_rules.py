@@ -394,6 +394,35 @@ async def test_arguments_that_fit_arrive_as_they_were_given(desk):
 LOOP = {"anyOf": [{"$ref": "#/$defs/loop"}, {"$ref": "#/$defs/loop"}]}
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "float"},
+        {"type": ["object", "null"], "required": True},
+        {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        {"properties": [], "enum": {}, "anyOf": {}, "prefixItems": 1},
+        {"type": "string", "pattern": "^(a+)+$"},
+        True,
+    ],
+    ids=str,
+)
+async def test_what_a_schema_says_in_another_way_is_left_to_the_server(desk, odd):
+    schema = {"type": "object", "properties": {"x": odd}}
+    tool = StructuredTool(name="x", description="X.", args_schema=schema, coroutine=_afar)
+    given: Any = "a" * 40 + "b" if "pattern" in str(odd) else {} if "required" in str(odd) else 0.5
+    with ScriptedModel(UseTool("x", x=given), said()) as model:
+        await (await desk(model, tool)).says("x")
+        assert [{"x": given}] == DONE
+
+
+@pytest.mark.parametrize("ref", ["https://example.com/schema.json", "#/$defs/nowhere"])
+async def test_a_schema_that_refers_to_something_outside_is_refused(desk, ref):
+    schema = {"type": "object", "properties": {"x": {"$ref": ref}}}
+    tool = StructuredTool(name="x", description="X.", args_schema=schema, coroutine=_afar)
+    with ScriptedModel() as model, pytest.raises(ConfigurationError, match="cannot be shown"):
+        await desk(model, tool)
+
+
 async def test_a_schema_that_leads_nowhere_does_not_hold_up_the_turn(desk):
     schema = {"type": "object", "properties": {"x": LOOP}, "$defs": {"loop": LOOP}}
     endless = StructuredTool(name="x", description="X.", args_schema=schema, coroutine=_afar)

@@ -83,7 +83,8 @@ def parameters_of(agent: str, tool: BaseTool) -> Parameters:
     """Return what a tool takes; read once, since that takes longer than calling it.
 
     Raises:
-        ConfigurationError: `FromContext` stands where it would not be seen.
+        ConfigurationError: `FromContext` stands where it would not be seen; or the schema refers to
+            something outside of it.
     """
     key = id(tool)
     if key not in _known:
@@ -96,7 +97,12 @@ _known: dict[int, Parameters] = {}
 
 
 def _read(agent: str, tool: BaseTool) -> Parameters:
-    shown = convert_to_openai_tool(tool)
+    try:
+        shown = convert_to_openai_tool(tool)
+    except Exception as error:  # a schema that refers to what is not in it
+        raise ConfigurationError(
+            f"Agent '{agent}': the tool '{tool.name}' cannot be shown to a model: {error}"
+        ) from error
     if isinstance(tool.args_schema, dict):
         return Parameters(tool.args_schema, shown, {}, frozenset(), frozenset())
     schema = tool.get_input_schema()

@@ -49,7 +49,7 @@ class _Judge:
         for inner, item, at in _inside(schema, value, path):
             yield from self.misfits(inner, item, at, depth - 1)
         for name, enough in _CHOICES.items():
-            choices = schema.get(name, ())
+            choices = _listed(schema, name)
             found = [list(self.misfits(choice, value, path, depth - 1)) for choice in choices]
             if found and not enough(sum(not faults for faults in found), len(found)):
                 yield next(
@@ -80,32 +80,40 @@ def _referred(ref: Any, root: Any) -> Any:
 
 def _own(schema: Schema, value: Any) -> Iterator[str]:
     """Yield what is wrong with a value itself, whatever is inside it."""
-    kinds = schema.get("type", [])
-    names = [kinds] if isinstance(kinds, str) else kinds
+    names = [schema["type"]] if "type" in schema else []
+    names = _listed(schema, "type") or names
     if names and not any(_is(name, value) for name in names):
         yield f"it must be {' or '.join(map(str, names))}, not {_kind(value)}"
         return
-    if "enum" in schema and not any(_same(value, choice) for choice in schema["enum"]):
-        yield f"it must be one of {', '.join(map(repr, schema['enum']))}"
+    choices = _listed(schema, "enum")
+    if choices and not any(_same(value, choice) for choice in choices):
+        yield f"it must be one of {', '.join(map(repr, choices))}"
     if "const" in schema and not _same(value, schema["const"]):
         yield f"it must be {schema['const']!r}"
     for word, fits in _LIMITS.items():
-        if isinstance(limit := schema.get(word), (int, float)) and not fits(value, limit):
+        if _is_number(limit := schema.get(word)) and not fits(value, limit):
             yield f"its {word} is {limit}"
     if isinstance(value, Mapping):
-        yield from (f"'{n}' is required" for n in schema.get("required", ()) if n not in value)
+        yield from (f"'{n}' is required" for n in _listed(schema, "required") if n not in value)
+
+
+def _listed(schema: Schema, word: str) -> list[Any]:
+    """Return a list in a schema; whatever else stands there, as in older drafts, says nothing."""
+    found = schema.get(word)
+    return found if isinstance(found, list) else []
 
 
 def _inside(schema: Schema, value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
     """Yield what is inside a value, each with its schema and its path."""
     if isinstance(value, Mapping):
-        known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+        known, others = schema.get("properties"), schema.get("additionalProperties", True)
+        known = known if isinstance(known, Mapping) else {}
         # What a pattern of the server may allow is the server's to judge.
         others = True if "patternProperties" in schema else others
         for name, item in value.items():
             yield known.get(name, others), item, f"{path}.{name}" if path else name
     if isinstance(value, list):
-        first, rest = schema.get("prefixItems", []), schema.get("items", True)
+        first, rest = _listed(schema, "prefixItems"), schema.get("items", True)
         for place, (inner, item) in enumerate(zip_longest(first, value, fillvalue=rest)):
             if place < len(value):
                 yield inner, item, f"{path}[{place}]"
@@ -114,7 +122,10 @@ def _inside(schema: Schema, value: Any, path: str) -> Iterator[tuple[Any, Any, s
 def _is(name: object, value: Any) -> bool:
     if name == "integer":
         return _is_number(value) and bool(value == value // 1)
-    return name == _kind(value)
+    return name == _kind(value) or name not in _KINDS
+
+
+_KINDS = ("object", "array", "string", "number", "boolean", "null")
 
 
 def _kind(value: Any) -> str:
