@@ -31,7 +31,7 @@ from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
 from nodes.plain import words_of
 from nodes.services import Services
-from nodes.state import AgentError, Output, PipelineState, Update
+from nodes.state import AgentError, InnerState, Output, Update
 
 LONGEST_PAUSE = 128.0
 """Seconds between two tries, at most."""
@@ -141,7 +141,7 @@ def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfi
 
 def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
     """Return the graph of a pipeline within a pipeline."""
-    graph: PatternGraph = StateGraph(PipelineState)
+    graph: PatternGraph = StateGraph(InnerState)
     # Its members are no tries of the outer one's, which does not know how long they may take.
     plan = replace(plan, timeout=None, retries=0)
     build_pattern(graph, pipeline, plan, prefix=f"{seat.path}/", has_word=seat.has_word)
@@ -185,7 +185,9 @@ async def _worked(
     if brief is None:
         return {}
     payload, _ = payload_of(None, base_of(state), brief)
-    start: Any = {"inputs": payload}
+    # In a journey, with the turn: what the user was asked about is in it.
+    turn = {"turn": state["turn"]} if "turn" in state else {}
+    start: Any = {"inputs": payload, **turn}
     pipeline = seat.pipeline.members[seat.name].call
     run = await inner.ainvoke(start, at_most(pipeline, within=True))
     output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)

@@ -39,6 +39,7 @@ from journeys.pathway import Pathway
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.signature import Signature
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.tool import FromContext, Tool
 from journeys.transitions import (
     AlwaysTrigger,
     BaseTrigger,
@@ -60,6 +61,7 @@ __all__ = [
     "ContextMergeError",
     "ContextSizeExceededError",
     "FieldVersion",
+    "FromContext",
     "Handoff",
     "InputField",
     "IntentTrigger",
@@ -93,6 +95,7 @@ __all__ = [
     "Skill",
     "StateError",
     "Texts",
+    "Tool",
     "TranscriptEntry",
     "Transition",
     "TransitionSpec",

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nodes.calling import Callee, Payload
+from nodes.consent import Consent
 from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
@@ -50,7 +51,9 @@ async def run_agent(
     services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
         services.tell("voted", **_named(seat), vote=values.get("vote"))
-    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **brief.notes)
+    notes = {**brief.notes, **say.notes}
+    flags += say.flags
+    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **notes)
     return await noted(state, services, seat, output, after)
 
 
@@ -129,7 +132,8 @@ def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     live = services.listening and seat.has_word and once
-    return _Speaker(services.usage or Usage(), services.emit if live else None, parting)
+    consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
+    return _Speaker(services.usage or Usage(), services.emit if live else None, parting, consent)
 
 
 class _Speaker:
@@ -140,12 +144,24 @@ class _Speaker:
         usage: Usage,
         emit: Callable[[Mapping[str, Any]], None] | None = None,
         parting: str = "",
+        consent: Consent | None = None,
     ) -> None:
         self.usage = usage
         self.live = emit is not None
         self.spoke = False
+        self.consent = consent
         self._emit = emit
         self._parting = parting
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is noted of what the agent has to ask the user about."""
+        return {"pending": self.consent.pending} if self.consent and self.consent.pending else {}
+
+    @property
+    def flags(self) -> list[str]:
+        """What the turn is told of it."""
+        return [f"unconfirmed:{call['tool']}" for call in self.notes.get("pending", ())]
 
     def __call__(self, text: str) -> None:
         if self._emit and text:
