@@ -65,7 +65,8 @@ class TestA2AIntegration:
         result = await Pipeline.router(desks()).run(message=task)
 
         assert selected(result) == ["passports"]
-        assert NO_MATCH in result["pipeline"]["flags"]
+        (flag,) = result["pipeline"]["flags"]
+        assert flag == ("selection_fallback:no_task" if not task.strip() else NO_MATCH)
         assert result["pipeline"]["selected"][0]["score"] == 0
 
     async def test_a2a_conflicting_capabilities(self):

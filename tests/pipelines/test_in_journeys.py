@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from journeys import (
+    NEVER,
     Agent,
     IntentTrigger,
     Journey,
@@ -422,6 +423,7 @@ async def test_an_agent_object_and_a_pathway_with_a_card_choose_as_the_card_says
 
         class DeskPath(Pathway):
             __pipeline__ = Pipeline.router([bills, maps])
+            __complete_when__ = NEVER
 
     chat = await talk(Desk, {}, memory_url)
 

@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,14 +75,21 @@ TREES = st.recursive(
 ).filter(lambda node: node.names <= MOST_NAMES)
 
 
-def planted(node: Node, staff: Staff) -> PatternPipeline:
-    """The pipeline of a tree, with agents that leave their mark."""
+def planted(
+    node: Node, staff: Staff, *, spoilt: Collection[str] = (), fails_fast: bool = False
+) -> PatternPipeline:
+    """The pipeline of a tree, with agents that leave their mark, all but the spoilt ones."""
     peers = [
-        staff.agent() if peer is None else nested(planted(peer, staff), staff.word())
+        staff.agent()
+        if peer is None
+        else nested(planted(peer, staff, spoilt=spoilt, fails_fast=fails_fast), staff.word())
         for peer in node.peers
     ]
     pipeline: PatternPipeline = build(node.pattern, peers, staff, alone=node.alone)
-    return pipeline
+    for name in spoilt:
+        if name in staff.made:
+            staff.made[name].answer = fails(LookupError(f"{name} is ill"))
+    return pipeline.with_error_handling("fail-fast") if fails_fast else pipeline
 
 
 def run(pipeline: PatternPipeline, message: str) -> dict[str, Any]:
@@ -134,11 +141,11 @@ def test_failures_are_told_exactly_and_nothing_else_is_lost(
     tree: Node, word: str, ill: set[int]
 ) -> None:
     staff = Staff()
-    pipeline = planted(tree, staff)
+    planted(tree, staff)
     names = list(staff.made)
     spoilt = {names[number % len(names)] for number in ill}
-    for name in spoilt:
-        staff.made[name].answer = fails(LookupError(f"{name} is ill"))
+    staff = Staff()
+    pipeline = planted(tree, staff, spoilt=spoilt)
     result = run(pipeline, word)
     came = result["pipeline"]
 
@@ -151,24 +158,11 @@ def test_failures_are_told_exactly_and_nothing_else_is_lost(
     assert {entry["kind"] for entry in came["failed"]} <= {"LookupError"}
     assert "Traceback" not in json.dumps(result)
 
-    again = planted_again(tree, spoilt)
+    hurried = planted(tree, Staff(), spoilt=spoilt, fails_fast=True)
     if not came["failed"]:
-        assert marks(run(again, word)) == marks(result)
+        assert marks(run(hurried, word)) == marks(result)
         return
     with pytest.raises(PathwayExecutionError) as caught:
-        run(again, word)
+        run(hurried, word)
     assert caught.value.agent.rpartition("/")[2] in spoilt
     assert isinstance(caught.value.__cause__, LookupError)
-
-
-def planted_again(tree: Node, spoilt: set[str]) -> PatternPipeline:
-    """The same with agents of its own, at every level failing fast."""
-    staff = Staff()
-    pipeline = hurried(planted(tree, staff))
-    for name in spoilt:
-        staff.made[name].answer = fails(LookupError(f"{name} is ill"))
-    return pipeline
-
-
-def hurried(pipeline: PatternPipeline) -> PatternPipeline:
-    return pipeline.with_error_handling("fail-fast")

@@ -61,6 +61,7 @@ async def consensus(agents: Any, **settings: Any) -> dict[str, Any]:
         (("majority", 0.5), {"a": OWN, "b": "a", "c": OWN}, "a", None),
         (("unanimous", 0.5), {"a": OWN, "b": OWN}, None, "not_unanimous"),
         (("majority", 0.5), {"a": OWN}, "a", None),
+        (("majority", 0.5), {"a": None, "b": "a", "c": None}, "a", None),
     ],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, tuple) else None,
 )
@@ -85,7 +86,7 @@ async def test_votes_come_to(settings, votes, winner, why):
 
 
 def _cast(votes: dict[str, Any]) -> list[str]:
-    return [name if vote is OWN else vote for name, vote in votes.items()]
+    return [name if vote in (OWN, None) else vote for name, vote in votes.items()]
 
 
 @pytest.mark.parametrize("strategy", ["majority", "threshold", "weighted", "unanimous"])
@@ -93,7 +94,6 @@ def _cast(votes: dict[str, Any]) -> list[str]:
     "vote",
     [
         pytest.param("nobody", id="unknown"),
-        pytest.param(None, id="none"),
         pytest.param(3, id="number"),
         pytest.param(["a"], id="list"),
         pytest.param({"id": "a"}, id="dict"),
@@ -112,7 +112,7 @@ async def test_a_vote_for_nothing_that_was_proposed_is_no_vote(strategy, vote):
 
 
 async def test_without_a_vote_that_counts_nothing_is_agreed():
-    result = await consensus(voters({"a": "x", "b": None, "c": 1}))
+    result = await consensus(voters({"a": "x", "b": [], "c": 1}))
 
     outcome = result["pipeline"]["consensus"]
     assert (outcome["reached"], outcome["why"], outcome["tally"]) == (False, "no_votes", {})
@@ -258,7 +258,7 @@ async def test_a_debate_with_a_judge_goes_as_many_rounds_as_it_has():
         ({"a": "b", "b": "b", "c": "a"}, "b", None),
         ({"a": OWN, "b": OWN}, None, "tie"),
         ({"a": "nobody", "b": "a", "c": "a"}, "a", None),
-        ({"a": None, "b": None}, None, "no_votes"),
+        ({"a": "x", "b": 3}, None, "no_votes"),
     ],
     ids=["majority", "tie", "unknown", "none"],
 )
