@@ -187,6 +187,11 @@ def _names(agent: Agent) -> set[str]:
     return reached(agent.call) if isinstance(agent.call, PatternPipeline) else {agent.name}
 
 
+def onwards(outputs: dict[str, Any]) -> bool:
+    """A condition that always holds: the word goes through all agents in order."""
+    return True
+
+
 def build(pattern: str, peers: Iterable[Any], staff: Staff, *, alone: bool = False) -> Any:
     """A pipeline that reaches all of its peers; a router, the one that its message names.
 
@@ -202,7 +207,7 @@ def build(pattern: str, peers: Iterable[Any], staff: Staff, *, alone: bool = Fal
     if pattern == "debate":
         return Pipeline.debate(given, rounds=ROUNDS, judge=None if alone else staff.agent())
     if pattern == "handoff":
-        return Pipeline.handoff(given, handoff_condition=lambda outputs: True)
+        return Pipeline.handoff(given, handoff_condition=onwards)
     if pattern == "parallel":
         return Pipeline.parallel(given, aggregator=None if alone else staff.agent())
     return PatternPipeline(pattern, given)
