@@ -1,4 +1,4 @@
-"""The edge cases of ADR-018 section 5, category 9: what is written and read again works the same."""
+"""The edge cases of ADR-018 section 5, category 9: what is written works the same when read."""
 
 from __future__ import annotations
 
