@@ -161,15 +161,17 @@ def _node(
             async with timing:
                 # Handed over here, as drawings look for graphs in what a node itself refers to.
                 return await _worked(state, services, seat, after, inner)
-        except _NOT_THE_AGENTS:
-            raise
         except BaseException as error:
+            if _is_no_failure(error):
+                raise
             failure = _failure(services, seat, error, overdue=_expired(timing))
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
                 reason = _reason(failure, overdue=_expired(timing))
-                failed = result_of(state, seat, error=reason)
+                # What it was asked for is known of a failure too, such as the part of a plan.
+                asked = brief_of(state, seat)
+                failed = result_of(state, seat, error=reason, **(asked.notes if asked else {}))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -199,6 +201,14 @@ _untimed = nullcontext()
 
 def _expired(timing: Any) -> bool:
     return timing is not _untimed and timing.expired()
+
+
+def _is_no_failure(error: BaseException) -> bool:
+    """Whether the run is given up; a cancellation that nobody asked for is an agent's own error."""
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None:
+        return task.cancelling() > 0
+    return isinstance(error, _NOT_THE_AGENTS)
 
 
 def _attempt(runtime: Runtime[Any]) -> int:

@@ -199,7 +199,6 @@ class Odd(Exception):
 ODD_ERRORS = [
     StopIteration("done"),
     StopAsyncIteration(),
-    GeneratorExit(),
     SystemExit(3),
     KeyboardInterrupt(),
     asyncio.CancelledError(),
