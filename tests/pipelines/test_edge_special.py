@@ -11,7 +11,13 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, ConfigurationError, PatternPipeline, Pipeline
+from journeys import (
+    Agent,
+    ConfigurationError,
+    PathwayExecutionError,
+    PatternPipeline,
+    Pipeline,
+)
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Controller,
@@ -65,11 +71,10 @@ class TestSpecialCases:
             calls.append(1)
             return await held[0].run(message=payload["message"])
 
-        held = [Pipeline.sequential([again])]
-        result = await held[0].run(message="hello")
+        held = [Pipeline.sequential([again], error_handling="fail-fast")]
+        with pytest.raises(PathwayExecutionError, match="within 20 runs"):
+            await held[0].run(message="hello")
 
-        assert result["pipeline"]["status"] == "failed"
-        assert "20" in result["error"]
         assert len(calls) == 20
 
     async def test_duplicate_agent_ids(self):
@@ -226,6 +231,16 @@ async def test_whatever_an_agent_raises_is_its_failure_alone(kind, error):
     assert [entry["agent"] for entry in result["pipeline"]["failed"]] == ["ill"]
     assert marks(result) == {"well": 1, "fine": 1}
     json.dumps(result).encode()
+
+
+async def test_a_cancellation_that_nobody_asked_for_is_an_error_of_the_agent():
+    ill = Marked("ill", fails(asyncio.CancelledError()))
+
+    with pytest.raises(PathwayExecutionError) as caught:
+        await Pipeline.sequential([ill], error_handling="fail-fast").run(message="hello")
+
+    assert caught.value.agent == "ill"
+    assert isinstance(caught.value.__cause__, asyncio.CancelledError)
 
 
 async def test_sync_agents_do_not_block_the_loop_nor_each_other():
