@@ -231,6 +231,16 @@ async def test_a_breaker_counts_timeouts_too():
     assert [await kinds(pipeline) for _ in range(3)] == [["timeout"], ["timeout"], ["unavailable"]]
 
 
+async def test_a_breaker_counts_timeouts_however_much_the_agent_is_given():
+    clock, slow = Clock(), Marked("slow").slowly(60)
+    pipeline = guarded(slow, clock=clock, timeout=0.1)
+    data = list(range(100_000))
+
+    came = [failed(await pipeline.run(message="hello", data=data)) for _ in range(3)]
+
+    assert [kind for run in came for _, kind in run] == ["timeout", "timeout", "unavailable"]
+
+
 async def test_equal_pipelines_have_breakers_of_their_own():
     clock, ill = Clock(), Shaky("ill")
     first, second = guarded(ill, clock=clock), guarded(ill, clock=clock)
