@@ -30,7 +30,7 @@ from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
 from nodes.llm.models import open_models
 from nodes.llm.usage import Usage
-from nodes.patterns import conclude
+from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import outcome_of
 from nodes.patterns.work import RESPONSE, Work
 from nodes.plain import plain
@@ -137,7 +137,7 @@ def _told(
     pipeline: PatternPipeline, values: Mapping[str, Any], usage: Usage | None = None
 ) -> dict[str, Any]:
     work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
-    outputs = outcome_of(work, conclude(work))
+    outputs = outcome_of(work, conclude_as_one(work))
     if usage and usage.model_calls:
         outputs["pipeline"]["usage"] = usage.counted()
     return outputs

@@ -24,7 +24,7 @@ from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, noted, result_of, run_agent
 from nodes.inputs import base_of, payload_of
-from nodes.patterns import conclude
+from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
 from nodes.patterns.reports import within
 from nodes.patterns.seat import Seat
@@ -236,7 +236,7 @@ def _failure(
 def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]:
     """Return what a pipeline gave, as one of the results of the one it stands in."""
     results = run["results"]
-    ended = conclude(Work(pipeline, results, run.get("progress") or {}))
+    ended = conclude_as_one(Work(pipeline, results, run.get("progress") or {}))
     parts = within(seat.name, results)
     given = {
         "values": merged(ended.values),
