@@ -24,7 +24,7 @@ from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, noted, result_of, run_agent
 from nodes.inputs import base_of, payload_of
-from nodes.patterns import conclude
+from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
 from nodes.patterns.reports import within
 from nodes.patterns.seat import Seat
@@ -161,15 +161,17 @@ def _node(
             async with timing:
                 # Handed over here, as drawings look for graphs in what a node itself refers to.
                 return await _worked(state, services, seat, after, inner)
-        except _NOT_THE_AGENTS:
-            raise
         except BaseException as error:
+            if _is_no_failure(error):
+                raise
             failure = _failure(services, seat, error, overdue=_expired(timing))
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
                 reason = _reason(failure, overdue=_expired(timing))
-                failed = result_of(state, seat, error=reason)
+                # What it was asked for is known of a failure too, such as the part of a plan.
+                asked = brief_of(state, seat)
+                failed = result_of(state, seat, error=reason, **(asked.notes if asked else {}))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -203,6 +205,14 @@ def _expired(timing: Any) -> bool:
     return timing is not _untimed and timing.expired()
 
 
+def _is_no_failure(error: BaseException) -> bool:
+    """Whether the run is given up; a cancellation that nobody asked for is an agent's own error."""
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None:
+        return task.cancelling() > 0
+    return isinstance(error, _NOT_THE_AGENTS)
+
+
 def _attempt(runtime: Runtime[Any]) -> int:
     return runtime.execution_info.node_attempt if runtime.execution_info else 1
 
@@ -228,7 +238,7 @@ def _failure(
 def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]:
     """Return what a pipeline gave, as one of the results of the one it stands in."""
     results = run["results"]
-    ended = conclude(Work(pipeline, results, run.get("progress") or {}))
+    ended = conclude_as_one(Work(pipeline, results, run.get("progress") or {}))
     parts = within(seat.name, results)
     given = {
         "values": merged(ended.values),

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from nodes.calling import Callee, Payload
 from nodes.consent import Consent
 from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
@@ -24,6 +23,8 @@ from nodes.state import PARTING, Output, Update
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
+_NEARLY = 0.99
+"""Share of an agent's time after which a cancellation is taken for the end of it."""
 
 
 async def run_agent(
@@ -37,6 +38,7 @@ async def run_agent(
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
     """
+    came = asyncio.get_running_loop().time()
     agent = services.agents[seat.pathway.id, seat.path]
     brief = brief_of(state, seat)
     if brief is None:
@@ -46,7 +48,9 @@ async def run_agent(
     say = _speaker(state, services, seat)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
-    values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
+    ask = brief.ask() if agent.asked and brief.ask else None
+    call = agent.asked(ask) if agent.asked and ask else agent.call
+    values = typed(signature, outputs_of(await _guarded(lambda: call(payload, say), seat, came)))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
@@ -101,22 +105,25 @@ def _named(seat: Seat) -> dict[str, str]:
     return {"agent": seat.path, "pathway": seat.pathway.id}
 
 
-async def _guarded(agent: Callee, payload: Payload, say: _Speaker, brief: Brief, seat: Seat) -> Any:
-    """Call an agent, unless its breaker is open; let the breaker know what came of it."""
-    ask = brief.ask() if agent.asked and brief.ask else None
-    call = agent.asked(ask) if agent.asked and ask else agent.call
+async def _guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
+    """Call an agent, unless its breaker is open; let the breaker know what came of it.
+
+    Args:
+        call: Calls it.
+        seat: Where it works.
+        came: When its time began.
+    """
     breaker = breaker_of(seat.pipeline, seat.name)
     if breaker is None:
-        return await call(payload, say)
+        return await call()
     if not breaker.allows():
         raise AgentUnavailable("it failed too often of late, and is left alone for a while")
-    now = asyncio.get_running_loop().time
-    begun = now()
     try:
-        result = await call(payload, say)
+        result = await call()
     except asyncio.CancelledError:
         # Its time was up, which counts; or whoever called went away, which proves nothing.
-        overdue = seat.timeout is not None and now() - begun >= seat.timeout
+        now = asyncio.get_running_loop().time()
+        overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
         breaker.failed() if overdue else breaker.abandoned()
         raise
     except BaseException:
