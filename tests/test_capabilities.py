@@ -338,6 +338,22 @@ async def test_first_requests_at_once_embed_the_cards_once() -> None:
     assert len(meanings.texts) == 3 + 10
 
 
+async def test_a_function_that_hangs_holds_up_no_other_one() -> None:
+    begun, cards = asyncio.Event(), fresh()
+
+    async def never(texts: Sequence[str]) -> list[list[float]]:
+        begun.set()
+        await asyncio.Event().wait()
+        return []
+
+    hanging = asyncio.create_task(choose("surf", cards, 1, never))
+    await begun.wait()
+    async with asyncio.timeout(2):
+        chosen = await choose("surf", cards, 1, Meanings().embed)
+    assert chosen.matches[0].name == "tech"
+    hanging.cancel()
+
+
 async def test_a_function_that_blocks_does_not_hold_the_loop() -> None:
     def blocking(texts: Sequence[str]) -> list[list[float]]:
         time.sleep(0.3)
