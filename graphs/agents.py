@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphs.allowed import check_allowed
 from journeys import (
     Agent as DeclaredAgent,
 )
@@ -107,6 +108,7 @@ def services_of(
     for name, agent in agents.items():
         check_agent(spec, name, agent, overdue)
     check_all(spec, agents, has_model=models is not None)
+    check_allowed(spec, agents)
     made = _Maker(spec, config, models, overdue)
     callable_agents = {
         (pathway.id, path): made.agent(
@@ -145,7 +147,7 @@ class _Maker:
         caller = ModelCaller(
             contract_of(self._spec, pathway.id, signature),
             self._chat(name, given),
-            toolbox_of(name, given.tools, self._overdue),
+            toolbox_of(name, given.tools, self._overdue, pathway.tools),
             # Before the pathway's own time is up: what a model failed at is not tried again.
             min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
         )

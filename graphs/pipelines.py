@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -26,10 +26,11 @@ from journeys import (
     PatternPipeline,
     Pipeline,
 )
+from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
 from nodes.llm.models import open_models
 from nodes.llm.usage import Usage
-from nodes.patterns import conclude
+from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import outcome_of
 from nodes.patterns.work import RESPONSE, Work
 from nodes.plain import plain
@@ -38,6 +39,7 @@ from nodes.state import PipelineState, Update, text_of
 from nodes.telemetry import PipelineRun
 
 BEGIN, CONCLUDE = "begin", "conclude"
+_level: ContextVar[int] = ContextVar("level", default=0)
 
 
 class PipelineInput(PipelineState, total=False):
@@ -57,7 +59,7 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     """Run a pipeline once and return its outputs; see `PatternPipeline.run`."""
     given = inputs_of(inputs)
     usage = Usage()
-    async with _served(pipeline) as services:
+    async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
         counted: Any = replace(services, usage=usage)
         with PipelineRun(pipeline.name, pipeline.pattern) as seen:
@@ -78,7 +80,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     given = inputs_of(inputs)
     values: Mapping[str, Any] = {}
     usage = Usage()
-    async with _served(pipeline) as services:
+    async with _one_level_deeper(pipeline), _served(pipeline) as services:
         heard: Any = replace(services, usage=usage, listening=True)
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
         events: Any = _graph(pipeline).astream(
@@ -142,7 +144,7 @@ def _told(
     pipeline: PatternPipeline, values: Mapping[str, Any], usage: Usage | None = None
 ) -> dict[str, Any]:
     work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
-    outputs = outcome_of(work, conclude(work))
+    outputs = outcome_of(work, conclude_as_one(work))
     if usage and usage.model_calls:
         outputs["pipeline"]["usage"] = usage.counted()
     return outputs
@@ -156,6 +158,23 @@ def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
     return PatternPipeline(
         "sequential", [Agent(pipeline)], name=pipeline.name, error_handling="fail-fast"
     )
+
+
+@asynccontextmanager
+async def _one_level_deeper(pipeline: PatternPipeline) -> AsyncIterator[None]:
+    """Refuse runs within runs without end, as of an agent that runs the pipeline it stands in."""
+    level = _level.get() + 1
+    if level > MOST_LEVELS:
+        raise ConfigurationError(
+            f"{pipeline!r}: it runs within {MOST_LEVELS} runs of pipelines, which is the limit. "
+            "Does an agent in it run the pipeline that it stands in?"
+        )
+    token = _level.set(level)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # a stream may be closed in another task than it began in
+            _level.reset(token)
 
 
 @asynccontextmanager
@@ -187,27 +206,33 @@ def _config() -> JourneyConfig:
 
 
 def _without_model(pipeline: PatternPipeline) -> Services:
-    key = id(pipeline)
-    if key not in _services:
-        _services[key] = replace(services_of(_spec(pipeline), _config(), {}), listening=False)
-        weakref.finalize(pipeline, _services.pop, key, None)
-    return _services[key]
+    def make() -> Services:
+        return replace(services_of(_spec(pipeline), _config(), {}), listening=False)
+
+    services: Services = _kept(pipeline, "_services", make)
+    return services
 
 
 def _graph(pipeline: PatternPipeline) -> Graph:
     """Return the graph of a pipeline, built once."""
-    key = id(pipeline)
-    if key not in _graphs:
+
+    def make() -> Graph:
         graph: PatternGraph = StateGraph(PipelineState)
         build_pattern(graph, pipeline, Plan(_pathway(pipeline)))
-        _graphs[key] = graph.compile(name=pipeline.name)
-        weakref.finalize(pipeline, _graphs.pop, key, None)
-    return _graphs[key]
+        return graph.compile(name=pipeline.name)
+
+    compiled: Graph = _kept(pipeline, "_graph", make)
+    return compiled
 
 
-# By identity, as what is kept holds the agents themselves.
-_graphs: dict[int, Graph] = {}
-_services: dict[int, Services] = {}
+def _kept(pipeline: PatternPipeline, name: str, make: Callable[[], Any]) -> Any:
+    """Return what is made of a pipeline once.
+
+    The pipeline itself holds it: it refers to the pipeline, and a table would keep both for ever.
+    """
+    if name not in vars(pipeline):
+        object.__setattr__(pipeline, name, make())
+    return vars(pipeline)[name]
 
 
 def _pathway(pipeline: PatternPipeline) -> PathwaySpec:

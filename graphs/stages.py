@@ -24,14 +24,14 @@ from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, noted, result_of, run_agent
 from nodes.inputs import base_of, payload_of
-from nodes.patterns import conclude
+from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
 from nodes.patterns.reports import within
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
 from nodes.plain import words_of
 from nodes.services import Services
-from nodes.state import AgentError, Output, PipelineState, Update
+from nodes.state import AgentError, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
 
 LONGEST_PAUSE = 128.0
@@ -142,7 +142,7 @@ def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfi
 
 def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
     """Return the graph of a pipeline within a pipeline."""
-    graph: PatternGraph = StateGraph(PipelineState)
+    graph: PatternGraph = StateGraph(InnerState)
     # Its members are no tries of the outer one's, which does not know how long they may take.
     plan = replace(plan, timeout=None, retries=0)
     build_pattern(graph, pipeline, plan, prefix=f"{seat.path}/", has_word=seat.has_word)
@@ -162,15 +162,17 @@ def _node(
             async with timing:
                 # Handed over here, as drawings look for graphs in what a node itself refers to.
                 return await _worked(state, services, seat, after, inner)
-        except _NOT_THE_AGENTS:
-            raise
         except BaseException as error:
+            if _is_no_failure(error):
+                raise
             failure = _failure(services, seat, error, overdue=_expired(timing))
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
                 reason = _reason(failure, overdue=_expired(timing))
-                failed = result_of(state, seat, error=reason)
+                # What it was asked for is known of a failure too, such as the part of a plan.
+                asked = brief_of(state, seat)
+                failed = result_of(state, seat, error=reason, **(asked.notes if asked else {}))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -186,7 +188,9 @@ async def _worked(
     if brief is None:
         return {}
     payload, _ = payload_of(None, base_of(state), brief)
-    start: Any = {"inputs": payload}
+    # In a journey, with the turn: what the user was asked about is in it.
+    turn = {"turn": state["turn"]} if "turn" in state else {}
+    start: Any = {"inputs": payload, **turn}
     pipeline = seat.pipeline.members[seat.name].call
     with PipelineRun(seat.path, pipeline.pattern) as seen:
         run = await inner.ainvoke(start, at_most(pipeline, within=True))
@@ -202,6 +206,14 @@ _untimed = nullcontext()
 
 def _expired(timing: Any) -> bool:
     return timing is not _untimed and timing.expired()
+
+
+def _is_no_failure(error: BaseException) -> bool:
+    """Whether the run is given up; a cancellation that nobody asked for is an agent's own error."""
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None:
+        return task.cancelling() > 0
+    return isinstance(error, _NOT_THE_AGENTS)
 
 
 def _attempt(runtime: Runtime[Any]) -> int:
@@ -229,7 +241,7 @@ def _failure(
 def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]:
     """Return what a pipeline gave, as one of the results of the one it stands in."""
     results = run["results"]
-    ended = conclude(Work(pipeline, results, run.get("progress") or {}))
+    ended = conclude_as_one(Work(pipeline, results, run.get("progress") or {}))
     parts = within(seat.name, results)
     given = {
         "values": merged(ended.values),

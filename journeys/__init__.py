@@ -2,6 +2,7 @@
 
 from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.config import JourneyConfig, Texts
 from journeys.context import MergeStrategy
 from journeys.errors import (
@@ -38,6 +39,7 @@ from journeys.pathway import Pathway
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.signature import Signature
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.tool import FromContext, Tool
 from journeys.transitions import (
     AlwaysTrigger,
     BaseTrigger,
@@ -59,6 +61,7 @@ __all__ = [
     "ContextMergeError",
     "ContextSizeExceededError",
     "FieldVersion",
+    "FromContext",
     "Handoff",
     "InputField",
     "IntentTrigger",
@@ -92,9 +95,12 @@ __all__ = [
     "Skill",
     "StateError",
     "Texts",
+    "Tool",
     "TranscriptEntry",
     "Transition",
     "TransitionSpec",
     "VersionInfo",
     "VersionNotFoundError",
+    "select_best_agent",
+    "select_top_k_agents",
 ]

@@ -6,8 +6,9 @@ The terms are those of the Agent2Agent protocol (A2A).
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from journeys.errors import ConfigurationError, shown
@@ -89,7 +90,8 @@ class Agent:
             None: the journey's agent of that name, registered there.
         name: Its name; the function's, signature's or pipeline's own where it is left out.
         description: What it is for; the docstring's first paragraph where it is left out.
-        skills: What it can do.
+        skills: What it can do; the object's own `skills` where they are left out, which of a
+            pipeline are those of the agents in it.
         input_modes: Media types that it takes.
         output_modes: Media types that it gives.
         weight: How much its vote counts, above 0, where votes are weighted.
@@ -117,21 +119,33 @@ class Agent:
         own_name, purpose = _of_itself(self.call)
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "description", self.description or purpose)
-        object.__setattr__(self, "skills", tuple(self.skills))
+        object.__setattr__(self, "skills", tuple(self.skills) or own_skills(self.call))
         _check_name(self.name, self.call)
         if not _is_weight(self.weight):
             raise ConfigurationError(
                 f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
             )
-        modes = (tuple(self.input_modes), tuple(self.output_modes))
-        card = AgentCard(self.name, self.description, self.skills, *modes)
+        card = AgentCard(
+            self.name, self.description, self.skills, self.input_modes, self.output_modes
+        )
         object.__setattr__(self, "_card", card)
+        object.__setattr__(self, "input_modes", card.input_modes)
+        object.__setattr__(self, "output_modes", card.output_modes)
 
     @property
     def card(self) -> AgentCard:
         """What it says of itself; made once."""
         card: AgentCard = self.__dict__["_card"]
         return card
+
+    @property
+    def card_data(self) -> dict[str, Any]:
+        """Its card as plain data, made once; not for changing."""
+        if "_card_data" not in self.__dict__:
+            data = json.loads(json.dumps(asdict(self.card)))
+            object.__setattr__(self, "_card_data", data)
+        found: dict[str, Any] = self.__dict__["_card_data"]
+        return found
 
     def __hash__(self) -> int:
         return hash((self.name, self.description))
@@ -173,9 +187,18 @@ def _of_itself(call: Any) -> tuple[str, str]:
     purpose = described if isinstance(described, str) else ""
     if not isinstance(name, str) or name == "<lambda>":
         name = "" if name == "<lambda>" else type(call).__name__
+    if "description" in getattr(call, "__dict__", {}) and isinstance(described, str):
+        return name, purpose  # a pipeline of a pattern: what its class says is said of every one
     # An object without a docstring has its class's, which may be one of a library.
     own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
     return name, purpose or _first_paragraph(own or "")
+
+
+def own_skills(call: Any) -> tuple[Skill, ...]:
+    """Return the skills that something to call has by itself."""
+    own = getattr(call, "skills", None)
+    declared = isinstance(own, (list, tuple)) and all(isinstance(each, Skill) for each in own)
+    return tuple(own) if own and declared else ()
 
 
 def _first_paragraph(text: str) -> str:

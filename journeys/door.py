@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphs.manager import PathwayManager
+    from journeys.agent_card import AgentCard
     from journeys.journey import Journey
     from journeys.pipelines import PatternPipeline, Pipeline
     from journeys.spec import JourneySpec
@@ -64,6 +65,13 @@ def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Any:
     from graphs.pipelines import compile_pipeline as compiled  # noqa: PLC0415
 
     return compiled(pipeline, checkpointer=checkpointer)
+
+
+def card_scores(task: str, cards: Sequence[AgentCard]) -> list[float]:
+    """Return how well each card fits a task, from 0 to 1."""
+    from nodes.capabilities import ranking_of  # noqa: PLC0415
+
+    return ranking_of(cards).scores(task)
 
 
 def reset_pipeline(pipeline: PatternPipeline) -> None:

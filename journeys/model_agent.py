@@ -18,7 +18,9 @@ class ModelAgent:
 
     Attributes:
         tools: What the model may call: typed functions (their name, docstring and parameters are
-            shown to it; a sync one runs in a thread), or tools of LangChain.
+            shown to it; a sync one runs in a thread), tools of LangChain, or a `Tool` of either
+            for an effect that the user confirms. Parameters marked `FromContext` are filled from
+            the context. A pathway's `__tools__` may allow a part of them.
         model: Name of the model, or a LangChain chat model; None takes the journey's.
         signature: Its contract; None takes the pathway's.
 

@@ -20,6 +20,7 @@ class Pathway:
     Attributes:
         __signature__: The contract of its agents: a Signature class or instance.
         __agents__: Names of the agents that run, in order. None: nothing runs, nothing is said.
+        __tools__: Names of the tools that model agents may use here. None: all that they bring.
         __pipeline__: How they work together: "sequential" (default) or the name of another of the
             nine patterns, or a pipeline as an object, which brings its agents along: by themselves,
             or by names that the journey registers.
@@ -42,6 +43,7 @@ class Pathway:
 
     __signature__: ClassVar[type[Signature] | Signature | None] = None
     __agents__: ClassVar[Sequence[str]] = ()
+    __tools__: ClassVar[Sequence[str] | None] = None
     __pipeline__: ClassVar[str | PatternPipeline] = "sequential"
     __pipeline_config__: ClassVar[Mapping[str, Any]] = {}
     __accumulate__: ClassVar[Sequence[str] | Mapping[str, MergeStrategy | None]] = ()

@@ -170,6 +170,7 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
         purpose=docstring(klass, Pathway),
         signature=signature,
         agents=registered(pipeline, named),
+        tools=None if klass.__tools__ is None else reader.names("__tools__"),
         pipeline=pipeline,
         accumulate=frozen(reader.accumulate()),
         next=reader.typed("__next__", str, None),

@@ -51,6 +51,7 @@ class PathwaySpec:
     purpose: str = ""
     signature: SignatureSpec | None = None
     agents: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
     pipeline: PatternPipeline | None = None
     accumulate: Mapping[str, MergeStrategy | None] = field(default_factory=dict)
     next: str | None = None

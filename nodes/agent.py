@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from nodes.calling import Callee, Payload
+from nodes.consent import Consent
 from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
@@ -24,6 +24,8 @@ from nodes.telemetry import AgentRun, breaker_closed, breaker_opened
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
+_NEARLY = 0.99
+"""Share of an agent's time after which a cancellation is taken for the end of it."""
 
 
 async def run_agent(
@@ -37,6 +39,7 @@ async def run_agent(
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
     """
+    came = asyncio.get_running_loop().time()
     agent = services.agents[seat.pathway.id, seat.path]
     brief = brief_of(state, seat)
     if brief is None:
@@ -46,13 +49,18 @@ async def run_agent(
     say = _speaker(state, services, seat)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
+    ask = brief.ask() if agent.asked and brief.ask else None
+    call = agent.asked(ask) if agent.asked and ask else agent.call
     with AgentRun(seat.path, seat.timeout):
-        values = typed(signature, outputs_of(await _guarded(agent, payload, say, brief, seat)))
+        given = await _guarded(lambda: call(payload, say), seat, came)
+        values = typed(signature, outputs_of(given))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
         services.tell("voted", **_named(seat), vote=values.get("vote"))
-    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **brief.notes)
+    notes = {**brief.notes, **say.notes}
+    flags += say.flags
+    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **notes)
     return await noted(state, services, seat, output, after)
 
 
@@ -100,21 +108,25 @@ def _named(seat: Seat) -> dict[str, str]:
     return {"agent": seat.path, "pathway": seat.pathway.id}
 
 
-async def _guarded(agent: Callee, payload: Payload, say: _Speaker, brief: Brief, seat: Seat) -> Any:
-    """Call an agent, unless its breaker is open; let the breaker know what came of it."""
-    call = agent.asked(brief.ask) if agent.asked and brief.ask else agent.call
+async def _guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
+    """Call an agent, unless its breaker is open; let the breaker know what came of it.
+
+    Args:
+        call: Calls it.
+        seat: Where it works.
+        came: When its time began.
+    """
     breaker = breaker_of(seat.pipeline, seat.name)
     if breaker is None:
-        return await call(payload, say)
+        return await call()
     if not breaker.allows():
         raise AgentUnavailable("it failed too often of late, and is left alone for a while")
-    now = asyncio.get_running_loop().time
-    begun = now()
     try:
-        result = await call(payload, say)
+        result = await call()
     except asyncio.CancelledError:
         # Its time was up, which counts; or whoever called went away, which proves nothing.
-        overdue = seat.timeout is not None and now() - begun >= seat.timeout
+        now = asyncio.get_running_loop().time()
+        overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
         _failed(breaker, seat) if overdue else breaker.abandoned()
         raise
     except BaseException:
@@ -136,7 +148,8 @@ def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     live = services.listening and seat.has_word and once
-    return _Speaker(services.usage or Usage(), services.emit if live else None, parting)
+    consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
+    return _Speaker(services.usage or Usage(), services.emit if live else None, parting, consent)
 
 
 class _Speaker:
@@ -147,12 +160,24 @@ class _Speaker:
         usage: Usage,
         emit: Callable[[Mapping[str, Any]], None] | None = None,
         parting: str = "",
+        consent: Consent | None = None,
     ) -> None:
         self.usage = usage
         self.live = emit is not None
         self.spoke = False
+        self.consent = consent
         self._emit = emit
         self._parting = parting
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is noted of what the agent has to ask the user about."""
+        return {"pending": self.consent.pending} if self.consent and self.consent.pending else {}
+
+    @property
+    def flags(self) -> list[str]:
+        """What the turn is told of it."""
+        return [f"unconfirmed:{call['tool']}" for call in self.notes.get("pending", ())]
 
     def __call__(self, text: str) -> None:
         if self._emit and text:

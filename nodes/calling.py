@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from journeys import ConfigurationError, Pipeline
 from journeys.io_fields import SignatureSpec
+from nodes.consent import Consent
 from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
 
@@ -30,10 +31,12 @@ class Ear(Protocol):
     Attributes:
         live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
         usage: Counts what models are asked.
+        consent: What the user was asked about; None where there is no user who could agree.
     """
 
     live: bool
     usage: Usage
+    consent: Consent | None
 
     def __call__(self, text: str) -> None:
         """Take some words."""

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 
 from journeys import Agent, AgentCard
 from nodes.embeddings import Embed, EmbeddingsFailed, closeness
-from nodes.words import MOST_WORDS, has_words, weight_of, words_of, words_of_name
+from nodes.words import LONGEST_TASK, MOST_WORDS, has_words, weight_of, words_of, words_of_name
 
 _KEY_WORD = 1.0
 _RUNNING_TEXT = 0.6
@@ -67,7 +67,7 @@ async def choose(
             its vector is to the task's.
     """
     ranking = ranking_of(agents)
-    if not has_words(task):
+    if not has_words(task[:LONGEST_TASK]):
         return Selection(ranking.declared[:k], ("selection_fallback:no_task",))
     flags: tuple[str, ...] = ()
     matches = ranking.ranked(task)
@@ -109,23 +109,25 @@ class Ranking:
                 self._initials[word[0]].append(word)
 
     def ranked(self, task: str, closeness: Sequence[float] | None = None) -> list[Match]:
-        """Return all agents with their scores, best first, equals in declared order.
+        """Return all agents with their scores, best first, equals in declared order."""
+        scores = zip(self.cards, self.scores(task, closeness), strict=True)
+        matches = [Match(card.name, score) for card, score in scores]
+        return sorted(matches, key=lambda match: -match.score)
+
+    def scores(self, task: str, closeness: Sequence[float] | None = None) -> list[float]:
+        """Return the agents' scores in declared order.
 
         Args:
             task: What is to be done.
-            closeness: How close each card is to the task in meaning, from 0 to 1, in declared
-                order; it makes half of the score where it is given.
+            closeness: How close each card is to the task in meaning, from 0 to 1; it makes half of
+                the score where it is given.
         """
-        scores = self._scores(words_of(task)[:MOST_WORDS])
+        scores = self._by_words(words_of(task[:LONGEST_TASK])[:MOST_WORDS])
         if closeness is not None:
             scores = [(one + other) / 2 for one, other in zip(scores, closeness, strict=True)]
-        matches = [
-            Match(card.name, round(score, 6))
-            for card, score in zip(self.cards, scores, strict=True)
-        ]
-        return sorted(matches, key=lambda match: -match.score)
+        return [round(score, 6) for score in scores]
 
-    def _scores(self, words: Iterable[str]) -> list[float]:
+    def _by_words(self, words: Iterable[str]) -> list[float]:
         total = 0.0
         skills = [0.0] * len(self._owners)
         cards = [0.0] * len(self.cards)

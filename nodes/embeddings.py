@@ -8,6 +8,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Sequence
 from math import hypot, isfinite
 from operator import mul
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,7 +25,8 @@ LONGEST = 10.0
 _Key = tuple[int, int, int]
 # Each entry holds the card and the function, so that no other one can have their identity.
 _vectors: LRUCache[_Key, tuple[Any, Any, list[float]]] = LRUCache(4096)
-_locks: WeakKeyDictionary[AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[AbstractEventLoop, Any] = WeakKeyDictionary()
+_at_work = Lock()
 
 
 class EmbeddingsFailed(Exception):
@@ -63,15 +65,33 @@ async def closeness(embed: Embed, task: str, cards: Sequence[AgentCard]) -> list
 
 
 async def _of_cards(embed: Embed, cards: Sequence[AgentCard]) -> list[list[float]]:
-    # One at a time, or many first requests at once would each embed all cards.
-    async with _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-        found = {id(card): _vectors.get(_key(embed, card)) for card in cards}
-        new = [card for card in cards if found[id(card)] is None]
-        if new:
-            vectors = await _embedded(embed, [_text(card) for card in new])
-            for card, vector in zip(new, vectors, strict=True):
-                found[id(card)] = _vectors[_key(embed, card)] = (card, embed, vector)
-    return [entry[2] for card in cards if (entry := found[id(card)])]
+    found = _kept(embed, cards)
+    if None in found:
+        async with _turn_of(embed):  # or many first requests at once would each embed all cards
+            found = _kept(embed, cards)
+            new = [card for card, vector in zip(cards, found, strict=True) if vector is None]
+            made = iter(await _embedded(embed, [_text(card) for card in new]) if new else ())
+            found = [next(made) if vector is None else vector for vector in found]
+            _keep(embed, cards, found)
+    return [vector for vector in found if vector is not None]
+
+
+def _kept(embed: Embed, cards: Sequence[AgentCard]) -> list[list[float] | None]:
+    with _at_work:
+        entries = [_vectors.get(_key(embed, card)) for card in cards]
+    return [entry[2] if entry else None for entry in entries]
+
+
+def _keep(embed: Embed, cards: Sequence[AgentCard], vectors: Sequence[Any]) -> None:
+    with _at_work:
+        for card, vector in zip(cards, vectors, strict=True):
+            _vectors[_key(embed, card)] = (card, embed, vector)
+
+
+def _turn_of(embed: Embed) -> asyncio.Lock:
+    turns = _turns.setdefault(asyncio.get_running_loop(), LRUCache(256))
+    turn: asyncio.Lock = turns.setdefault(_identity(embed), asyncio.Lock())
+    return turn
 
 
 async def _embedded(embed: Embed, texts: list[str]) -> list[list[float]]:
@@ -92,9 +112,13 @@ async def _embedded(embed: Embed, texts: list[str]) -> list[list[float]]:
 
 
 def _key(embed: Embed, card: AgentCard) -> _Key:
+    return *_identity(embed), id(card)
+
+
+def _identity(embed: Embed) -> tuple[int, int]:
     # A bound method is made anew each time it is named; what it is bound to is not.
     owner, function = getattr(embed, "__self__", embed), getattr(embed, "__func__", embed)
-    return id(owner), id(function), id(card)
+    return id(owner), id(function)
 
 
 def _text(card: AgentCard) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import ahocorasick
 
-from journeys import IntentTrigger, JourneySpec
+from journeys import IntentTrigger, JourneySpec, TransitionSpec
 from journeys.patterns import at_edges, normal
 
 
@@ -41,12 +41,17 @@ class Matcher:
         return answered
 
 
-@lru_cache(maxsize=256)
 def matcher_of(spec: JourneySpec) -> Matcher:
     """Return the matcher of a journey: every pattern of every intent."""
+    return _matcher(spec.transitions)
+
+
+# By the transitions alone, as a spec holds its pipelines, and these their agents.
+@lru_cache(maxsize=256)
+def _matcher(transitions: Sequence[TransitionSpec]) -> Matcher:
     return Matcher(
         (pattern, transition.id)
-        for transition in spec.transitions
+        for transition in transitions
         if isinstance(transition.trigger, IntentTrigger)
         for pattern in transition.trigger.patterns
     )

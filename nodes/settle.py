@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
+from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
 from nodes.moves import note, pruned
 from nodes.patterns import conclude
@@ -44,7 +45,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     ]
     heard["audit"] = [*heard["audit"], *failed, *pruned(state["position"], pruning)]
     _tell(services, turn, heard, results)
-    position, heard = _onward(services.spec, pathway, state["position"], context, heard)
+    position = waiting(state["position"], leaves(results))
+    position, heard = _onward(services.spec, pathway, position, context, heard)
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
     update: Update = {"context": ops, "position": position, "turn": heard}

@@ -45,8 +45,23 @@ class Frame(TypedDict):
     before: dict[str, Any] | None
 
 
+class Pending(TypedDict):
+    """The call of a tool that waits for the user: run in the next turn, if it is called again.
+
+    `arguments` are those that the model gave, `digest` is of all that it would be run with, and
+    `ticket` is its own, so that it is run once.
+    """
+
+    pathway: str
+    agent: str
+    tool: str
+    arguments: dict[str, Any]
+    digest: str
+    ticket: str
+
+
 class Position(TypedDict):
-    """Where a session stands."""
+    """Where a session stands; `pending` is what its last turn asked the user about."""
 
     journey: str
     version: str
@@ -56,6 +71,7 @@ class Position(TypedDict):
     status: Literal["active", "complete"]
     fired: list[str]
     failures: int
+    pending: NotRequired[list[Pending]]
 
 
 class Fired(TypedDict):
@@ -90,7 +106,8 @@ class Turn(TypedDict):
 
     `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
     `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
-    asked; it is None where nobody counts, as in Studio, which does so itself.
+    asked; it is None where nobody counts, as in Studio, which does so itself. `asked` is what the
+    user was asked about before, and agents may do now.
     """
 
     number: int
@@ -111,6 +128,7 @@ class Turn(TypedDict):
     flags: list[str]
     error: Failure | None
     done: bool
+    asked: NotRequired[list[Pending]]
 
 
 class AgentError(TypedDict):
@@ -141,6 +159,7 @@ class Output(TypedDict):
     task: NotRequired[str]
     error: NotRequired[AgentError]
     parts: NotRequired[list[Output]]
+    pending: NotRequired[list[Pending]]
 
 
 def add_results(old: list[Output], new: list[Output]) -> list[Output]:
@@ -234,6 +253,12 @@ class PipelineState(TypedDict):
     inputs: dict[str, Any]
     results: Annotated[list[Output], add_results]
     progress: Annotated[dict[str, Any], add_notes]
+
+
+class InnerState(PipelineState, total=False):
+    """The channels of a pipeline within another one; in a journey, with the turn that it is in."""
+
+    turn: Turn
 
 
 Update = dict[str, Any]

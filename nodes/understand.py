@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys import JourneySpec, MaxPathwayDepthError, ModelError, PathwayNotFoundError
 from nodes.commands import Command, Verdict
+from nodes.consent import asked_before
 from nodes.context import Op, checked
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
@@ -31,6 +32,8 @@ async def understand(state: SessionState, services: Services) -> Update:
     if turn["kind"] != "turn" or turn["message"] is None:
         return {"position": _counted(position, turn), "turn": turn}
     _check_known(services.spec, position)
+    position, asked_about = asked_before(position)
+    turn["asked"] = asked_about
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     free = await free_verdicts(services, position, turn["message"], state["context"])
     turn, asked = await _asked(services, standing, turn, free)
@@ -123,7 +126,9 @@ def _unanswered(state: SessionState) -> str | None:
 
 def _counted(position: Position, turn: Turn) -> Position:
     if turn["kind"] == "failure":
-        return {**position, "failures": position["failures"] + 1}
+        # What the user was asked about may have been done by the turn that failed.
+        emptied, _ = asked_before(position)
+        return {**emptied, "failures": position["failures"] + 1}
     return position
 
 

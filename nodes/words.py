@@ -7,8 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+LONGEST_TASK = 10_000
+"""Characters of a task that are read; of a longer one, the first ones."""
 MOST_WORDS = 200
-"""Most different words of a task that are compared; of a longer one, the first ones."""
+"""Most different words of a task that are compared."""
 
 _COMMON = """
     a about agent am an and any anything are as assistant at be because been being bot but by can

@@ -124,11 +124,9 @@ class ClinicModel:
 
     def _first_step(self, said: str, call: Call) -> Answer:
         wanted = re.search(r"(Dr\. \w+) .*Book the (\w+) (\w+) slot", said)
-        number = data_of(call)["known"]["insurance_id"]
         if wanted:
             doctor, day, time = wanted.groups()
-            booking = {"doctor": doctor, "day": day, "time": time, "patient_number": number}
-            return UseTool("book_appointment", **booking)
+            return UseTool("book_appointment", doctor=doctor, day=day, time=time)
         return UseTool("find_doctors", specialty="cardiology", exclude=_turned_down(call))
 
     def as_preference_analyzer(self, call: Call) -> Answer:
@@ -139,8 +137,7 @@ class ClinicModel:
     def as_rag_faq_agent(self, call: Call) -> Answer:
         if not (found := results_of(call)):
             given = data_of(call)
-            number = given["context"]["insurance_id"]
-            return UseTool("search_handbook", question=given["question"], insurance_id=number)
+            return UseTool("search_handbook", question=given["question"])
         entry = found[0]
         if not entry["found"]:
             return {"response": f"Ask {entry['front_desk']}.", "follow_up_needed": True}
@@ -157,8 +154,7 @@ class ClinicModel:
 
     def as_escalation(self, call: Call) -> Answer:
         if not (found := results_of(call)):
-            number = data_of(call)["known"]["insurance_id"]
-            return UseTool("open_handover_case", patient_number=number)
+            return UseTool("open_handover_case")
         case = {"reference": found[0]["reference"]}
         return {"response": f"Call {found[0]['phone']}.", "handover": case}
 
@@ -168,7 +164,6 @@ class ClinicModel:
             return UseTool(
                 "confirm_appointment",
                 specialty=booked["specialty"],
-                patient_number=booked["patient"],
             )
         number = found[0].get("confirmation_number")
         return {"response": f"Confirmed: {number}.", "confirmation_number": number}

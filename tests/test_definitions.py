@@ -128,7 +128,7 @@ def test_an_unknown_attribute_of_a_pathway(name: str, meant: str) -> None:
     assert fault.startswith(f"Trip.StartPath: {name} is unknown. Did you mean '{meant}'? Known: ")
 
 
-@pytest.mark.parametrize("name", ["__guidelines__", "__tools__", "__fields__", "__action__"])
+@pytest.mark.parametrize("name", ["__guidelines__", "__fields__", "__action__"])
 def test_attributes_of_later_days_are_refused_not_ignored(name: str) -> None:
     (fault,) = faults(type("StartPath", (Pathway,), {name: []}))
 

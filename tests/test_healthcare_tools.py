@@ -27,7 +27,7 @@ from journeys.examples.healthcare_referral.tools import (
 )
 from journeys.examples.healthcare_referral.wishes import Wishes
 from nodes.llm.chat import Call as ToolCall
-from nodes.llm.tools import toolbox_of
+from nodes.llm.tools import Occasion, toolbox_of
 from tests.healthcare import CARDIOLOGY, Desk
 
 ANA, BEN = "INS-123456", "MER-777777"
@@ -327,13 +327,13 @@ async def test_a_model_may_say_null_for_what_it_may_leave_out(desk: BookingTools
         "doctor_matcher", [desk.find_doctors, desk.find_slots], lambda _: lambda: None
     )
     nothing = dict.fromkeys(Wishes.__annotations__)
-    given = {"specialty": "cardiology", "wishes": nothing, "exclude": None, "patient_number": None}
+    given = {"specialty": "cardiology", "wishes": nothing, "exclude": None}
 
     for name, found in (
         ("find_doctors", desk.find_doctors("cardiology")),
         ("find_slots", desk.find_slots(specialty="cardiology")),
     ):
-        said = await tools.use(ToolCall("1", name, given), (), set())
+        said = await tools.use(ToolCall("1", name, given), Occasion({}), (), set())
         assert json.loads(said) == found
 
 

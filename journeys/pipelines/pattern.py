@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from journeys import door
-from journeys.agent_card import Agent
+from journeys.agent_card import Agent, Skill
 from journeys.errors import ConfigurationError, shown
 from journeys.model_agent import ModelAgent
 from journeys.pipelines.limits import Limits
@@ -38,6 +38,8 @@ class PatternPipeline(Pipeline):
         description: What it is for.
         model: Answers for its model agents and chooses where a model is to choose, outside of a
             journey; as `model` of a journey.
+        embed: Given texts, returns or awaits a vector for each; agents that are chosen by their
+            cards are then chosen half by words and half by meaning.
 
     Source: ADR-018.
     """
@@ -84,6 +86,15 @@ class PatternPipeline(Pipeline):
         return {agent.name: agent for agent in everybody}
 
     @property
+    def skills(self) -> tuple[Skill, ...]:
+        """What its peers can do: their skills, or what they are for where they have none."""
+        return tuple(
+            skill
+            for agent in self.agents
+            for skill in agent.skills or (Skill(agent.name, agent.description),)
+        )
+
+    @property
     def levels(self) -> int:
         """How deep pipelines stand in it, itself counted."""
         inner = (agent.call for agent in self.members.values())
@@ -114,6 +125,15 @@ class PatternPipeline(Pipeline):
     def with_model(self, model: Any) -> PatternPipeline:
         """Return it with a model; see `model`."""
         return replace(self, model=model)
+
+    def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
+        """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
+
+        Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
+        seconds, is flagged
+        `embeddings_failed:<kind>`, and the words of the cards alone are compared.
+        """
+        return replace(self, embed=embed)
 
     async def run(self, **inputs: Any) -> dict[str, Any]:
         """Run it once.
@@ -150,6 +170,24 @@ class PatternPipeline(Pipeline):
         """Forget whose turn it is and which agents failed of late."""
         door.reset_pipeline(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; agents are written by their names.
+
+        Its model and embeddings are not written.
+
+        Raises:
+            ConfigurationError: A name in it stands for two things, or a function has none.
+        """
+        from journeys.pipelines.files import pipeline_data  # noqa: PLC0415
+
+        return pipeline_data(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return it as JSON; see `to_dict`."""
+        from journeys.pipelines.files import pipeline_text  # noqa: PLC0415
+
+        return pipeline_text(self, indent)
+
     def _peers(self, called: str) -> tuple[Agent, ...]:
         where = f"Pipeline.{self.pattern}"
         if isinstance(self.agents, (str, bytes)) or not isinstance(self.agents, Sequence):
@@ -177,6 +215,8 @@ class PatternPipeline(Pipeline):
         ]
         missing = [role for role in SHAPES[self.pattern].required if role not in self.roles]
         faults += [f"it has no {role}." for role in missing]
+        if self.embed is not None and not callable(self.embed):
+            faults.append(f"embed is {shown(self.embed)}; it must be a function of texts.")
         faults += setting_faults(self.pattern, self.settings)
         faults += error_handling_faults(self.error_handling)
         if faults:

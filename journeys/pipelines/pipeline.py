@@ -75,14 +75,27 @@ class Pipeline(ABC):
 
         Args:
             data: What it wrote.
-            agents: The agents, and conditions, by the names in it.
+            agents: The agents, and functions among the settings, by the names in it. Of an
+                `Agent` the card and the weight hold where the data says nothing of them.
 
         Raises:
-            ConfigurationError: Something in it is unknown or misplaced; the path to it is named.
+            ConfigurationError: Something in it is unknown, missing, misplaced or of the wrong
+                kind; every fault is named with its path.
         """
         from journeys.pipelines.files import pipeline_of  # noqa: PLC0415
 
         return pipeline_of(data, agents)
+
+    @staticmethod
+    def from_json(text: str, agents: Mapping[str, Any]) -> PatternPipeline:
+        """Return the pipeline that `to_json` wrote; see `from_dict`.
+
+        Raises:
+            ConfigurationError: As by `from_dict`, or the text is no JSON.
+        """
+        from journeys.pipelines.files import pipeline_of_text  # noqa: PLC0415
+
+        return pipeline_of_text(text, agents)
 
     @staticmethod
     def sequential(agents: Sequence[Any], *, error_handling: str = "graceful") -> PatternPipeline:

@@ -16,9 +16,9 @@ from nodes.calling import Ear
 from nodes.inputs import RESERVED
 from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
-from nodes.llm.prompts import agent_system, as_data, repair, with_ask
+from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, repair, with_ask
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
-from nodes.llm.tools import ANSWER, Toolbox
+from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.patterns.work import Ask
 from nodes.state import PARTING
 
@@ -96,17 +96,21 @@ class ModelCaller:
             ModelError: There is no usable answer; `kind` says why.
         """
         until = asyncio.get_running_loop().time() + self.seconds
-        return await _Exchange(self, until, say).answered(self._messages(payload))
+        occasion = Occasion(payload["context"], say.consent)
+        exchange = _Exchange(self, until, say, occasion)
+        return await exchange.answered(self._messages(payload, occasion))
 
     def asked(self, ask: Ask) -> ModelCaller:
         """Return it as asked for something special by the pattern that it works in."""
         return replace(self, contract=_special(self.contract, ask))
 
-    def _messages(self, payload: Mapping[str, Any]) -> list[Message]:
+    def _messages(self, payload: Mapping[str, Any], occasion: Occasion) -> list[Message]:
+        confirmed = self.toolbox.confirmed
+        rules = [self.contract.system, *([confirming(confirmed)] if confirmed else [])]
         return [
-            {"role": "system", "content": self.contract.system},
+            {"role": "system", "content": "\n\n".join(rules)},
             *payload["history"][-SHOWN:],
-            {"role": "user", "content": as_data(self._inputs(payload))},
+            {"role": "user", "content": as_data(self._inputs(payload) | _asked(occasion))},
         ]
 
     def _inputs(self, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,11 +133,19 @@ class ModelCaller:
         return any(payload.get(name) == message for name in named)
 
 
+def _asked(occasion: Occasion) -> dict[str, Any]:
+    """Return, as data, the calls that the user was asked about."""
+    asked = occasion.consent.asked if occasion.consent else []
+    calls = [{"tool": call["tool"], "arguments": call["arguments"]} for call in asked]
+    return {ASKED: calls} if calls else {}
+
+
 class _Exchange:
     """One agent's talk with its model, tools and repair included."""
 
-    def __init__(self, caller: ModelCaller, until: float, say: Ear) -> None:
+    def __init__(self, caller: ModelCaller, until: float, say: Ear, occasion: Occasion) -> None:
         self._caller = caller
+        self._occasion = occasion
         self._until = until
         self._say = say
         self._spoken = Spoken()
@@ -175,7 +187,9 @@ class _Exchange:
         return self._hear
 
     async def _used(self, call: Call, told: frozenset[str]) -> str:
-        using = asyncio.ensure_future(self._caller.toolbox.use(call, told, self._failed))
+        using = asyncio.ensure_future(
+            self._caller.toolbox.use(call, self._occasion, told, self._failed)
+        )
         try:
             left = self._until - asyncio.get_running_loop().time()
             # Waited for, and not timed: a tool that will not be cancelled is left behind.

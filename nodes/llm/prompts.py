@@ -56,6 +56,20 @@ def with_ask(system: str, instructions: str, outputs: Sequence[FieldSpec]) -> st
     return "\n\n".join(part for part in parts if part)
 
 
+ASKED = "asked_to_confirm"
+"""Under what name a model is given the calls that it asked the user about."""
+
+
+def confirming(tools: Sequence[str]) -> str:
+    """Return what a model is told of tools that the user confirms."""
+    return (
+        f"These tools have effects that the user must agree to: {', '.join(tools)}. The first call "
+        "is not run: ask the user then, in words that say exactly what is to be done, and claim "
+        f"nothing as done. What you asked about last is given as '{ASKED}'. Only if the user's "
+        "message agrees to it, call it again, with exactly those arguments; otherwise leave it."
+    )
+
+
 def _titled(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"{title}:", *lines]) if lines else ""
 

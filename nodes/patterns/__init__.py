@@ -1,7 +1,9 @@
 """The rules of the nine patterns: what each agent is asked, and what a run comes to. No graph."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from journeys import ContextMergeError
 from nodes.patterns import (
     blackboard,
     consensus,
@@ -13,7 +15,7 @@ from nodes.patterns import (
     sequential,
     supervisor_worker,
 )
-from nodes.patterns.work import Conclusion, Rules, Work
+from nodes.patterns.work import Conclusion, Rules, Work, merged
 
 RULES: Mapping[str, Rules] = {
     "sequential": sequential,
@@ -32,3 +34,20 @@ RULES: Mapping[str, Rules] = {
 def conclude(work: Work) -> Conclusion:
     """Return what a run comes to that is over, by the rules of its pattern."""
     return RULES[work.pipeline.pattern].conclude(work)
+
+
+def conclude_as_one(work: Work) -> Conclusion:
+    """Return the same with all outputs as one.
+
+    Where they do not go together, a pipeline that is graceful failed as a whole.
+
+    Raises:
+        ContextMergeError: They do not, in one that fails fast.
+    """
+    try:
+        ended = conclude(work)
+        return replace(ended, values=(merged(ended.values),))
+    except ContextMergeError as error:
+        if work.pipeline.error_handling != "graceful":
+            raise
+        return Conclusion(blame=work.pipeline.name, error=str(error))

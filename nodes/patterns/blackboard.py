@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Literal
 
 from journeys.io_fields import FieldSpec
@@ -14,6 +13,7 @@ from nodes.patterns.work import (
     Brief,
     Conclusion,
     Work,
+    cards_of,
     failed,
     failures,
     merged,
@@ -33,19 +33,21 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
         number = asked(work) + 1
         return Brief({**seen, "need": work.progress.get("need", "")}, {"round": number})
     left = work.pipeline.settings["max_iterations"] - asked(work)
-    cards = [asdict(agent.card) for agent in work.pipeline.agents]
+    cards = cards_of(work)
     extra = {**seen, "specialists": cards, "rounds_left": left, "failed": failures(work.results)}
-    return Brief(extra, {"phase": "control"}, _ask(work))
+    return Brief(extra, {"phase": "control"}, lambda: _ask(work))
 
 
 def entries(work: Work) -> list[Output]:
     """Return what is on the board, the oldest first."""
-    return [r for r in work.results if not r.get("error") and r["agent"] in work.peers]
+    peers = set(work.peers)
+    return [r for r in work.results if not r.get("error") and r["agent"] in peers]
 
 
 def asked(work: Work) -> int:
     """Return how many specialists were asked."""
-    return sum(result["agent"] in work.peers for result in work.results)
+    peers = set(work.peers)
+    return sum(result["agent"] in peers for result in work.results)
 
 
 async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:

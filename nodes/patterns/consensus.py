@@ -18,13 +18,13 @@ _PROPOSE = Ask("Make your own proposal. Later everybody votes on all proposals."
 def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     """Ask for a proposal, then for a vote on all of them."""
     if phase(work) == PROPOSE:
-        return Brief({"phase": PROPOSE}, {"phase": PROPOSE}, _PROPOSE)
+        return Brief({"phase": PROPOSE}, {"phase": PROPOSE}, lambda: _PROPOSE)
     listed = [
         {"id": proposal["agent"], "outputs": copied(proposal["values"])}
         for proposal in proposals(work)
     ]
     return Brief(
-        {"phase": VOTE, "proposals": listed}, {"phase": VOTE}, ballot(work, proposals(work))
+        {"phase": VOTE, "proposals": listed}, {"phase": VOTE}, lambda: ballot(work, proposals(work))
     )
 
 

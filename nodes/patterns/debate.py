@@ -35,15 +35,15 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     """Give an agent the whole debate so far, in the order of rounds and agents."""
     talk = {"debate": shown(speeches(work), round="round")}
     if name == work.holder(JUDGE):
-        return Brief(talk, ask=_verdict_of(work))
+        return Brief(talk, ask=lambda: _verdict_of(work))
     if work.progress.get("phase") == VOTE:
         listed = [{"id": r["agent"], "outputs": r["values"]} for r in last_words(work)]
-        ask = ballot(work, last_words(work))
-        return Brief({"phase": VOTE, **talk, "proposals": listed}, {"phase": VOTE}, ask)
+        extra = {"phase": VOTE, **talk, "proposals": listed}
+        return Brief(extra, {"phase": VOTE}, lambda: ballot(work, last_words(work)))
     number = current_round(work)
     phase = POSITION if number == 1 else REBUTTAL
     said = {"phase": phase, "round": number}
-    return Brief({**said, **talk}, said, _ASKS[phase])
+    return Brief({**said, **talk}, said, lambda: _ASKS[phase])
 
 
 def current_round(work: Work) -> int:

@@ -18,7 +18,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None
     if not work.given:
         return None
     perspectives = shown(work.given)
-    return Brief({"perspectives": perspectives, "failed": failures(work.results)}, ask=_ASK)
+    return Brief({"perspectives": perspectives, "failed": failures(work.results)}, ask=lambda: _ASK)
 
 
 def conclude(work: Work) -> Conclusion:

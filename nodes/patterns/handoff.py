@@ -26,16 +26,16 @@ def holder(work: Work) -> str:
 
 def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     """Tell who takes over why, and show as much of the talk as the request says."""
-    ask = _ask(work, name)
     path = work.progress.get("path", [])
     if not path:
-        return Brief(ask=ask)
+        return Brief(ask=lambda: _ask(work, name))
     step = path[-1]
     before = work.of(step["from"])
     outputs = copied(before[-1]["values"]) if before else {}
     outputs.pop(HANDOFF, None)
-    shown = {name: step[name] for name in ("from", "to", "reason")}
-    return Brief({HANDOFF: {**shown, "outputs": outputs}}, ask=ask, history=step["history"])
+    shown = {key: step[key] for key in ("from", "to", "reason")}
+    extra = {HANDOFF: {**shown, "outputs": outputs}}
+    return Brief(extra, ask=lambda: _ask(work, name), history=step["history"])
 
 
 async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None
         return Brief()
     if not work.given:
         return None
-    return Brief({"results": shown(work.given), "failed": failures(work.results)}, ask=_ASK)
+    return Brief({"results": shown(work.given), "failed": failures(work.results)}, ask=lambda: _ASK)
 
 
 def conclude(work: Work) -> Conclusion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from journeys import PathwaySpec, PatternPipeline
 
@@ -19,6 +19,8 @@ class Seat:
         has_word: Whether what it says is surely what the user hears, so that it can be heard while
             it is said.
         timeout: Longest try, in seconds; None for no limit.
+        path: The path of names that leads to it from the top.
+        place: Its place among the members, from 0; a step of the pattern's own comes after them.
     """
 
     pathway: PathwaySpec
@@ -28,12 +30,11 @@ class Seat:
     has_word: bool = False
     timeout: float | None = None
 
-    @property
-    def path(self) -> str:
-        """The path of names that leads to it from the top."""
-        return self.prefix + self.name
+    path: str = field(init=False)
+    place: int = field(init=False)
 
-    @property
-    def place(self) -> int:
-        """Its place among the members, from 0."""
-        return list(self.pipeline.members).index(self.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", self.prefix + self.name)
+        members = list(self.pipeline.members)
+        place = members.index(self.name) if self.name in members else len(members)
+        object.__setattr__(self, "place", place)

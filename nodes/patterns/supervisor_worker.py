@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import create_model
 
 from journeys.io_fields import FieldSpec
 from nodes.patterns.choosing import Chooser
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, merged
+from nodes.patterns.work import Ask, Brief, Conclusion, Work, cards_of, failed, merged
 from nodes.plain import copied
 from nodes.state import Output
 
@@ -33,9 +32,8 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
         sent = part or {}
         return Brief({"task": sent.get("task", "")}, {**sent})
     now = phase(work)
-    workers = [asdict(agent.card) for agent in work.pipeline.agents]
-    extra = {"phase": now, "workers": workers, "results": _handed_in(work)}
-    return Brief(extra, {"phase": now}, _asks(work, now))
+    extra = {"phase": now, "workers": cards_of(work), "results": _handed_in(work)}
+    return Brief(extra, {"phase": now}, lambda: _asks(work, now))
 
 
 async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:

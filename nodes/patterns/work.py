@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -80,13 +80,13 @@ class Brief:
     Attributes:
         extra: Added to its payload.
         notes: Added to its result: `phase`, `round`, `task`.
-        ask: What it is asked if it is a model.
+        ask: Gives what it is asked if it is a model; made only then, as it takes its time.
         history: Messages of the talk that it is shown; None shows all.
     """
 
     extra: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
-    ask: Ask | None = None
+    ask: Callable[[], Ask | None] | None = None
     history: int | None = None
 
 
@@ -147,6 +147,11 @@ def shown(results: Sequence[Output], **also: str) -> list[dict[str, Any]]:
         entry |= {name: dict(result)[key] for name, key in also.items() if key in result}
         listed.append({**entry, "outputs": copied(result["values"])})
     return listed
+
+
+def cards_of(work: Work) -> list[dict[str, Any]]:
+    """Return the cards of the agents without a role, as those with one are shown them."""
+    return [copied(agent.card_data) for agent in work.pipeline.agents]
 
 
 def failures(results: Sequence[Output]) -> list[dict[str, str]]:

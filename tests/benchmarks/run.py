@@ -26,6 +26,7 @@ from tests.benchmarks.merging import merging
 from tests.benchmarks.models import models
 from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
+from tests.benchmarks.pipelines import pipelines
 from tests.benchmarks.turns import turns
 
 THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
@@ -33,6 +34,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "growth": growth,
     "database": database,
     "patterns": patterns,
+    "pipelines": pipelines,
     "merging": merging,
     "models": models,
     "imports": imports,

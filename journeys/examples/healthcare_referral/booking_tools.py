@@ -22,7 +22,7 @@ from journeys.examples.healthcare_referral.material import Doctor, Slot, doctors
 from journeys.examples.healthcare_referral.naming import specialty_named
 from journeys.examples.healthcare_referral.offers import rows
 from journeys.examples.healthcare_referral.preferences import Match, ranked
-from journeys.examples.healthcare_referral.tools import Answer, read_specialty
+from journeys.examples.healthcare_referral.tools import Answer, PatientNumber, read_specialty
 from journeys.examples.healthcare_referral.wishes import Wishes, read_wishes
 
 _SHOWN = 3
@@ -39,7 +39,7 @@ class BookingTools:
         specialty: str,
         wishes: Wishes | None = None,
         exclude: Sequence[str] | None = None,
-        patient_number: str | None = None,
+        patient_number: PatientNumber = "",
     ) -> Answer:
         """Find the doctors of a specialty who have a free time, the best fit for the wishes first.
 
@@ -66,7 +66,7 @@ class BookingTools:
         specialty: str | None = None,
         wishes: Wishes | None = None,
         exclude: Sequence[str] | None = None,
-        patient_number: str | None = None,
+        patient_number: PatientNumber = "",
     ) -> Answer:
         """Find free times: of one doctor, or of the doctors of a specialty who fit best.
 
@@ -93,7 +93,9 @@ class BookingTools:
             "slots": [row for match in found[:_SHOWN] for row in rows(match.doctor, match.slots)]
         }
 
-    def book_appointment(self, doctor: str, day: str, time: str, patient_number: str) -> Answer:
+    def book_appointment(
+        self, doctor: str, day: str, time: str, patient_number: PatientNumber
+    ) -> Answer:
         """Book one free time with one doctor for the patient. This is the only way to book.
 
         Use it only when the patient has said yes to this doctor at this time. A patient has one
@@ -119,7 +121,7 @@ class BookingTools:
         free = rows(chosen, self._clinic.free_slots(chosen, facts.patient))
         return {"booked": False, "reason": f"{slot} with {chosen.name} {matter}", "free": free}
 
-    def cancel_appointment(self, specialty: str, patient_number: str) -> Answer:
+    def cancel_appointment(self, specialty: str, patient_number: PatientNumber) -> Answer:
         """Free what the patient holds in a specialty, without booking anything else.
 
         Use it only when the patient gives up the appointment; to change it, book the new time.
@@ -134,7 +136,7 @@ class BookingTools:
             self._clinic.cancel(row["patient"], row["specialty"])
         return {"cancelled": held}
 
-    def confirm_appointment(self, specialty: str, patient_number: str) -> Answer:
+    def confirm_appointment(self, specialty: str, patient_number: PatientNumber) -> Answer:
         """Confirm the appointment that the clinic's book has for the patient.
 
         Use it before telling the patient that an appointment stands, and tell what it returns: the
@@ -167,7 +169,7 @@ class BookingTools:
         specialty: str | None,
         wishes: Wishes | None,
         exclude: Sequence[str] | None,
-        patient_number: str | None,
+        patient_number: str,
     ) -> list[Match]:
         field, out = read_specialty(specialty or ""), exclude or ()
         pool = [
@@ -178,9 +180,9 @@ class BookingTools:
         return self._ranked(pool, wishes, patient_number)
 
     def _ranked(
-        self, pool: Iterable[Doctor], wishes: Wishes | None, patient_number: str | None
+        self, pool: Iterable[Doctor], wishes: Wishes | None, patient_number: str
     ) -> list[Match]:
-        patient = payer(patient_number or "").patient
+        patient = payer(patient_number).patient
         return ranked(pool, read_wishes(wishes or {}), self._clinic, patient)
 
 

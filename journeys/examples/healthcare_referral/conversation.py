@@ -27,6 +27,9 @@ Payload = Mapping[str, Any]
 # Nobody at a desk listens longer, and the search for misspelt names takes time by length.
 _HEARD = 2000
 
+# Under what the clinic knows somebody without a number.
+_NOBODY = "guest"
+
 _TEXTS = ("part", "after", "before", "language", "gender", "place")
 _LISTS = ("days", "not_days", "not_parts")
 
@@ -58,7 +61,7 @@ class Known:
     offered: tuple[tuple[Doctor, Slot], ...] = ()
     booking: Mapping[str, Any] = field(default_factory=dict)
     plan: Plan | None = None
-    patient: str = "guest"
+    patient: str = _NOBODY
     escalation_count: int = 0
 
     @property
@@ -113,7 +116,7 @@ def known(payload: Payload) -> Known:
         offered=tuple(_offers(context.get("available_slots"))),
         booking=_mapping(context.get("booking_details")),
         plan=self_pay() if info.get("self_pay") else _plan(number),
-        patient=str(info.get("patient_number") if info.get("self_pay") else number) or "guest",
+        patient=str(info.get("patient_number") if info.get("self_pay") else number) or _NOBODY,
         escalation_count=_count(context.get("escalation_count")),
     )
 
@@ -129,6 +132,12 @@ def payer(number: str, **facts: Any) -> Known:
     alone = re.fullmatch(r"SELF-[0-9A-F]{8}", said) is not None
     info = {"self_pay": True, "patient_number": said} if alone else {"insurance_id": said}
     return known({"context": {"patient_info": {**info, **facts}}})
+
+
+def patient_number_in(context: Mapping[str, Any]) -> str:
+    """Return the number under which the clinic books in a conversation; empty while unknown."""
+    number = known({"context": context}).patient
+    return "" if number == _NOBODY else number
 
 
 def context_of(payload: Payload) -> Mapping[str, Any]:

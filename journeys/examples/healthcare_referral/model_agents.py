@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import ModelAgent
+from journeys import ModelAgent, Tool
 from journeys.examples.healthcare_referral.booking_tools import BookingTools
 from journeys.examples.healthcare_referral.clinic import Clinic
 from journeys.examples.healthcare_referral.model_signatures import (
@@ -42,7 +42,7 @@ def build_model_agents(clinic: Clinic | None = None) -> dict[str, ModelAgent]:
                 desk.find_doctors,
                 desk.find_slots,
                 desk.book_appointment,
-                desk.cancel_appointment,
+                Tool(desk.cancel_appointment, confirm=True),
                 open_self_pay_account,
             ],
             signature=matching_signature(book),

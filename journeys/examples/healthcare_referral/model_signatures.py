@@ -136,8 +136,9 @@ def matching_signature(clinic: Clinic) -> type[Signature]:
         "Suggest only doctors that find_doctors returned, with the wishes in preferences and in"
         " the message, and without those who were turned down, by this message as well. Book by"
         " book_appointment, and only once the patient has said yes to one doctor at one time; if"
-        " it refuses, say why and offer what is free. The patient number is the insurance number,"
-        " or the SELF number of one who pays alone. If the patient gives the appointment up, free"
+        " it refuses, say why and offer what is free. Your tools work for the patient by the number"
+        " that was known before this message: an insurance number that is only given in it counts"
+        " from the next one on, so book then. If the patient gives the appointment up, free"
         " it by cancel_appointment. If they want to pay alone and have no such number yet, call"
         " open_self_pay_account.",
         intent=BookingSignature.__intent__,

@@ -3,15 +3,20 @@
 The docstrings are written for models, who see them with the names and types of the parameters.
 A tool refuses in what it returns, with the reason and the way on, and raises nothing: a model can
 go on from a refusal. Facts and rules are those of the function agents.
+
+For whom a tool works is no question for a model, which may be talked into naming somebody else: the
+patient's number comes from the conversation's context. Only `check_insurance`, which tells nothing
+about a person, judges any number.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from journeys import FromContext
 from journeys.examples.healthcare_referral.answers import own_terms
 from journeys.examples.healthcare_referral.appointment import case_reference
-from journeys.examples.healthcare_referral.conversation import payer
+from journeys.examples.healthcare_referral.conversation import patient_number_in, payer
 from journeys.examples.healthcare_referral.hearing import plain
 from journeys.examples.healthcare_referral.intake import judge
 from journeys.examples.healthcare_referral.material import COORDINATION, FRONT_DESK, specialties
@@ -20,9 +25,11 @@ from journeys.examples.healthcare_referral.search import answering
 
 Answer = dict[str, Any]
 """What a tool returns: JSON."""
+PatientNumber = Annotated[str, FromContext(patient_number_in)]
+"""The number of whoever the conversation is with, as known before this message; may be empty."""
 
 
-def search_handbook(question: str, insurance_id: str | None = None) -> Answer:
+def search_handbook(question: str, patient_number: PatientNumber = "") -> Answer:
     """Search the clinic's handbook for the entry that answers a question.
 
     Use it for every question about referrals, costs, insurance, appointments, documents, privacy
@@ -32,12 +39,12 @@ def search_handbook(question: str, insurance_id: str | None = None) -> Answer:
 
     Args:
         question: The patient's question, in full and in English.
-        insurance_id: The patient's insurance number, or null if it is not known.
+        patient_number: The insurance or SELF number.
     """
     entry = answering(question)
     if entry is None:
         return {"found": False, "front_desk": FRONT_DESK}
-    own = own_terms(entry, payer(insurance_id or "").plan)
+    own = own_terms(entry, payer(patient_number).plan)
     return {
         "found": True,
         "policy": entry.policy,
@@ -80,12 +87,13 @@ def open_self_pay_account() -> Answer:
     """Give a patient number to somebody who wants to pay for the visit themselves.
 
     Use it once, when the patient says so and has no number that begins with SELF yet. Returns the
-    `patient_number`, to be kept as a fact about the patient.
+    `patient_number`, to be kept as a fact about the patient; it can be booked under from the
+    patient's next message on.
     """
     return {"patient_number": new_patient_number(), "self_pay": True}
 
 
-def open_handover_case(patient_number: str | None, specialty: str | None = None) -> Answer:
+def open_handover_case(patient_number: PatientNumber, specialty: str | None = None) -> Answer:
     """Pass the patient's case to the care coordination desk, where people work.
 
     Use it when the patient is handed over to a person. Returns the `reference` to name, the
@@ -93,12 +101,12 @@ def open_handover_case(patient_number: str | None, specialty: str | None = None)
     the same case.
 
     Args:
-        patient_number: The insurance or SELF number; null if it is not known.
+        patient_number: The insurance or SELF number.
         specialty: What the patient needs; null if it is not known.
     """
     field = specialty_named(plain(specialty))
     return {
-        "reference": case_reference(payer(patient_number or "").patient, field),
+        "reference": case_reference(payer(patient_number).patient, field),
         "phone": COORDINATION,
         "call_back": "on the same working day",
         "emergency_number": "911",

@@ -1,0 +1,77 @@
+"""Whether the tools that a pathway allows are there to be allowed, and no others can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from journeys import (
+    Agent,
+    ConfigurationError,
+    JourneySpec,
+    ModelAgent,
+    PathwaySpec,
+    PatternPipeline,
+)
+from journeys.errors import did_you_mean
+from nodes.llm.tools import tool_name
+
+
+def check_allowed(spec: JourneySpec, agents: Mapping[str, Any]) -> None:
+    """Refuse a `__tools__` that names what no agent of its pathway brings, or does not reach.
+
+    Where all agents are functions, which do not let a model call anything, nothing is judged.
+
+    Args:
+        spec: The journey.
+        agents: Those that are registered, by name.
+
+    Raises:
+        ConfigurationError: A name in a `__tools__` is nobody's, with did-you-mean; or a pipeline
+            that was registered brings tools that are not allowed.
+    """
+    for pathway in spec.pathways.values():
+        if pathway.tools is None or pathway.pipeline is None:
+            continue
+        leaves = [leaf for _, leaf in pathway.pipeline.leaves]
+        given = [agents.get(a.name, ModelAgent()) if a.call is None else a.call for a in leaves]
+        models = [model for item in given for model in _models_in(item)]
+        if models:
+            _check_names(pathway, _brought(models))
+        for item in given:
+            if isinstance(item, PatternPipeline):
+                _check_reach(pathway, item)
+
+
+def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
+    for name in pathway.tools or ():
+        if name not in brought:
+            raise ConfigurationError(
+                f"{pathway.where}: __tools__ names '{name}', which no agent of the pathway brings."
+                f"{did_you_mean(name, brought)} They bring: {', '.join(brought) or 'none'}."
+            )
+
+
+def _check_reach(pathway: PathwaySpec, pipeline: PatternPipeline) -> None:
+    """Refuse tools that are not allowed in a pipeline that runs by itself, as one that is named."""
+    beyond = [n for n in _brought(_models_in(pipeline)) if n not in (pathway.tools or ())]
+    if beyond:
+        raise ConfigurationError(
+            f"{pathway.where}: __tools__ does not reach into the pipeline '{pipeline.name}', which "
+            f"was registered as an agent and uses {', '.join(beyond)}. Make it the __pipeline__."
+        )
+
+
+def _brought(models: Iterator[ModelAgent] | list[ModelAgent]) -> list[str]:
+    return list(dict.fromkeys(tool_name(tool) for model in models for tool in model.tools))
+
+
+def _models_in(given: Any) -> Iterator[ModelAgent]:
+    """Yield the model agents in what was registered, at whatever depth."""
+    if isinstance(given, ModelAgent):
+        yield given
+    elif isinstance(given, Agent):
+        yield from _models_in(given.call)
+    elif isinstance(given, PatternPipeline):
+        for _, leaf in given.leaves:
+            yield from _models_in(leaf)
