@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     api_keys: SecretStr | None = None
     docs: bool | None = None
-    log_level: Level = "warning"
+    log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"
 
     def model_post_init(self, context: Any) -> None:
         """Put the model's key and server where its client looks for them: `.env` may hold them."""

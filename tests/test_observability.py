@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 from opentelemetry import trace
 
 from journeys import (
@@ -307,6 +309,21 @@ async def test_a_message_that_nothing_is_done_for_is_a_turn_without_a_pathway(
 
     assert watch.tree == "invoke_workflow solo"
     assert watch.one("invoke_workflow solo")["journeygraph.turn.flags"] == ("empty_message",)
+
+
+async def test_a_run_that_an_agent_pauses_has_not_failed(watch: Watch) -> None:
+    async def ask(payload: Any) -> str:
+        return str(interrupt("Are you sure?"))
+
+    graph = Solo.compile(agents={"clerk": ask}, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t-1"}}
+
+    await graph.ainvoke({"messages": [{"role": "user", "content": "hello"}]}, config)
+    assert [outcome(span) for span in watch.spans] == ["paused", "paused"]
+    assert all(span.status.is_ok for span in watch.spans)
+
+    await graph.ainvoke(Command(resume="yes"), config)
+    assert [outcome(span) for span in watch.spans] == ["paused", "paused", "ok", "ok"]
 
 
 # models and tools

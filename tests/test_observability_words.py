@@ -304,7 +304,7 @@ AGENTS = {"clerk": lambda ask: "yes"}
 @pytest.mark.timeout(30)
 def test_a_server_writes_a_line_of_json_for_each_turn_if_it_is_asked_to(folder: Path) -> None:
     (folder / "solo.py").write_text(LINES)
-    level = {"JOURNEYGRAPH_LOG_LEVEL": "info"}
+    level = {"JOURNEYGRAPH_LOG_LEVEL": "INFO"}
     with served(folder, "solo.py", "--store", "memory://", **level) as (process, place, _):
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
         for message in ("hello canary", "again canary"):

@@ -45,7 +45,7 @@ class ModelCall(Activity):
         Args:
             model: The LangChain chat model.
             name: The model's name where it is not asked by its own.
-            purpose: What it is asked for: "understanding" or "answer".
+            purpose: What it is asked for, as "understanding" or "answer".
             number: 1 for the first try.
         """
         asked = name or _own_name(model)
