@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from langchain_core.tools import StructuredTool, ToolException, tool
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from journeys import (
     NEVER,
@@ -320,6 +321,25 @@ class Aliased(BaseModel):
     patient: Annotated[str, FromContext(), Field(alias="who")]
 
 
+class Visit(BaseModel):
+    patient: Annotated[str, FromContext()]
+    before: Visit | None = None
+
+
+def in_a_model(visits: list[Visit]) -> str:
+    """Look."""
+    return ""
+
+
+class Wish(TypedDict):
+    patient: Annotated[str, FromContext()]
+
+
+def in_a_typed_dict(wish: Wish | None = None) -> str:
+    """Look."""
+    return ""
+
+
 def in_a_union(patient: Annotated[str, FromContext()] | None) -> str:
     """Look."""
     return ""
@@ -334,19 +354,26 @@ def as_a_default(patient: str = FromContext("patient_id")) -> str:  # type: igno
     "wrong",
     [
         in_a_union,
+        in_a_model,
+        in_a_typed_dict,
         as_a_default,
         StructuredTool(name="x", description="Look.", args_schema=Aliased, func=print),
     ],
-    ids=["union", "default", "alias"],
+    ids=["union", "model", "typed-dict", "default", "alias"],
 )
 async def test_a_mark_that_would_not_hide_anything_is_refused(talk, memory_url, wrong):
     with ScriptedModel() as model, pytest.raises(ConfigurationError, match="Annotated"):
         await talk(Desk, clerk(wrong), memory_url, options={"model": model})
 
 
-def test_only_a_name_or_a_function_can_be_what_fills_a_parameter():
+async def _later(context: Any) -> str:
+    return "P-1"
+
+
+@pytest.mark.parametrize("wrong", [3, _later], ids=["number", "async"])
+def test_only_a_name_or_a_plain_function_can_be_what_fills_a_parameter(wrong):
     with pytest.raises(ConfigurationError, match="name of a context value"):
-        FromContext(3)  # type: ignore[arg-type]
+        FromContext(wrong)
 
 
 # Arguments
