@@ -308,13 +308,16 @@ async def test_a_value_of_another_type_is_refused_too(desk):
 async def test_a_tool_cannot_change_the_context_by_what_it_is_given(desk):
     def forget(profile: Annotated[dict[str, Any], FromContext()]) -> str:
         """Forget it."""
-        profile.clear()
+        DONE.append(len(profile["visits"]))
+        profile["visits"].clear()
         return "gone"
 
-    with ScriptedModel(UseTool("forget"), said()) as model:
-        chat = await desk(model, forget, context={"profile": {"id": "P-1"}})
+    profile = {"visits": ["Monday", "Tuesday"]}
+    with ScriptedModel(UseTool("forget"), UseTool("forget"), said()) as model:
+        chat = await desk(model, forget, context={"profile": profile})
         await chat.says("forget me")
-        assert chat.context == {"profile": {"id": "P-1"}}
+        assert DONE == [2, 2]
+        assert chat.context == {"profile": profile}
 
 
 class Aliased(BaseModel):
