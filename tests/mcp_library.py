@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from typing import Any
 
@@ -16,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 BOOKS = {"b-1": "Moby Dick", "b-2": "Emma", "b-3": "Walden"}
 
-library = MCPServer("library")
+library = MCPServer("library", log_level="CRITICAL")
 
 
 @library.tool()
@@ -30,6 +31,12 @@ def find_book(words: str, limit: int = 3) -> dict[str, Any]:
 def opening_hours() -> str:
     """Say when the library is open."""
     return "From ten to six."
+
+
+@library.tool("library.renew")
+def renew(book_id: str, context: str = "") -> str:
+    """Keep a book for longer."""
+    return f"{book_id} is yours until May; {context or 'nothing else is known'}."
 
 
 @library.tool()
@@ -87,9 +94,15 @@ def book(book_id: str) -> str:
     return BOOKS[book_id]
 
 
-if __name__ == "__main__":
+def main() -> None:
     if sys.argv[1:] == ["--http"]:
-        config = uvicorn.Config(library.streamable_http_app(), port=0, log_level="info")
-        uvicorn.Server(config).run()
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)  # noqa: T201
+        config = uvicorn.Config(library.streamable_http_app(), log_level="error")
+        asyncio.run(uvicorn.Server(config).serve([listener]))
     else:
         library.run("stdio")
+
+
+if __name__ == "__main__":
+    main()

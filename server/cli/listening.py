@@ -67,6 +67,8 @@ def log_problems() -> None:
     root = logging.getLogger()
     if root.level > logging.DEBUG:
         logging.basicConfig(level=logging.WARNING, format=_LINE, force=True)
+        for handler in root.handlers:  # some libraries set a lower level for themselves
+            handler.setLevel(logging.WARNING)
 
 
 async def answer(

@@ -60,13 +60,18 @@ class Connected:
             ToolException: The server cannot give it, or it is no text, or over 1 MB.
         """
         known = [resource.uri for resource in self.resources]
-        if uri not in known and not any(template.match(uri) for template in self._templates):
+        if not (uri in known or self._fits(uri)):
             raise LookupError(
                 f"The MCP server '{self.name}' lists no resource {shown(uri)}."
                 f"{did_you_mean(str(uri), known)}"
             )
         got = await self._connection.ask(lambda client: client.read_resource(uri))
         return read_of(uri, got.contents)
+
+    def _fits(self, uri: str) -> bool:
+        if not isinstance(uri, str):
+            return False
+        return any(template.match(uri) is not None for template in self._templates)
 
     def reader(self) -> StructuredTool:
         """Return a tool `read_resource`, by which a model reads what the server listed.

@@ -50,11 +50,13 @@ class Connection:
         name: What the server calls itself; until it has said so, its program or place, without
             arguments, which may hold a secret.
         seconds: How long an answer may take.
+        refusal: The status of the last answer over HTTP that was none, which the SDK keeps back.
     """
 
     def __init__(self, name: str, seconds: float) -> None:
         self.name = name
         self.seconds = seconds
+        self.refusal = ""
         self._client: Client | None = None
         self._close = asyncio.Event()
         self._ready = asyncio.Event()
@@ -95,7 +97,22 @@ class Connection:
                 f"The MCP server '{self.name}' gave no answer within {self.seconds:g} seconds."
             ) from None
         except Exception as error:  # the SDK passes on what its transports raise, of any kind
-            raise ToolException(f"The MCP server '{self.name}' {_wrong(error)}") from error
+            raise ToolException(f"The MCP server '{self.name}' {self._wrong(error)}") from error
+
+    def _wrong(self, error: BaseException | None) -> str:
+        """Say what went wrong; of a group of errors, the first."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        kind, said = type(error).__name__, cleaned(str(error or "")).strip()[:MOST_SAID]
+        if isinstance(error, FileNotFoundError):
+            return "cannot be started: there is no such program."
+        if kind == "ValidationError":
+            return "gave an answer that is not MCP."
+        if kind != "MCPError":
+            return f"failed: {said or kind}"
+        if said == "Connection closed":
+            return "is gone."
+        return f"says: {said}{self.refusal}"
 
     async def _kept(self, open_client: Callable[[AsyncExitStack], Client], scope: Any) -> None:
         with scope:
@@ -119,7 +136,7 @@ class Connection:
             ready.cancel()
         if keeper.done():
             error = keeper.exception()
-            raise ConnectionError(f"The MCP server '{self.name}' {_wrong(error)}") from error
+            raise ConnectionError(f"The MCP server '{self.name}' {self._wrong(error)}") from error
         if not self._ready.is_set():
             raise ConnectionError(
                 f"The MCP server '{self.name}' was not ready within {self.seconds:g} seconds."
@@ -141,20 +158,6 @@ async def _ended(keeper: asyncio.Task[None], hurry: Callable[[], None]) -> None:
         raise cancelled
 
 
-def _wrong(error: BaseException | None) -> str:
-    """Say what went wrong; of a group of errors, the first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    said = cleaned(str(error or "")).strip()[:MOST_SAID]
-    if isinstance(error, FileNotFoundError):
-        return "cannot be started: there is no such program."
-    if type(error).__name__ == "MCPError":
-        return f"says: {said}" if said != "Connection closed" else "is gone."
-    if type(error).__name__ == "ValidationError":
-        return "gave an answer that is not MCP."
-    return f"failed: {said or type(error).__name__}"
-
-
 def over_stdio(command: Sequence[str], env: Mapping[str, str] | None) -> Any:
     """Return what starts a server as a process and talks to its standard streams.
 
@@ -173,17 +176,23 @@ def over_stdio(command: Sequence[str], env: Mapping[str, str] | None) -> Any:
     return opening
 
 
-def over_http(url: str, headers: Mapping[str, str] | None, seconds: float) -> Any:
+def over_http(connection: Connection, url: str, headers: Mapping[str, str] | None) -> Any:
     """Return what talks to a server at a URL by streamable HTTP."""
     import httpx2  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
+    async def noted(answer: httpx2.Response) -> None:
+        connection.refusal = f" (HTTP {answer.status_code})" if answer.is_error else ""
+
     @asynccontextmanager
     async def transport() -> AsyncIterator[Any]:
         # Reading has no limit of its own: a stream may be silent, and each question is timed.
-        timeout = httpx2.Timeout(min(seconds, CLOSING_SECONDS / 2), read=None)
+        timeout = httpx2.Timeout(min(connection.seconds, CLOSING_SECONDS / 2), read=None)
+        hooks: Any = {"response": [noted]}
         async with (
-            httpx2.AsyncClient(headers=dict(headers or {}), timeout=timeout) as http,
+            httpx2.AsyncClient(
+                headers=dict(headers or {}), timeout=timeout, event_hooks=hooks
+            ) as http,
             streamable_http_client(url, http_client=http) as streams,
         ):
             yield streams

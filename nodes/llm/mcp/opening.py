@@ -80,7 +80,8 @@ def _to(
         if env is not None or not url.startswith(("http://", "https://")):
             raise ConfigurationError("open_mcp: a url begins with http:// and goes without env.")
         place = url.partition("?")[0].rpartition("@")[2]
-        return Connection(place, timeout), over_http(url, headers, timeout)
+        connection = Connection(place, timeout)
+        return connection, over_http(connection, url, headers)
     if not command or isinstance(command, str) or headers is not None:
         raise ConfigurationError(
             "open_mcp: command is a list such as ['python', '-m', 'x'], and goes without headers."
