@@ -131,9 +131,7 @@ async def test_whatever_task_asks_is_answered(opened: Any) -> None:
 
 async def test_it_may_be_closed_by_another_task_than_opened_it(library_url: str) -> None:
     stack = contextlib.AsyncExitStack()
-    library = await asyncio.create_task(
-        stack.enter_async_context(open_mcp(url=library_url))  # type: ignore[arg-type]
-    )
+    library = await asyncio.create_task(stack.enter_async_context(open_mcp(url=library_url)))
 
     assert "ten to six" in await tool_of(library, "opening_hours").ainvoke({})
     await asyncio.create_task(stack.aclose())
