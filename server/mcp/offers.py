@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphs.faults import Unconfirmed
-from journeys import SessionExpiredError
+from journeys import PathwayExecutionError, SessionExpiredError
 from server.problems import problem_of
 
 Tell = Callable[[str, Mapping[str, Any]], None]
@@ -100,6 +100,9 @@ def words_for(error: Exception, request_id: str) -> str:
         return str(error)
     if isinstance(error, SessionExpiredError):
         return "The session has expired. Leave session_id out to begin another one."
+    if isinstance(error, PathwayExecutionError):
+        _LOG.error("Request %s failed.", request_id, exc_info=error)
+        return f"The agent '{error.agent}' failed. The log has it under {request_id}."
     if isinstance(error, Unconfirmed):
         _LOG.warning("Request %s: %s", request_id, error)
         return "The store did not answer, so this may have been done, or not."

@@ -53,8 +53,7 @@ class PipelineOffer:
             inputs: dict[str, Any] = plain(task.inputs, "inputs")
         except (InvalidMessageError, ValueError) as error:
             raise Refused(str(error)) from None
-        if taken := _OWN & inputs.keys():
-            raise Refused(f"inputs: '{min(taken)}' cannot be one of them.")
+        _check(inputs)
         return self._turns.begin(self._run({**inputs, "message": message}, tell))
 
     async def _run(self, inputs: dict[str, Any], tell: Tell | None) -> Outcome:
@@ -67,6 +66,14 @@ class PipelineOffer:
             else:
                 tell(event["type"], event)
         return _outcome(outputs)
+
+
+def _check(inputs: Mapping[str, Any]) -> None:
+    if taken := _OWN & inputs.keys():
+        raise Refused(f"inputs: '{min(taken)}' cannot be one of them.")
+    for name, kind, called in (("context", dict, "an object"), ("history", list, "a list")):
+        if not isinstance(inputs.get(name, kind()), kind):
+            raise Refused(f"inputs.{name} must be {called}.")
 
 
 def _outcome(given: Any) -> Outcome:
