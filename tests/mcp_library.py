@@ -95,8 +95,8 @@ def book(book_id: str) -> str:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["--http"]:
-        listener = socket.create_server(("127.0.0.1", 0))
+    if sys.argv[1:2] == ["--http"]:
+        listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)  # noqa: T201
         config = uvicorn.Config(library.streamable_http_app(), log_level="error")
         asyncio.run(uvicorn.Server(config).serve([listener]))

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 from langchain_core.tools import ToolException
+from mcp import Client
 
 from journeys import ConfigurationError, ModelAgent
 from nodes.llm.mcp import Connected, open_mcp
@@ -64,18 +65,22 @@ def by_hand(
     return [sys.executable, "-c", script]
 
 
-def at_a_port() -> subprocess.Popen[bytes]:
-    command = [*STDIO, "--http"]
+def at_a_port(port: int = 0) -> subprocess.Popen[bytes]:
+    command = [*STDIO, "--http", str(port)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(command, cwd=ROOT, **pipes)
+
+
+def line_of(process: subprocess.Popen[bytes]) -> str:
+    assert process.stdout
+    return process.stdout.readline().decode().strip()
 
 
 @pytest.fixture(scope="module")
 def library_url() -> Iterator[str]:
     """The library at a port, for all tests of this file."""
     process = at_a_port()
-    assert process.stdout
-    yield process.stdout.readline().decode().strip()
+    yield line_of(process)
     process.kill()
     process.communicate()
 
@@ -335,14 +340,40 @@ async def test_a_server_that_dies_during_a_call_fails_that_call() -> None:
 async def test_a_server_over_http_that_dies_is_told_and_cancels_nobody() -> None:
     process = at_a_port()
     try:
-        assert process.stdout
-        async with open_mcp(url=process.stdout.readline().decode().strip()) as library:
+        async with open_mcp(url=line_of(process)) as library:
             process.kill()
             process.wait()
             for _ in range(2):
                 with pytest.raises(ToolException, match=r"'library' (is gone|failed|says)"):
                     await tool_of(library, "opening_hours").ainvoke({})
             await asyncio.sleep(0.05)  # the block goes on: it was not cancelled
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_server_that_is_back_at_its_place_is_found_again(
+    monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    def client(transport: Any) -> Client:
+        return Client(transport, mode=mode, cache=None)
+
+    monkeypatch.setattr("nodes.llm.mcp.transports._client", client)
+    process = at_a_port()
+    try:
+        url = await asyncio.to_thread(line_of, process)
+        async with open_mcp(url=url, timeout=10) as library:
+            hours = tool_of(library, "opening_hours")
+            await hours.ainvoke({})
+            process.kill()
+            process.communicate()
+            process = at_a_port(int(url.removesuffix("/mcp").rpartition(":")[2]))
+            assert await asyncio.to_thread(line_of, process) == url
+
+            with suppress(ToolException):  # one may learn of it first
+                await hours.ainvoke({})
+            assert "ten to six" in await hours.ainvoke({})
     finally:
         process.kill()
         process.communicate()

@@ -13,8 +13,9 @@ from journeys import ConfigurationError
 from journeys.errors import did_you_mean
 from nodes.llm.mcp.arguments import checked
 from nodes.llm.mcp.connected import Connected, Resource, called, name_for_models
-from nodes.llm.mcp.connection import Connection, over_http, over_stdio, require_mcp
+from nodes.llm.mcp.connection import Connection, require_mcp
 from nodes.llm.mcp.results import text_of
+from nodes.llm.mcp.transports import over_http, over_stdio
 
 TIMEOUT = 30.0
 """Seconds that a server has to start, and to answer each question."""
@@ -35,25 +36,12 @@ async def open_mcp(
     """Connect to an MCP server, and keep it connected.
 
     What comes of it may be used by any task of the event loop until the block ends; the process of
-    a server that was started here ends with it. A server's descriptions are read by your models:
-    connect to those you trust, and name the tools you want.
+    a server that was started here ends with it. A server at a URL that was lost is looked for again
+    when it is next asked, but what it was asked when it was lost is not asked again. What a server
+    says of its tools is read by your models: connect to those you trust, and name the tools.
 
-    Args:
-        command: Program and arguments of a server that is started, and talked to by stdio.
-        url: Place of a server that runs, talked to by streamable HTTP.
-        env: Variables for the process, above PATH, HOME and the like.
-        headers: Sent to the URL, such as `{"Authorization": "Bearer ..."}`.
-        tools: Names of the tools to take; all of them where it is left out.
-        timeout: Seconds that the server has to start, and to answer each question.
-
-    Raises:
-        ConfigurationError: The SDK is missing, the arguments do not fit together, or the server
-            lacks a tool that was named.
-        ConnectionError: The server cannot be reached, or does not speak MCP in time.
-
-    Example:
-        async with open_mcp(["python", "-m", "library"], tools=["search"]) as library:
-            clerk = ModelAgent(tools=[*library.tools, library.reader()])
+    Write `async with open_mcp(["python", "-m", "library"], tools=["search"]) as library:`, and in
+    it `ModelAgent(tools=[*library.tools, library.reader()])`.
     """
     require_mcp()
     connection, opening = _to(command, url, env, headers, timeout)
@@ -80,14 +68,14 @@ def _to(
         if env is not None or not url.startswith(("http://", "https://")):
             raise ConfigurationError("open_mcp: a url begins with http:// and goes without env.")
         place = url.partition("?")[0].rpartition("@")[2]
-        connection = Connection(place, timeout)
+        connection = Connection(place, timeout, lasting=True)
         return connection, over_http(connection, url, headers)
     if not command or isinstance(command, str) or headers is not None:
         raise ConfigurationError(
             "open_mcp: command is a list such as ['python', '-m', 'x'], and goes without headers."
         )
     words = command[:3] if command[1:2] == ["-m"] else command[:1]
-    return Connection(" ".join(words), timeout), over_stdio(command, env)
+    return Connection(" ".join(words), timeout, lasting=False), over_stdio(command, env)
 
 
 async def _listed(connection: Connection, wanted: Sequence[str] | None) -> Connected:
