@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -153,9 +154,9 @@ async def test_what_a_tool_says_of_its_failure_is_told(library: Connected) -> No
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({}, "'words' is a required property"),
-        ({"words": 7}, "words: 7 is not of type 'string'"),
-        ({"words": "emma", "limit": "many"}, "limit: 'many' is not of type 'integer'"),
+        ({}, "'words' is required"),
+        ({"words": 7}, "words: it must be string, not number"),
+        ({"words": "emma", "limit": "many"}, "limit: it must be integer, not string"),
     ],
     ids=["missing", "type", "other"],
 )
@@ -164,6 +165,21 @@ async def test_arguments_are_judged_by_the_schema(
 ) -> None:
     with pytest.raises(ToolException, match=told):
         await tool_of(library, "find_book").ainvoke(arguments)
+
+
+async def test_no_address_in_a_schema_is_opened_and_no_pattern_run() -> None:
+    def asked(where: str) -> dict[str, Any]:
+        evil = {"a": {"$ref": where}, "b": {"type": "string", "pattern": "(a+)+$"}}
+        return {**ANY, "inputSchema": {"type": "object", "properties": evil}}
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/schema"
+        async with open_mcp(by_hand(tools=[asked(address)])) as server:
+            given = {"a": {"x": 1}, "b": "a" * 40 + "!"}
+            assert await tool_of(server, "any").ainvoke(given) == "Done."
+        with pytest.raises(BlockingIOError):  # nobody came
+            listener.accept()
 
 
 async def test_an_allowlist_takes_those_tools_alone(library_url: str) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from langchain_core.tools import ToolException
 
+from nodes.llm.json_schema import misfits
+
 KEPT_BACK = frozenset({"context", "history"})
 """What no server is given because its schema asks for it: the talk, and all that is known."""
+_MOST_TOLD = 3
 
 
 def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,24 +42,9 @@ def _is_text(schema: Any) -> bool:
 def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arguments that fit the schema of a tool.
 
-    Nothing is fetched for it: a reference that leads out of the schema is a fault of the schema.
-
     Raises:
         ToolException: They do not fit; says where.
     """
-    from jsonschema.exceptions import best_match  # type: ignore[import-untyped] # noqa: PLC0415
-    from jsonschema.validators import (  # type: ignore[import-untyped] # noqa: PLC0415
-        Draft202012Validator,
-        validator_for,
-    )
-    from referencing import Registry  # noqa: PLC0415
-
-    try:
-        kind = validator_for(schema, default=Draft202012Validator)
-        fault = best_match(kind(schema, registry=Registry()).iter_errors(dict(given)))
-    except Exception as error:  # a server may send any schema
-        raise ToolException(f"The schema of the tool '{tool}' cannot be used.") from error
-    if fault is not None:
-        place = f"{fault.json_path.removeprefix('$').lstrip('.')}: ".removeprefix(": ")
-        raise ToolException(f"The arguments of '{tool}' do not fit: {place}{fault.message}"[:500])
+    if faults := list(islice(misfits(schema, dict(given)), _MOST_TOLD)):
+        raise ToolException(f"The arguments of '{tool}' do not fit: {'; '.join(faults)}"[:500])
     return given
