@@ -18,7 +18,7 @@ from nodes.llm.mcp.results import outputs_of, read_of
 MOST_TOLD = 100
 """Most resources that a model is told of."""
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
-Agent = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+ToolAgent = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Connected:
             coroutine=read_resource,
         )
 
-    def agent(self, tool: str) -> Agent:
+    def agent(self, tool: str) -> ToolAgent:
         """Return a tool as an agent, for a pathway or a pipeline.
 
         Of what the agent is given, it passes on what the tool's schema names, but never the
