@@ -324,8 +324,8 @@ async def test_a_server_without_resources_has_no_reader() -> None:
 
 
 async def test_a_server_that_takes_too_long_is_not_waited_for(library_url: str) -> None:
-    async with open_mcp(url=library_url, timeout=0.5) as library:
-        with pytest.raises(ToolException, match=r"no answer within 0.5 seconds"):
+    async with open_mcp(url=library_url, timeout=2) as library:
+        with pytest.raises(ToolException, match=r"no answer within 2 seconds"):
             await tool_of(library, "slow").ainvoke({"seconds": 20})
         assert "ten to six" in await tool_of(library, "opening_hours").ainvoke({})
 
@@ -406,7 +406,7 @@ MALFORMED = {
 @pytest.mark.parametrize("kind", MALFORMED)
 async def test_a_malformed_answer_is_an_error_and_not_a_result(kind: str) -> None:
     tools = [{**ANY, "outputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]
-    async with open_mcp(by_hand(MALFORMED[kind], tools), timeout=2) as server:
+    async with open_mcp(by_hand(MALFORMED[kind], tools), timeout=3) as server:
         with pytest.raises(ToolException, match="'by hand'"):
             await tool_of(server, "any").ainvoke({})
 
