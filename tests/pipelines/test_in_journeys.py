@@ -42,7 +42,10 @@ ROLES: dict[str, tuple[str, type[Marked]]] = {
     "debate": ("judge", Marked),
     "parallel": ("aggregator", Marked),
 }
-SETTINGS = {"debate": {"rounds": 2}, "handoff": {"handoff_condition": lambda outputs: True}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "debate": {"rounds": 2},
+    "handoff": {"handoff_condition": lambda outputs: True},
+}
 PEERS = ("walnut", "granite")
 _NOTE = re.compile(r"(\w+)=(\w+)")
 
