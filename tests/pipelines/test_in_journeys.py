@@ -226,7 +226,7 @@ async def test_a_graceful_pipeline_answers_without_who_failed_and_says_so(talk, 
 
     assert "<" in reply
     assert chat.context == {"order": "7"}
-    assert any("walnut" in flag for flag in chat.last.metadata["flags"])
+    assert "agent_failed:walnut" in chat.last.metadata["flags"]
     assert "failed" not in chat.last.metadata["flags"]
 
 
