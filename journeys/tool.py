@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
 from typing import Any
 
 from journeys.errors import ConfigurationError, shown
@@ -54,7 +55,7 @@ class FromContext:
             None for none. Unset: the parameter's own name.
 
     Raises:
-        ConfigurationError: `source` is neither text nor a function.
+        ConfigurationError: `source` is neither text nor a plain function.
 
     Example:
         >>> from typing import Annotated
@@ -66,10 +67,11 @@ class FromContext:
     source: str | Callable[[Mapping[str, Any]], Any] = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, str) and not callable(self.source):
+        is_plain = callable(self.source) and not iscoroutinefunction(self.source)
+        if not isinstance(self.source, str) and not is_plain:
             raise ConfigurationError(
                 f"FromContext({shown(self.source)}): give the name of a context value, or a "
-                "function of the context."
+                "plain function of the context."
             )
 
     def value_in(self, context: Mapping[str, Any], parameter: str) -> Any:

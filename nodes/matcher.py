@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 import ahocorasick
 
-from journeys import IntentTrigger, JourneySpec, TransitionSpec
+from journeys import IntentTrigger, JourneySpec
 from journeys.patterns import at_edges, normal
 
 
@@ -43,15 +43,17 @@ class Matcher:
 
 def matcher_of(spec: JourneySpec) -> Matcher:
     """Return the matcher of a journey: every pattern of every intent."""
-    return _matcher(spec.transitions)
-
-
-# By the transitions alone, as a spec holds its pipelines, and these their agents.
-@lru_cache(maxsize=256)
-def _matcher(transitions: Sequence[TransitionSpec]) -> Matcher:
-    return Matcher(
-        (pattern, transition.id)
-        for transition in transitions
-        if isinstance(transition.trigger, IntentTrigger)
-        for pattern in transition.trigger.patterns
+    return _matcher(
+        tuple(
+            (pattern, transition.id)
+            for transition in spec.transitions
+            if isinstance(transition.trigger, IntentTrigger)
+            for pattern in transition.trigger.patterns
+        )
     )
+
+
+# By the patterns alone: a spec holds its pipelines, and these their agents.
+@lru_cache(maxsize=256)
+def _matcher(patterns: tuple[tuple[str, str], ...]) -> Matcher:
+    return Matcher(patterns)

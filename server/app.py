@@ -53,7 +53,7 @@ def app_of(wiring: Wiring) -> FastAPI:
 
     app = _Api(
         title="JourneyGraph",
-        version=_version(),
+        version=installed_version(),
         description=_ABOUT,
         lifespan=lifespan,
         redirect_slashes=False,
@@ -99,7 +99,8 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}
 
 
-def _version() -> str:
+def installed_version() -> str:
+    """Return the version of JourneyGraph; "0" where it is run without being installed."""
     try:
         return version("journeygraph")
     except PackageNotFoundError:

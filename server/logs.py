@@ -10,7 +10,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 import orjson
 import structlog
@@ -23,19 +23,25 @@ MOST_PLACES = 15
 _Event = MutableMapping[str, Any]
 
 
-def write_logs(level: Level, stream: TextIO | None = None) -> None:
-    """Write the log of this process, and nothing that was set up before.
+def write_logs(level: Level) -> None:
+    """Write the log of this process to standard error, unless `--debug` writes it already.
 
     Args:
         level: From where on our own events are written; those of libraries are from warnings on.
-        stream: Default: standard error.
     """
-    target = stream or sys.stderr
-    handler = logging.StreamHandler(target)
-    handler.setFormatter(formatter(for_people=target.isatty()))
+    if logging.getLogger().level <= logging.DEBUG:
+        return
     wanted = logging.getLevelNamesMapping()[level.upper()]
+    handler = logging.StreamHandler()
+    handler.setFormatter(formatter(for_people=sys.stderr.isatty()))
+    handler.addFilter(_ours_or_a_warning)
     logging.basicConfig(level=max(wanted, logging.WARNING), handlers=[handler], force=True)
     logging.getLogger(ROOT).setLevel(wanted)
+
+
+def _ours_or_a_warning(record: logging.LogRecord) -> bool:
+    """Whether to write a record: some libraries set a lower level for themselves."""
+    return record.name == ROOT or record.levelno >= logging.WARNING
 
 
 def formatter(*, for_people: bool) -> logging.Formatter:

@@ -33,12 +33,12 @@ class Turns:
         Raises:
             JourneyError: See `PathwayManager.process_message`.
         """
-        return await asyncio.shield(self._begin(_answer(session, message)))
+        return await asyncio.shield(self.begin(_answer(session, message)))
 
     def tell(self, session: PathwayManager, message: str, request_id: str) -> Listener:
         """Begin one turn and return who hears it, whether or not anybody listens."""
         listener = Listener()
-        self._begin(_tell(session, message, request_id, listener))
+        self.begin(_tell(session, message, request_id, listener))
         return listener
 
     def close(self, seconds: float = GRACE_SECONDS) -> None:
@@ -59,7 +59,8 @@ class Turns:
         if self._running:
             await asyncio.wait(self._running)
 
-    def _begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+    def begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """Begin a turn, or other work that is to be whole, and return the task that it runs in."""
         task = asyncio.get_running_loop().create_task(turn)
         self._running.add(task)
         task.add_done_callback(self._ended)

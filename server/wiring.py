@@ -67,8 +67,9 @@ class Wiring:
             StateError: The store cannot be opened.
         """
         async with AsyncExitStack() as open_:
-            self._directory = await Directory.open(self.config)
-            open_.push_async_callback(self._directory.close)
+            if self.journeys:
+                self._directory = await Directory.open(self.config)
+                open_.push_async_callback(self._directory.close)
             if any(served.journey.spec.sensitive for served in self.journeys.values()):
                 config = self.config
                 sealed = await open_store(
@@ -81,13 +82,20 @@ class Wiring:
             yield
 
 
-def wire(settings: Settings, names: Iterable[str] = (), store: str | None = None) -> Wiring:
+def wire(
+    settings: Settings,
+    names: Iterable[str] = (),
+    store: str | None = None,
+    *,
+    examples: bool = True,
+) -> Wiring:
     """Join what the settings and the names say.
 
     Args:
         settings: From the environment, or made by hand.
-        names: Journeys as the command line names them; without any, all examples.
+        names: Journeys as the command line names them.
         store: URL used in place of the settings'.
+        examples: Whether no name means all examples.
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
@@ -97,7 +105,7 @@ def wire(settings: Settings, names: Iterable[str] = (), store: str | None = None
     keys = Keys(settings.keys())
     return Wiring(
         config=settings.config(store),
-        journeys=_served(settings, list(names) or example_ids()),
+        journeys=_served(settings, list(names) or (example_ids() if examples else [])),
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),

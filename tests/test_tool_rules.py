@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import pytest
 from langchain_core.tools import StructuredTool, ToolException, tool
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from journeys import (
     NEVER,
@@ -307,17 +308,39 @@ async def test_a_value_of_another_type_is_refused_too(desk):
 async def test_a_tool_cannot_change_the_context_by_what_it_is_given(desk):
     def forget(profile: Annotated[dict[str, Any], FromContext()]) -> str:
         """Forget it."""
-        profile.clear()
+        DONE.append(len(profile["visits"]))
+        profile["visits"].clear()
         return "gone"
 
-    with ScriptedModel(UseTool("forget"), said()) as model:
-        chat = await desk(model, forget, context={"profile": {"id": "P-1"}})
+    profile = {"visits": ["Monday", "Tuesday"]}
+    with ScriptedModel(UseTool("forget"), UseTool("forget"), said()) as model:
+        chat = await desk(model, forget, context={"profile": profile})
         await chat.says("forget me")
-        assert chat.context == {"profile": {"id": "P-1"}}
+        assert DONE == [2, 2]
+        assert chat.context == {"profile": profile}
 
 
 class Aliased(BaseModel):
     patient: Annotated[str, FromContext(), Field(alias="who")]
+
+
+class Visit(BaseModel):
+    patient: Annotated[str, FromContext()]
+    before: Visit | None = None
+
+
+def in_a_model(visits: list[Visit]) -> str:
+    """Look."""
+    return ""
+
+
+class Wish(TypedDict):
+    patient: Annotated[str, FromContext()]
+
+
+def in_a_typed_dict(wish: Wish | None = None) -> str:
+    """Look."""
+    return ""
 
 
 def in_a_union(patient: Annotated[str, FromContext()] | None) -> str:
@@ -334,19 +357,26 @@ def as_a_default(patient: str = FromContext("patient_id")) -> str:  # type: igno
     "wrong",
     [
         in_a_union,
+        in_a_model,
+        in_a_typed_dict,
         as_a_default,
         StructuredTool(name="x", description="Look.", args_schema=Aliased, func=print),
     ],
-    ids=["union", "default", "alias"],
+    ids=["union", "model", "typed-dict", "default", "alias"],
 )
 async def test_a_mark_that_would_not_hide_anything_is_refused(talk, memory_url, wrong):
     with ScriptedModel() as model, pytest.raises(ConfigurationError, match="Annotated"):
         await talk(Desk, clerk(wrong), memory_url, options={"model": model})
 
 
-def test_only_a_name_or_a_function_can_be_what_fills_a_parameter():
+async def _later(context: Any) -> str:
+    return "P-1"
+
+
+@pytest.mark.parametrize("wrong", [3, _later], ids=["number", "async"])
+def test_only_a_name_or_a_plain_function_can_be_what_fills_a_parameter(wrong):
     with pytest.raises(ConfigurationError, match="name of a context value"):
-        FromContext(3)  # type: ignore[arg-type]
+        FromContext(wrong)
 
 
 # Arguments

@@ -237,9 +237,9 @@ class Pipeline(ABC):
 
         Args:
             agents: The first begins.
-            handoff_condition: Is given the outputs of the agent that has the word; True hands over
-                to the next one in order, a name or a `Handoff` to that one, anything else to
-                nobody. Without it an agent hands over by its own output `handoff`.
+            handoff_condition: Is given the outputs of the agent that has the word, and may be
+                async; True hands over to the next one in order, a name or a `Handoff` to that one,
+                anything else to nobody. Without it an agent hands over by its own output `handoff`.
             error_handling: "graceful" or "fail-fast".
         """
         settings = {"handoff_condition": handoff_condition}

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -131,11 +131,25 @@ def _marks(metadata: Any) -> Iterator[FromContext]:
             yield FromContext()
 
 
-def _hidden_in(annotation: Any) -> bool:
-    """Whether the mark is somewhere inside a type, where pydantic does not tell of it."""
+def _hidden_in(annotation: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether the mark is somewhere inside a type, where it would hide nothing."""
     if get_origin(annotation) is Annotated and any(_marks(annotation.__metadata__)):
         return True
-    return any(_hidden_in(inner) for inner in get_args(annotation))
+    inside = list(get_args(annotation))
+    if isinstance(annotation, type) and annotation not in seen:
+        seen |= {annotation}
+        inside += _members(annotation)
+    return any(_hidden_in(inner, seen) for inner in inside)
+
+
+def _members(kind: type) -> list[Any]:
+    """Return the types of what a class of data holds."""
+    if kind.__module__ == "builtins":
+        return []
+    try:
+        return list(get_type_hints(kind, include_extras=True).values())
+    except (NameError, TypeError):  # what pydantic can make of it, it has made already
+        return []
 
 
 def _without(shown: Mapping[str, Any], names: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -88,6 +88,10 @@ def conclude(work: Work) -> Conclusion:
         results = work.of(judge)
         result = results[-1] if results else None
         winner = result["values"].get("winner") if result else None
+        if result and not result["values"].get(RESPONSE):
+            # A judge that only names a winner lets that one speak.
+            won = [r["values"] for r in last_words(work) if r["agent"] == winner]
+            result = {**result, "values": {**(won[0] if won else {}), **result["values"]}}
         return only(result, {**rounds, "verdict": {"by": judge, "winner": winner}}, judge)
     came_to = outcome(work)
     verdict = {"by": "majority", **came_to.report}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -43,7 +44,7 @@ async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
     name = result["agent"]
     if result.get("error"):
         return {"holder": name, "next": None}
-    request, why = _request(work, name, result["values"])
+    request, why = await _request(work, name, result["values"])
     if request is None:
         return {"holder": name, "next": None, "flags": [*work.progress.get("flags", []), *why]}
     step = {"from": name, "to": request.to, "reason": request.reason, "history": request.history}
@@ -51,11 +52,15 @@ async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
     return {"holder": request.to, "next": request.to, "path": path}
 
 
-def _request(work: Work, name: str, values: Mapping[str, Any]) -> tuple[Handoff | None, list[str]]:
+async def _request(
+    work: Work, name: str, values: Mapping[str, Any]
+) -> tuple[Handoff | None, list[str]]:
     try:
-        wanted = _wanted(work, name, values)
+        wanted = await _wanted(work, name, values)
     except Exception as error:  # whatever an author's condition raises
-        return None, [f"handoff_condition_raised:{words_of(error)}"]
+        has_condition = work.pipeline.settings["handoff_condition"] is not None
+        flag = "handoff_condition_raised" if has_condition else "handoff_refused"
+        return None, [f"{flag}:{words_of(error)}"]
     if wanted is None:
         return None, []
     if wanted.to not in work.peers:
@@ -67,9 +72,11 @@ def _request(work: Work, name: str, values: Mapping[str, Any]) -> tuple[Handoff 
     return wanted, []
 
 
-def _wanted(work: Work, name: str, values: Mapping[str, Any]) -> Handoff | None:
+async def _wanted(work: Work, name: str, values: Mapping[str, Any]) -> Handoff | None:
     condition = work.pipeline.settings["handoff_condition"]
     asked = values.get(HANDOFF) if condition is None else condition(copied(dict(values)))
+    if inspect.isawaitable(asked):
+        asked = await asked
     if isinstance(asked, Handoff) or not asked:
         return asked or None
     if asked is True:

@@ -18,6 +18,7 @@ from server.cli.check import check
 from server.cli.demo import demo
 from server.cli.draw import draw
 from server.cli.edge import guarded
+from server.cli.mcp import mcp
 from server.cli.migrate import migrate
 from server.cli.rendering import out
 from server.cli.serve import serve
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, chat, serve, check, draw, migrate):
+for command in (demo, chat, serve, mcp, check, draw, migrate):
     app.command()(guarded(command))
 
 

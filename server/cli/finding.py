@@ -102,7 +102,7 @@ def find(name: str) -> Found:
     place, colon, class_name = name.partition(":")
     if not place or (colon and not class_name):
         raise _unknown(f"There is no journey '{name}'.")
-    module = _module(place, alone=not colon)
+    module = module_of(place, alone=not colon)
     return _declared(name, module, class_name) if colon else _only(name, module)
 
 
@@ -114,7 +114,17 @@ def _example(name: str) -> Found:
     return Found(name, declared[0], module)
 
 
-def _module(place: str, *, alone: bool) -> ModuleType:
+def module_of(place: str, *, alone: bool) -> ModuleType:
+    """Import what a name means before its colon: `file.py` or a dotted name.
+
+    Args:
+        place: That part of the name.
+        alone: Whether there is no colon, so that an example may be meant.
+
+    Raises:
+        CommandError: There is none; exit code 2.
+        LoadError: It has faults.
+    """
     file = Path(place)
     if file.suffix == ".py":
         if not file.is_file():

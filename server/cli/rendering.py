@@ -28,24 +28,24 @@ _NO_KEY = f"{SERVER} is set, but {KEY} is not: set it to any text if that server
 _SHORT = 60
 
 
-def announce(config: JourneyConfig, *specs: JourneySpec) -> None:
+def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> None:
     """Say which models journeys run on; that there is none, only where one could be asked."""
     if is_configured(None):
         place = os.environ.get(SERVER) or "OpenAI"
         understands, agents = config.intent_detection_model, config.agent_model
         models = f"{understands} understands, {agents} is every agent that is no function"
         line = f"On models of {plain(place)}: {plain(models)}."
-        out.print(line, style="dim", markup=False, soft_wrap=True)
+        to.print(line, style="dim", markup=False, soft_wrap=True)
         return
     triggers = [transition.trigger for spec in specs for transition in spec.transitions]
     asking = [t for t in triggers if isinstance(t, IntentTrigger) and t.use_llm_fallback]
     if asking:
-        out.print(NO_MODEL, style="dim", soft_wrap=True)
+        to.print(NO_MODEL, style="dim", soft_wrap=True)
     if unheard := [trigger.label for trigger in asking if not trigger.patterns]:
         line = f"Never heard without one, for want of a pattern: {'; '.join(unheard)}."
-        out.print(plain(line), style="yellow", markup=False, soft_wrap=True)
+        to.print(plain(line), style="yellow", markup=False, soft_wrap=True)
     if os.environ.get(SERVER):
-        out.print(_NO_KEY, style="yellow", soft_wrap=True)
+        to.print(_NO_KEY, style="yellow", soft_wrap=True)
 
 
 def command() -> str:

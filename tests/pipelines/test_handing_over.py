@@ -120,7 +120,7 @@ async def test_a_request_that_is_none_is_flagged_and_the_answer_stands(request_)
 
     assert (result["response"], path(result)) == (mark("first"), [])
     assert len(result["pipeline"]["flags"]) == 1
-    assert result["pipeline"]["flags"][0].startswith("handoff_")
+    assert result["pipeline"]["flags"][0].startswith("handoff_refused:")
 
 
 @pytest.mark.parametrize(("shown", "contents"), [(None, "abc"), (2, "bc"), (0, ""), (99, "abc")])
@@ -151,6 +151,15 @@ async def test_a_condition_decides_who_is_next(condition, expected):
 
     assert [to for _, to in path(result)] == expected
     assert result["response"] == mark(expected[-1] if expected else "a")
+
+
+async def test_a_condition_may_be_async():
+    async def condition(outputs: dict[str, Any]) -> str | None:
+        return "c" if "a" in outputs else None
+
+    result = await Pipeline.handoff([agent(name) for name in "abc"], condition).run(message="x")
+
+    assert (path(result), result["response"]) == ([("a", "c")], mark("c"))
 
 
 async def test_with_a_condition_the_agents_own_requests_do_not_count():

@@ -42,7 +42,10 @@ ROLES: dict[str, tuple[str, type[Marked]]] = {
     "debate": ("judge", Marked),
     "parallel": ("aggregator", Marked),
 }
-SETTINGS = {"debate": {"rounds": 2}, "handoff": {"handoff_condition": lambda outputs: True}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "debate": {"rounds": 2},
+    "handoff": {"handoff_condition": lambda outputs: True},
+}
 PEERS = ("walnut", "granite")
 _NOTE = re.compile(r"(\w+)=(\w+)")
 
@@ -67,7 +70,7 @@ def staff_of(pattern: str) -> dict[str, Marked]:
 
 def pipeline_of(pattern: str, agents: dict[str, Any], **settings: Any) -> Any:
     """The pipeline of a pattern, of objects or of names."""
-    given = {**SETTINGS.get(pattern, {}), **settings}
+    given: dict[str, Any] = {**SETTINGS.get(pattern, {}), **settings}
     if pattern in ROLES:
         given[ROLES[pattern][0]] = agents["copper"]
     called = {"supervisor_worker": "workers", "blackboard": "specialists"}.get(pattern, "agents")
@@ -223,7 +226,7 @@ async def test_a_graceful_pipeline_answers_without_who_failed_and_says_so(talk, 
 
     assert "<" in reply
     assert chat.context == {"order": "7"}
-    assert any("walnut" in flag for flag in chat.last.metadata["flags"])
+    assert "agent_failed:walnut" in chat.last.metadata["flags"]
     assert "failed" not in chat.last.metadata["flags"]
 
 

@@ -252,6 +252,24 @@ async def test_a_debate_with_a_judge_goes_as_many_rounds_as_it_has():
     assert result["pipeline"]["verdict"] == {"by": "judge", "winner": "contra"}
 
 
+async def test_a_judge_that_only_names_a_winner_lets_that_one_speak():
+    judge = Marked("judge", lambda payload: {"winner": "contra"})
+
+    pipeline = Pipeline.debate([speaker("pro"), speaker("contra")], rounds=2, judge=judge)
+    result = await pipeline.run(message="is it?")
+
+    assert (result["response"], result["winner"]) == ("contra in round 2", "contra")
+
+
+async def test_a_judge_that_names_nobody_who_spoke_says_nothing():
+    judge = Marked("judge", lambda payload: {"winner": "nobody"})
+
+    result = await Pipeline.debate([speaker("pro")], rounds=1, judge=judge).run(message="is it?")
+
+    assert "response" not in result
+    assert result["pipeline"]["verdict"]["winner"] == "nobody"
+
+
 @pytest.mark.parametrize(
     ("votes", "winner", "why"),
     [

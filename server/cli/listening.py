@@ -1,0 +1,109 @@
+"""Listen at an address, and answer there until told to stop."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from server.auth import KEY_REMEDY, Keys, is_loopback
+from server.cli.edge import CommandError
+from server.patience import PatientProtocol
+from server.turns import GRACE_SECONDS, Turns
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+_USER_TIMEOUT_MS = 30_000
+
+
+def listening(host: str, port: int, keys: Keys) -> socket.socket:
+    """Open the socket that clients connect to.
+
+    Raises:
+        CommandError: The host is not this machine's, and there is no key; or it cannot be had.
+    """
+    try:
+        # With its protocol named, asyncio sends small answers at once (TCP_NODELAY).
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        family, kind, protocol, _, address = min(found, key=lambda item: item[0])
+        if not keys and not is_loopback(str(address[0])):
+            raise CommandError(
+                f"--host {host} would answer the network, and no API key is set. Set "
+                f"JOURNEYGRAPH_API_KEYS, or leave --host out. {KEY_REMEDY}",
+                exit_code=2,
+            )
+        return _bound(socket.socket(family, kind, protocol), address)
+    except OSError as error:
+        reason = error.strerror or error
+        raise CommandError(f"Cannot listen at {host}, port {port}: {reason}.") from None
+
+
+def _bound(listener: socket.socket, address: Any) -> socket.socket:
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who takes nothing, and does not say so
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
+        listener.bind(address)
+        listener.listen()  # a port that is taken is known here
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def place_of(listener: socket.socket) -> str:
+    """Return where a socket listens, as the beginning of a URL."""
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def answer(
+    app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
+) -> None:
+    """Answer until the process is told to stop; turns that run then may finish.
+
+    Args:
+        app: What answers; what it needs is open.
+        listener: The socket.
+        turns: What runs in this process.
+        tell: Says a line to who started the command.
+    """
+    config = uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        loop="asyncio",
+        ws="none",
+        lifespan="off",  # opened by the command, where an error becomes a line and an exit code
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=int(GRACE_SECONDS),
+    )
+    # The server raises the signal that ended it once more, after its work is done.
+    for number in _STOPS:
+        signal.signal(number, lambda *_: None)
+    server = _Server(config, turns, tell)
+    await server.serve([listener])
+    for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
+        signal.signal(number, signal.SIG_DFL)
+    if server.force_exit:
+        turns.close(0.0)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which tells the turns when it begins to stop."""
+
+    def __init__(self, config: uvicorn.Config, turns: Turns, tell: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._turns = turns
+        self._tell = tell
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop accepting; let what runs finish."""
+        self._turns.close()
+        if running := len(self._turns):
+            self._tell(f"Stopping; {running} turns may finish, for {GRACE_SECONDS:.0f} seconds.")
+        await super().shutdown(sockets)

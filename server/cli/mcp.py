@@ -1,0 +1,120 @@
+"""`journeygraph mcp`: journeys and pipelines as tools of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from journeys import Pipeline
+from journeys.store_url import masked
+from nodes.llm.mcp.connection import require_mcp
+from server.cli.listening import answer, listening, place_of
+from server.cli.rendering import announce, err, out
+from server.cli.targets import TARGETS, targets_of
+from server.logs import write_logs
+from server.settings import Settings
+from server.wiring import Wiring, wire
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+
+def mcp(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...", help=f"{TARGETS} Default: all examples.", show_default=False
+        ),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name by which clients reach this machine; may be repeated."),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Where sessions live: sqlite:///FILE, memory:// or postgresql://... "
+            "Default: settings."
+        ),
+    ] = None,
+) -> None:
+    """Offer journeys and pipelines to MCP clients: each is a tool.
+
+    By standard streams it serves the client that started it. With --http, JOURNEYGRAPH_API_KEYS
+    holds the keys that clients send as 'Authorization: Bearer KEY'; without one, only this machine
+    is answered.
+    """
+    require_mcp()
+    settings = Settings()
+    names, pipelines = targets_of(targets or ())
+    wiring = wire(settings, names, store, examples=not pipelines)
+    write_logs(settings.log_level)
+    server = _server(wiring, pipelines)
+    if not http:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        asyncio.run(_by_streams(server, wiring, pipelines))
+        return
+    hosts = [*(allow_host or ()), host]
+    with listening(host, port, wiring.keys) as listener:
+        asyncio.run(_by_http(server, wiring, pipelines, listener, hosts))
+
+
+def _server(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Server[Any]:
+    from server.mcp.offering import offering  # noqa: PLC0415 - the SDK takes long to import
+
+    return offering(wiring, pipelines)
+
+
+async def _by_streams(
+    server: Server[Any], wiring: Wiring, pipelines: Mapping[str, Pipeline]
+) -> None:
+    from server.mcp.transports import over_stdio  # noqa: PLC0415
+
+    async with wiring.opened():
+        _introduce(wiring, pipelines, err)  # standard output is the client's
+        await over_stdio(server)
+
+
+async def _by_http(
+    server: Server[Any],
+    wiring: Wiring,
+    pipelines: Mapping[str, Pipeline],
+    listener: Any,
+    hosts: list[str],
+) -> None:
+    from server.mcp.transports import PATH, over_http  # noqa: PLC0415
+
+    async with wiring.opened(), over_http(server, wiring.keys, hosts) as app:
+        _introduce(wiring, pipelines, out)
+        if wiring.keys:
+            _tell("Clients need a key of JOURNEYGRAPH_API_KEYS.", out)
+        else:
+            _tell("No API key is set (JOURNEYGRAPH_API_KEYS): only this machine is answered.", out)
+        _tell(f"Listening at {place_of(listener)}{PATH}. Ctrl-C stops.", out)
+        await answer(app, listener, wiring.turns, lambda line: _tell(line, out))
+
+
+def _introduce(wiring: Wiring, pipelines: Mapping[str, Pipeline], to: Console) -> None:
+    if wiring.journeys:
+        specs = (served.journey.spec for served in wiring.journeys.values())
+        announce(wiring.config, *specs, to=to)
+        _tell(f"Journeys: {', '.join(wiring.journeys)}", to)
+        _tell(f"Store: {masked(wiring.config.persistence)}", to)
+    if pipelines:
+        _tell(f"Pipelines: {', '.join(pipelines)}", to)
+
+
+def _tell(line: str, to: Console) -> None:
+    to.print(line, markup=False, soft_wrap=True)

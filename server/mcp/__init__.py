@@ -1,0 +1,1 @@
+"""Journeys and pipelines as tools of the Model Context Protocol. Needs the extra `mcp`."""

@@ -1,0 +1,115 @@
+"""A journey as a tool: each call is one turn of a session."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from graphs.inbox import read
+from graphs.manager import PathwayManager
+from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
+from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as, tool_name
+from server.schemas import SessionId
+from server.wiring import Wiring
+
+
+class Said(Arguments):
+    """What the user says, and in which session."""
+
+    message: str = Field(description="What the user says, in their own words.")
+    session_id: SessionId | None = Field(
+        default=None,
+        description="Of the session to go on with, from the answer before; without it, a new one.",
+    )
+
+
+class Reply(BaseModel):
+    """The outcome of a turn, which is committed."""
+
+    message: str = Field(description="What to say to the user.")
+    session_id: str = Field(description="Send it with the next message of this conversation.")
+    pathway_id: str = Field(description="Where the conversation stands.")
+    is_journey_complete: bool = Field(description="Whether the goal is reached.")
+
+
+class JourneyOffer:
+    """One journey of this server; its sessions are those of `journeygraph serve`."""
+
+    takes: Mapping[str, Any] = Said.model_json_schema()
+    gives: Mapping[str, Any] = Reply.model_json_schema()
+    goes_on = True  # as over HTTP: a turn is whole, and who comes back finds it
+
+    def __init__(self, journey_id: str, wiring: Wiring) -> None:
+        spec = wiring.journeys[journey_id].journey.spec
+        self.journey_id = journey_id
+        self.name = tool_name(journey_id)
+        purpose = " ".join((spec.purpose or spec.name).split())
+        self.description = (
+            f"{purpose} A conversation with a goal: send what the user says, tell the user the "
+            "reply, and send the session_id of the reply with the user's next message."
+        )
+        self._wiring = wiring
+
+    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
+        """Begin a turn; it goes on if the client leaves."""
+        said = read_as(Said, arguments)
+        try:
+            message = read(said.message)
+        except InvalidMessageError as error:
+            raise Refused(str(error)) from None
+        session_id = said.session_id or str(uuid.uuid4())
+        return self._wiring.turns.begin(self._turn(session_id, message, tell))
+
+    async def _turn(self, session_id: str, message: str, tell: Tell | None) -> Outcome:
+        session = await self._session(session_id)
+        try:
+            if tell is None:
+                response = await session.process_message(message)
+            else:
+                response = await _told(session, message, tell)
+        finally:
+            await session.close()
+        return _outcome(session_id, response)
+
+    async def _session(self, session_id: str) -> PathwayManager:
+        """Return the session of that id, begun if it was not there."""
+        listed = await self._wiring.directory.find(session_id)
+        if listed is not None and listed.journey_id != self.journey_id:
+            raise Refused("This session_id belongs to another conversation. Leave it out.")
+        session = self._wiring.manager(self.journey_id, session_id)
+        if listed is None:
+            try:
+                await session.start_session(None)
+            except SessionExistsError:  # somebody else was faster: go on with it
+                pass
+            except BaseException:
+                await session.close()
+                raise
+        return session
+
+
+async def _told(session: PathwayManager, message: str, tell: Tell) -> JourneyResponse:
+    response: JourneyResponse | None = None
+    async for event in session.stream_message(message):
+        if event.type == "done":
+            response = event.data["response"]
+        else:
+            tell(event.type, event.data)
+    if response is None:
+        raise StateError("The turn ended without a reply.")
+    return response
+
+
+def _outcome(session_id: str, response: JourneyResponse) -> Outcome:
+    reply = Reply(
+        message=response.message,
+        session_id=session_id,
+        pathway_id=response.pathway_id,
+        is_journey_complete=response.is_journey_complete,
+    )
+    # Some clients show their model the texts alone, and it must know how to go on.
+    return Outcome([response.message, f"session_id: {session_id}"], reply.model_dump())

@@ -1,0 +1,69 @@
+"""What may be read: the drawing of each journey, and what was said in a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from mcp import UriTemplate
+from pydantic import TypeAdapter, ValidationError
+
+from graphs.drawing.mermaid import mermaid
+from server.mcp.offers import Refused
+from server.schemas import SessionId
+from server.wiring import Wiring
+
+TRANSCRIPT = "session://{session_id}/transcript"
+"""Where what was said in a session is read."""
+_SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
+_NOTHING = "There is nothing of this name to be read here."
+
+
+@dataclass(frozen=True)
+class Library:
+    """What of a server's journeys may be read."""
+
+    wiring: Wiring
+
+    @cached_property
+    def drawings(self) -> dict[str, str]:
+        """URI -> id of the journey that is drawn there."""
+        return {f"journey://{id_}/graph": id_ for id_ in self.wiring.journeys}
+
+    def listed(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the URI, name and description of each drawing."""
+        for uri, id_ in self.drawings.items():
+            yield uri, f"{id_} graph", f"What leads where in {id_}, as a Mermaid flowchart."
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """Return what is at a URI, and of what media type it is.
+
+        Raises:
+            Refused: Nothing is; the same words whether a session is another's or not there.
+        """
+        if id_ := self.drawings.get(uri):
+            return mermaid(self.wiring.journeys[id_].journey.spec), "text/vnd.mermaid"
+        found = _TRANSCRIPTS.match(uri)
+        if found is None:
+            raise Refused(_NOTHING)
+        return await self._transcript(found["session_id"]), "application/json"
+
+    async def _transcript(self, given: str | list[str]) -> str:
+        try:
+            session_id = _SESSION_ID.validate_python(given, strict=True)
+        except ValidationError:
+            raise Refused(_NOTHING) from None
+        listed = await self.wiring.directory.find(session_id) if self.wiring.journeys else None
+        if listed is None or listed.journey_id not in self.wiring.journeys:
+            raise Refused(_NOTHING)
+        session = self.wiring.manager(listed.journey_id, session_id)
+        try:
+            entries = [asdict(entry) for entry in await session.transcript()]
+        finally:
+            await session.close()
+        return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
+
+
+_TRANSCRIPTS = UriTemplate.parse(TRANSCRIPT)

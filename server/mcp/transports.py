@@ -1,0 +1,66 @@
+"""How clients reach the server: by the streams of its process, or over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.auth import Keys
+from server.envelope import Envelope
+
+PATH = "/mcp"
+"""Where it is, over HTTP."""
+_THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
+
+
+async def over_stdio(server: Server[Any]) -> None:
+    """Serve one client until it closes our standard input.
+
+    What agents print goes to standard error meanwhile: standard output is the client's alone.
+    """
+    async with stdio_server() as (reads, writes):
+        await server.run(reads, writes, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def over_http(
+    server: Server[Any], keys: Keys, hosts: Sequence[str]
+) -> AsyncIterator[ASGIApp]:
+    """Open an application that serves any number of clients by streamable HTTP.
+
+    Args:
+        server: The server.
+        keys: Who may ask; where there are none, this machine alone.
+        hosts: Names by which it is reached besides this machine's own. Requests to any other are
+            refused, as are those of a page of another site in a browser (DNS rebinding).
+    """
+    names = [*_THIS_MACHINE, *hosts]
+    origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+            allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
+        ),
+    )
+    async with server.session_manager.run():
+        yield Envelope(_Gate(app, keys), keys)
+
+
+class _Gate:
+    """Lets in who has a key, before anything is read."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._keys.admit(Headers(scope=scope).get("authorization", ""))
+        await self._app(scope, receive, send)

@@ -1,0 +1,237 @@
+"""Patterns in pathways when time is short, tries are many, and sessions are at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from journeys import (
+    NEVER,
+    InputField,
+    Journey,
+    MergeStrategy,
+    OutputField,
+    Pathway,
+    Pipeline,
+    Signature,
+)
+from tests.pipelines.marked import ALL_PATTERNS, Marked, Staff, build, fails, mark
+from tests.pipelines.test_in_journeys import noting, pipeline_of, shop, staff_of
+
+
+class Shaky(Marked):
+    """Fails at its first calls."""
+
+    left = 2
+
+    def plainly(self, payload: dict[str, Any]) -> dict[str, Any]:
+        if self.left:
+            self.left -= 1
+            raise OSError("a hiccup")
+        return super().plainly(payload)
+
+
+def of(pipeline: Pipeline, **attributes: Any) -> type[Journey]:
+    """A journey of one pathway that works in a pipeline, and never ends."""
+    parts = {"__pipeline__": pipeline, "__complete_when__": NEVER, **attributes}
+    path = type("DeskPath", (Pathway,), parts)
+    return type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
+
+
+RETRY = {"error_recovery": "retry", "max_retries": 3, "retry_backoff_seconds": 0.001}
+
+
+async def test_under_retry_only_who_failed_is_asked_again(talk, memory_url):
+    shaky, well = Shaky("shaky"), Marked("well")
+    journey = of(Pipeline.parallel([shaky, well], error_handling="fail-fast"))
+    chat = await talk(journey, {}, memory_url, **RETRY)
+
+    reply = await chat.says("hello")
+
+    assert reply == f"{mark('shaky')}\n\n{mark('well')}"
+    assert (len(shaky.calls), len(well.calls)) == (3, 1)
+
+
+async def test_a_pipeline_that_has_retries_of_its_own_uses_those(talk, memory_url):
+    shaky = Shaky("shaky")
+    own = Pipeline.sequential([shaky], error_handling="fail-fast").with_limits(retries=0)
+    chat = await talk(of(own), {}, memory_url, **RETRY)
+
+    reply = await chat.says("hello")
+
+    assert reply == chat.journey.config.texts.apology
+    assert len(shaky.calls) == 1
+
+
+@pytest.mark.parametrize("pattern", ALL_PATTERNS)
+async def test_an_agent_that_hangs_ends_the_turn_in_time(talk, memory_url, pattern):
+    staff = staff_of(pattern)
+    staff["walnut"].slowly(60)
+    chat = await talk(
+        shop(pattern, "by name", staff), dict(staff), memory_url, pathway_timeout_seconds=0.1
+    )
+
+    reply = await asyncio.wait_for(chat.says("walnut, order=7"), 3)
+
+    assert reply == chat.journey.config.texts.apology
+    assert chat.context == {}
+    assert "failed" in chat.last.metadata["flags"]
+
+
+async def test_a_graceful_pipeline_answers_though_an_agent_hangs(talk, memory_url):
+    slow = Marked("slow").slowly(60)
+    own = Pipeline.parallel([slow, Marked("quick")]).with_limits(timeout=0.05)
+    chat = await talk(of(own), {}, memory_url)
+
+    reply = await chat.says("hello")
+
+    assert reply == mark("quick")
+    assert "agent_failed:slow" in chat.last.metadata["flags"]
+
+
+async def test_sessions_at_once_do_not_hear_each_other(talk, memory_url):
+    staff = {name: noting(name).slowly(0.002) for name in ("walnut", "granite")}
+
+    def echoing(agent: Marked) -> Any:
+        return lambda payload: {"response": payload["message"], "n": payload["message"]}
+
+    for agent in staff.values():
+        agent.answer = echoing(agent)
+    journey = of(Pipeline.parallel(list(staff.values())), __accumulate__=["n"])
+    chats = [await talk(journey, {}, memory_url, session_id=f"s-{n}") for n in range(20)]
+
+    for turn in range(3):
+        said = [f"talk {number} turn {turn}" for number in range(20)]
+        heard = await asyncio.gather(
+            *(chat.says(words) for chat, words in zip(chats, said, strict=True))
+        )
+        assert heard == [f"{words}\n\n{words}" for words in said]
+
+    assert [chat.context for chat in chats] == [{"n": f"talk {n} turn 2"} for n in range(20)]
+    assert Counter(len(agent.calls) for agent in staff.values()) == {60: 2}
+
+
+async def test_what_agents_give_at_once_is_merged_as_the_journey_says(talk, memory_url):
+    one = Marked("one", lambda payload: {"response": "a", "tags": ["x", "y"], "cost": 2})
+    two = Marked("two", lambda payload: {"response": "b", "tags": ["y", "z"], "cost": 3})
+    kept = {"tags": MergeStrategy.APPEND, "cost": MergeStrategy.SUM}
+    chat = await talk(of(Pipeline.parallel([one, two]), __accumulate__=kept), {}, memory_url)
+
+    await chat.says("hello")
+
+    assert chat.context == {"tags": ["x", "y", "y", "z"], "cost": 5}
+
+
+class Bill(Signature):
+    """Explain a bill."""
+
+    message: str = InputField(description="What the customer wrote")
+    response: str = OutputField(description="What to say")
+    total: int = OutputField(description="In euro")
+
+
+@pytest.mark.parametrize("pattern", ["router", "parallel", "consensus"])
+async def test_outputs_are_held_to_the_signature_of_the_pathway(talk, memory_url, pattern):
+    staff = {n: Marked(n, lambda p: {"response": "so", "total": "much"}) for n in ("a", "b")}
+    own = of(
+        Pipeline.router([*staff.values()], error_handling="fail-fast")
+        if pattern == "router"
+        else getattr(Pipeline, pattern)([*staff.values()], error_handling="fail-fast"),
+        __signature__=Bill,
+        __accumulate__=["total"],
+    )
+    chat = await talk(own, {}, memory_url)
+
+    reply = await chat.says("hello")
+
+    assert reply == chat.journey.config.texts.apology
+    assert "total" in str(chat.last.metadata["error"])
+    assert chat.context == {}
+
+
+async def test_a_choice_that_fell_back_is_flagged_in_the_turn(talk, memory_url):
+    chat = await talk(of(Pipeline.router([Marked("a"), Marked("b")])), {}, memory_url)
+
+    await chat.says("please water the geraniums")
+
+    assert "selection_fallback:no_match" in chat.last.metadata["flags"]
+
+
+async def test_round_robin_goes_on_from_turn_to_turn(talk, memory_url):
+    agents = [Marked(name) for name in ("a", "b", "c")]
+    chat = await talk(of(Pipeline.router(agents, "round-robin")), {}, memory_url)
+
+    replies = [await chat.says("hello") for _ in range(4)]
+
+    assert replies == [mark(name) for name in ("a", "b", "c", "a")]
+
+
+async def test_a_breaker_holds_from_turn_to_turn(talk, memory_url):
+    ill = Marked("ill", fails(OSError("down")))
+    own = Pipeline.parallel([ill, Marked("well")]).with_limits(breaker_failures=2)
+    chat = await talk(of(own), {}, memory_url)
+
+    replies = [await chat.says("hello") for _ in range(4)]
+
+    assert replies == [mark("well")] * 4
+    assert len(ill.calls) == 2
+
+
+async def test_a_turn_that_is_cancelled_stops_its_agents_and_changes_nothing(talk, memory_url):
+    stopped: list[str] = []
+
+    async def endless(payload: dict[str, Any]) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            stopped.append("endless")
+
+    own = Pipeline.sequential([Pipeline.parallel([endless, noting("a")]).to_agent("inner")])
+    chat = await talk(of(own, __accumulate__=["order"]), {}, memory_url)
+    turn = asyncio.create_task(chat.says("order=7"))
+    await asyncio.sleep(0.1)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+    assert stopped == ["endless"]
+    assert await chat.journey.snapshot() == {}
+
+
+async def test_a_journey_can_be_rolled_back_over_turns_of_a_pipeline(talk, memory_url):
+    staff = staff_of("consensus")
+    own = pipeline_of("consensus", staff)
+    chat = await talk(of(own, __accumulate__=["order"]), {}, memory_url)
+    for number in (1, 2, 3):
+        await chat.says(f"order={number}")
+
+    await chat.journey.rollback(1)
+
+    assert await chat.journey.snapshot() == {"order": "1"}
+    assert "<" in await chat.says("and now?")
+
+
+async def test_one_pipeline_object_can_stand_in_many_places(talk, memory_url):
+    staff = Staff()
+    shared = build("ensemble", staff.agents(2), staff)
+
+    class Twice(Journey):
+        """Ask the same people twice."""
+
+        class FirstPath(Pathway):
+            __pipeline__ = shared
+            __next__ = "second"
+
+        class SecondPath(Pathway):
+            __pipeline__ = Pipeline.sequential([shared.to_agent("team")])
+            __runs_on_arrival__ = True
+
+    chat = await talk(Twice, {}, memory_url)
+
+    reply = await chat.says("walnut")
+
+    assert reply == f"{mark('harbour')}\n\n{mark('harbour')}"
+    assert staff.calls == {"walnut": 2, "granite": 2, "harbour": 2}
