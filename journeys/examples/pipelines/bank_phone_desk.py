@@ -88,7 +88,7 @@ def lending(given: Given) -> Given:
 
 
 _DESKS: tuple[Any, ...] = (front_desk, cards, fraud, lending)
-_TOOLS = ([find_card], [find_card, odd_payments], [odd_payments], [monthly_payment])
+_TOOLS: Any = [[find_card], [find_card, odd_payments], [odd_payments], [monthly_payment]]
 PIPELINE = Pipeline.handoff(_DESKS)
 MODEL_PIPELINE = Pipeline.handoff(
     [

@@ -87,6 +87,6 @@ PIPELINE = Pipeline.supervisor_worker(
     supervisor, [*(_reader(area, read_clause) for area in _AREAS), small_print]
 )
 MODEL_PIPELINE = Pipeline.supervisor_worker(
-    Agent(ModelAgent(signature=Review, tools=[checklist]), "supervisor", supervisor.__doc__),
+    Agent(ModelAgent(signature=Review, tools=[checklist]), "supervisor"),
     [*(_reader(area, _worker) for area in _AREAS), Agent(_worker, "small_print")],
 )

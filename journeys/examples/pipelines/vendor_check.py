@@ -49,7 +49,7 @@ def ownership(vendor: str) -> Report:
     names = [vendor, *VENDORS[vendor]["owners"]]
     pairs = [(fuzz.token_sort_ratio(one, other), one, other) for one in names for other in LISTED]
     alike, one, other = max(pairs)
-    return {"level": (alike > 70) + (alike > 85), "finding": f"{one} is {alike:.0f} % '{other}'"}
+    return {"level": (alike > 70) + (alike > 85), "finding": f"{one} is {alike:.0f} % {other}"}
 
 
 def certificates(vendor: str, on: str) -> Report:
