@@ -70,12 +70,17 @@ def pipeline_meant(name: str) -> FoundPipeline | None:
     """Return the pipeline that a name means; None where it names a journey, or nothing.
 
     Raises:
+        CommandError: It means nothing, and a pipeline has a name that is near.
         LoadError: Its module has faults.
     """
     if name in pipeline_ids():
         return find_pipeline(name)
     place, colon, attribute = name.partition(":")
-    if name in example_ids() or not _is_module(place):
+    if name in example_ids():
+        return None
+    if not _is_module(place):
+        if did_you_mean(name, pipeline_ids()) and not did_you_mean(name, example_ids()):
+            raise _unknown(name)
         return None
     module = module_of(place, alone=not colon)
     if colon:

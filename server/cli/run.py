@@ -61,7 +61,8 @@ def _list() -> None:
     shown = table("name", "pattern", "what it does")
     for name in pipeline_ids():
         found = find_pipeline(name)
-        shown.add_row(*row(name, getattr(found.pipeline, "pattern", ""), found.purpose))
+        pattern = getattr(found.pipeline, "pattern", "")
+        shown.add_row(*row(name, pattern, found.purpose.partition(": ")[2]))
     out.print(shown)
     line = f"Run one: {command()} run {pipeline_ids()[0]}"
     out.print(line, style="dim", markup=False, soft_wrap=True)
@@ -86,8 +87,11 @@ def _introduce(pipeline: Pipeline, said: str) -> None:
         model = JourneyConfig(persistence="memory://").agent_model
         who = f"On models of {models_place()}: {model} is {', '.join(models)}."
     out.print(plain(who), style="dim", markup=False, soft_wrap=True)
-    shown = plain(said.strip(), markup=True)
-    out.print(f"\n[bold cyan]you >[/] {shown}\n", soft_wrap=True)
+    first, *others = said.strip().splitlines() or [""]
+    out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}", soft_wrap=True)
+    if others:
+        out.print(f"  (and {len(others)} lines more)", style="dim")
+    out.print()
 
 
 def _models(pipeline: Any, prefix: str = "") -> Iterator[str]:

@@ -45,14 +45,12 @@ def ending_of(story: Data) -> Iterator[str]:
     Args:
         story: What a pipeline gives back under `pipeline`.
     """
-    worked = len({result["agent"] for result in story["results"]})
-    answers = len(story["results"])
-    yield f"{story['pattern']}, {story['status']}: {_count(worked, 'agent')}, {_count(answers, 'answer')}"
+    agents = _count(len({result["agent"] for result in story["results"]}), "agent")
+    answers = _count(len(story["results"]), "answer")
+    yield f"{story['pattern']}, {story['status']}: {agents}, {answers}"
     for name, told in _STORIES.items():
         if story.get(name):
             yield told(story[name])
-    for failure in story["failed"]:
-        yield f"failed: {failure['agent']}, {short(failure['error'], _LONG)}"
     if story["flags"]:
         yield f"flags: {', '.join(story['flags'])}"
 
