@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
+from graphs import studio as graphs_of_studio
 from graphs.binding import EVENT
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
@@ -136,7 +137,7 @@ async def test_a_message_without_content_says_nothing() -> None:
 
 
 async def test_an_example_pipeline_answers_messages() -> None:
-    state = await studio_graphs.support_triage.ainvoke(
+    state = await graphs_of_studio.support_triage.ainvoke(
         {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
     )
 

@@ -12,8 +12,9 @@ from typing import Any
 from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature
 
 _FOLDER = Path(__file__).with_suffix("")
-METRICS = list(csv.DictReader((_FOLDER / "metrics.csv").open(encoding="utf-8")))
-LOG = [line.split(maxsplit=3) for line in (_FOLDER / "services.log").open(encoding="utf-8")]
+METRICS = list(csv.DictReader((_FOLDER / "metrics.csv").read_text("utf-8").splitlines()))
+_LINES = (_FOLDER / "services.log").read_text("utf-8").splitlines()
+LOG = [line.split(maxsplit=3) for line in _LINES]
 NEEDS, CHANGES = json.loads((_FOLDER / "landscape.json").read_text(encoding="utf-8")).values()
 SAMPLES = (
     "Customers say that checkout has been failing since about 14:10.",
@@ -46,7 +47,7 @@ def metrics(time: str) -> Found:
 def logs(time: str) -> Found:
     """Count errors in the logs around a time (HH:MM), and name the services that report them."""
     near = [line for line in LOG if line[2] == "ERROR" and abs(_minutes(line[0], time)) <= 30]
-    errors = Counter(f"{line[1]}: {line[3].strip()}" for line in near)
+    errors = Counter(f"{line[1]}: {line[3]}" for line in near)
     return {"errors": dict(errors), "services": list({line[1]: None for line in near})}
 
 

@@ -15,7 +15,8 @@ _FOLDER = Path(__file__).with_suffix("")
 # What each knows about, and its measures: where they are bad, and where they are good.
 ANALYSTS = json.loads((_FOLDER / "analysts.json").read_text(encoding="utf-8"))
 COMPANIES: dict[str, list[dict[str, float]]] = {}
-for _row in csv.DictReader((_FOLDER / "fundamentals.csv").open(encoding="utf-8")):
+_TABLE = (_FOLDER / "fundamentals.csv").read_text(encoding="utf-8").splitlines()
+for _row in csv.DictReader(_TABLE):
     _year = {name: float(value) for name, value in _row.items() if name != "company"}
     COMPANIES.setdefault(_row["company"], []).append(_year)
 SAMPLES = (
