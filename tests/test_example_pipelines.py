@@ -374,7 +374,7 @@ def sensible(call: Call) -> Answer:
     if "done" in properties:  # a controller, who wants everybody to have added something
         seen = json.loads(call.messages[-1]["content"])["board"]
         outputs["done"] = len(seen) == 4
-    if "handoff" in properties and not any('"handoff"' in m["content"] for m in call.messages[1:]):
+    if "handoff" in properties and '"handoff":' not in call.message:
         outputs["handoff"] = {"to": "cards", "reason": "a card was stolen"}
     return outputs
 

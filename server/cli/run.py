@@ -51,8 +51,8 @@ def run(
         out.print(json.dumps(outputs, ensure_ascii=False), markup=False, soft_wrap=True)
     else:
         _introduce(found.pipeline, said)
-        outputs = asyncio.run(_watched(found.pipeline, said))
-        _tell_outcome(outputs)
+        outputs, spoken = asyncio.run(_watched(found.pipeline, said))
+        _tell_outcome(outputs, spoken)
     if isinstance(outputs, Mapping) and (error := outputs.get("error")):
         raise CommandError(f"It failed: {error}")
 
@@ -90,7 +90,7 @@ def _introduce(pipeline: Pipeline, said: str) -> None:
     first, *others = said.strip().splitlines() or [""]
     out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}", soft_wrap=True)
     if others:
-        out.print(f"  (and {len(others)} lines more)", style="dim")
+        out.print(f"  (the first of {1 + len(others)} lines)", style="dim")
     out.print()
 
 
@@ -110,36 +110,40 @@ async def _outputs(pipeline: Pipeline, said: str) -> Any:
     return await pipeline.run(message=said)
 
 
-async def _watched(pipeline: Pipeline, said: str) -> Any:
-    """Run it, and write its events as they come; what is said as it is spoken, once."""
+async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
+    """Run it and write its events as they come; return its outputs, and what was spoken."""
     outputs: Any = {}
-    speaking = False
+    spoken = line = ""
     async for event in pipeline.stream(message=said):
         if event["type"] == "token":
             out.print(plain(event["text"]), end="", markup=False, soft_wrap=True)
-            speaking = True
+            line += event["text"]
             continue
-        if speaking:
+        if line:
             out.print()
-            speaking = False
-        if line := line_of(event):
-            out.print(f"  {line}", style="dim", markup=False, soft_wrap=True)
+            spoken, line = line, ""
+        if told := line_of(event):
+            out.print(f"  {told}", style="dim", markup=False, soft_wrap=True)
         elif event["type"] == "outputs":
             outputs = event["outputs"]
-    return outputs
+    return outputs, spoken
 
 
-def _tell_outcome(outputs: Any) -> None:
-    """Write the reply, or the outputs of a pipeline that has none, and how it came about."""
+def _tell_outcome(outputs: Any, spoken: str) -> None:
+    """Write the reply unless it was spoken, or outputs without one, and how it came about."""
     story = outputs.get("pipeline") if isinstance(outputs, Mapping) else None
-    reply = outputs.get("response") if isinstance(outputs, Mapping) else outputs
-    if reply is None and story:
-        given = {
-            name: value for name, value in outputs.items() if name not in ("pipeline", "error")
-        }
-        reply = json.dumps(given, ensure_ascii=False) if given else ""
+    reply = _reply(outputs)
     out.print()
-    if reply:
-        out.print(plain(str(reply)), style="bold", markup=False, soft_wrap=True)
+    if reply and reply != spoken:
+        out.print(plain(reply), style="bold", markup=False, soft_wrap=True)
     for line in ending_of(story) if story else ():
         out.print(f"  {line}", style="dim", markup=False, soft_wrap=True)
+
+
+def _reply(outputs: Any) -> str:
+    if not isinstance(outputs, Mapping):
+        return str(outputs)
+    if outputs.get("response") is not None:
+        return str(outputs["response"])
+    given = {name: value for name, value in outputs.items() if name not in ("pipeline", "error")}
+    return json.dumps(given, ensure_ascii=False, default=str) if given else ""
