@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from server.cli.finding import pipeline_ids
 from server.scripted import ScriptedServer
 from tests import command
 from tests.command import flat, run
+from tests.test_drawing import cards, lines
 
 folder = command.folder
 logging_as_before = command.logging_as_before
@@ -215,6 +217,19 @@ def test_an_example_is_drawn_in_every_way(folder: Path, name: str) -> None:
         assert agent["agent"] in words
     assert "● start" in text
     assert "◉ end" in text
+
+
+@pytest.mark.parametrize("name", pipeline_ids())
+def test_no_line_of_a_picture_runs_through_a_box(folder: Path, name: str) -> None:
+    run("draw", name, "--output", "it.svg")
+    picture = (folder / "it.svg").read_text()
+    boxes = cards(picture)
+
+    assert len(lines(picture)) > len(boxes) >= 3
+    assert [one for one, other in combinations(boxes, 2) if one.overlaps(other)] == []
+    assert [
+        box for line in lines(picture) for x, y in line for box in boxes if box.holds(x, y)
+    ] == []
 
 
 def test_the_langgraph_graph_is_drawn_by_langgraph(folder: Path) -> None:

@@ -52,9 +52,11 @@ def svg(drawn: Chart) -> str:
     part.mark(START)
     for station in drawn.stations.values():
         part.add(station.path, _card(station))
-    part.mark(END)
     for way in drawn.ways:
-        part.link(way.source, way.target, "" if way.is_choice else "next")
+        target = way.target
+        if target == END:  # one for each line: lines that meet in one dot hide one another
+            part.mark(target := f"{END} {way.source}")
+        part.link(way.source, target, "" if way.is_choice else "next")
     part.arranged()
     over = heading(drawn.name, drawn.purpose)
     key, reach = _key(drawn)
