@@ -7,6 +7,7 @@ START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from langgraph.channels.ephemeral_value import EphemeralValue
@@ -16,6 +17,7 @@ from langgraph.types import Send
 from graphs.agents import services_of, timeout_of
 from graphs.binding import bind
 from graphs.chat import ChatInput, ChatState
+from graphs.observed import observed
 from graphs.patterns import PathwayOutput, PatternGraph
 from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
 from journeys import (
@@ -30,6 +32,7 @@ from nodes.llm.models import open_models
 from nodes.services import Services
 from nodes.settle import settle
 from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
+from nodes.telemetry import PathwayRun
 from nodes.understand import understand
 
 RECURSION_LIMIT = MOST_STEPS
@@ -71,7 +74,9 @@ def build(
         subgraph = pathway_subgraph(pathway, config, default).compile()
         if pathway.pipeline is not None:
             subgraph = subgraph.with_config(at_most(pathway.pipeline))
-        graph.add_node(pathway.id, subgraph, timeout=_whole_timeout(pathway, config))
+        pattern = pathway.pipeline.pattern if pathway.pipeline else ""
+        node = observed(subgraph, partial(PathwayRun, pathway.id, pattern))
+        graph.add_node(pathway.id, node, timeout=_whole_timeout(pathway, config))
         graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)

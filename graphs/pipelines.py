@@ -36,6 +36,7 @@ from nodes.patterns.work import RESPONSE, Work
 from nodes.plain import plain
 from nodes.services import Services
 from nodes.state import PipelineState, Update, text_of
+from nodes.telemetry import PipelineRun
 
 BEGIN, CONCLUDE = "begin", "conclude"
 _level: ContextVar[int] = ContextVar("level", default=0)
@@ -61,8 +62,11 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
         counted: Any = replace(services, usage=usage)
-        values = await _graph(pipeline).ainvoke(start, at_most(pipeline), context=counted)
-    return _told(pipeline, values, usage)
+        with PipelineRun(pipeline.name, pipeline.pattern) as seen:
+            values = await _graph(pipeline).ainvoke(start, at_most(pipeline), context=counted)
+            outputs = _told(pipeline, values, usage)
+            seen.ended(outputs["pipeline"]["status"])
+    return outputs
 
 
 async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
@@ -82,13 +86,16 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
         events: Any = _graph(pipeline).astream(
             {"inputs": given}, at_most(pipeline), context=heard, **modes
         )
-        async with aclosing(events) as listed:
-            async for namespace, mode, data in listed:
-                if mode == "custom" and isinstance(data, dict) and EVENT in data:
-                    yield _without_pathway(data[EVENT])
-                elif mode == "values" and not namespace:
-                    values = data
-    yield {"type": "outputs", "outputs": _told(pipeline, values, usage)}
+        with PipelineRun(pipeline.name, pipeline.pattern).aside() as seen:
+            async with aclosing(events) as listed:
+                async for namespace, mode, data in seen.carrying(listed):
+                    if mode == "custom" and isinstance(data, dict) and EVENT in data:
+                        yield _without_pathway(data[EVENT])
+                    elif mode == "values" and not namespace:
+                        values = data
+            outputs = _told(pipeline, values, usage)
+            seen.ended(outputs["pipeline"]["status"])
+    yield {"type": "outputs", "outputs": outputs}
 
 
 def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:

@@ -32,6 +32,7 @@ from nodes.patterns.work import Work, merged
 from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import AgentError, InnerState, Output, Update
+from nodes.telemetry import PipelineRun
 
 LONGEST_PAUSE = 128.0
 """Seconds between two tries, at most."""
@@ -191,8 +192,10 @@ async def _worked(
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": payload, **turn}
     pipeline = seat.pipeline.members[seat.name].call
-    run = await inner.ainvoke(start, at_most(pipeline, within=True))
-    output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)
+    with PipelineRun(seat.path, pipeline.pattern) as seen:
+        run = await inner.ainvoke(start, at_most(pipeline, within=True))
+        output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)
+        seen.ended(_status(output))
     if "error" in output and seat.pipeline.error_handling != "graceful":
         raise PathwayExecutionError(seat.pathway.id, seat.path, output["error"]["message"])
     return await noted(state, services, seat, output, after)
@@ -249,6 +252,12 @@ def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]
     if ended.blame is None:
         return given
     return {**given, "error": AgentError(kind="pipeline", message=f"{ended.blame}: {ended.error}")}
+
+
+def _status(output: Output) -> str:
+    if "error" in output:
+        return "failed"
+    return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
 
 
 def _own_flags(results: list[Output]) -> list[str]:

@@ -23,6 +23,7 @@ from journeys import JourneyEvent, JourneyResponse
 from nodes.context import Op
 from nodes.services import Services
 from nodes.state import PARTING, Turn
+from nodes.telemetry import TurnRun, pseudonym
 from nodes.understand import new_turn
 
 Tell = Callable[[JourneyEvent], None]
@@ -68,6 +69,16 @@ async def take(
         JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
         StateError: The turn could not be committed.
     """
+    spec, key = services.spec, services.config.encryption_key
+    with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
+        response = await _answered(session, head, text, services, tell)
+        seen.answered(response.pathway_id, response.metadata)
+        return response
+
+
+async def _answered(
+    session: Session, head: Row, text: str, services: Services, tell: Tell | None
+) -> JourneyResponse:
     audience = Audience(tell)
     if fixed := unanswerable(text):
         values = await session.values(head["checkpoint_id"], head["version"])

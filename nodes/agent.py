@@ -11,7 +11,7 @@ from nodes.inputs import base_of, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
-from nodes.patterns.breaker import AgentUnavailable
+from nodes.patterns.breaker import AgentUnavailable, Breaker
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.seat import Seat
@@ -19,6 +19,7 @@ from nodes.patterns.work import Brief, Work
 from nodes.plain import cleaned
 from nodes.services import Services
 from nodes.state import PARTING, Output, Update
+from nodes.telemetry import AgentRun, breaker_closed, breaker_opened
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -50,7 +51,9 @@ async def run_agent(
     begun = asyncio.get_running_loop().time()
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
-    values = typed(signature, outputs_of(await _guarded(lambda: call(payload, say), seat, came)))
+    with AgentRun(seat.path, seat.timeout):
+        given = await _guarded(lambda: call(payload, say), seat, came)
+        values = typed(signature, outputs_of(given))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
@@ -124,13 +127,19 @@ async def _guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) 
         # Its time was up, which counts; or whoever called went away, which proves nothing.
         now = asyncio.get_running_loop().time()
         overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
-        breaker.failed() if overdue else breaker.abandoned()
+        _failed(breaker, seat) if overdue else breaker.abandoned()
         raise
     except BaseException:
-        breaker.failed()
+        _failed(breaker, seat)
         raise
-    breaker.succeeded()
+    if breaker.succeeded():
+        breaker_closed(seat.path)
     return result
+
+
+def _failed(breaker: Breaker, seat: Seat) -> None:
+    if breaker.failed():
+        breaker_opened(seat.path)
 
 
 def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:

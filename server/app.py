@@ -59,6 +59,9 @@ def app_of(wiring: Wiring) -> FastAPI:
         redirect_slashes=False,
         redoc_url=None,
         openapi_url="/openapi.json" if wiring.shows_docs else None,  # and with it /docs
+        # The framework's own spans hold the path, and in it a session's id; its log, what errors
+        # say. Its metrics name routes alone. Older ones know nothing of this, and report nothing.
+        telemetry={"tracing": False, "logs": False, "metrics": True},
     )
     app.state.wiring = wiring
     app.add_middleware(Envelope, keys=wiring.keys)

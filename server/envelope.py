@@ -9,7 +9,9 @@ import uuid
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
+from nodes.telemetry import continuing, report
 from server.auth import Keys
 from server.problems import problem_of
 
@@ -21,7 +23,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
-_LOG = logging.getLogger("journeygraph.http")
 
 
 class Envelope:
@@ -38,13 +39,19 @@ class Envelope:
             return
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id)
+        # A turn's task copies both: its log has the id, its span the client's as parent.
+        with bound_contextvars(request_id=request_id), continuing(Headers(scope=scope)):
+            await self._answer(scope, receive, _Answer(send, request_id), request_id)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, answer: _Answer, request_id: str
+    ) -> None:
         try:
             self._keys.admit_from(scope)
             await self._app(scope, receive, answer)
         except Exception as error:
             if answer.stalled:
-                _LOG.info("Request %s: its client took nothing any more.", request_id)
+                report(logging.INFO, "client_stalled", request_id=request_id)
                 return
             problem = problem_of(error, request_id)
             if not answer.begun:

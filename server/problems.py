@@ -24,11 +24,11 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
+from nodes.telemetry import report
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
 """Seconds after which a store that did not answer may be asked again."""
-_LOG = logging.getLogger("journeygraph.http")
 
 
 class Problem(HTTPException):
@@ -80,7 +80,7 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, StateError) and error.retryable:
-        _LOG.warning("Request %s: %s", request_id, error)
+        report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
         if isinstance(error, Unconfirmed):
             return Problem(*_UNCONFIRMED)
         return Problem(
@@ -92,7 +92,7 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     for kind, (status, code, detail) in _MEANINGS.items():
         if isinstance(error, kind):
             return Problem(status, code, detail or str(error))
-    _LOG.error("Request %s failed.", request_id, exc_info=error)
+    report(logging.ERROR, "request_failed", request_id=request_id, exc_info=error)
     return Problem(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",

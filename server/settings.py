@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
 from nodes.llm.models import KEY, SERVER
+from server.logs import Level
 
 DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
@@ -36,6 +37,8 @@ class Settings(BaseSettings):
         api_keys: Keys that clients of the HTTP server show, parted by commas.
         docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
             where no API key is set.
+        log_level: From where on the server's own events are logged: "debug", "info" (one event a
+            turn), "warning" or "error".
     """
 
     model_config = SettingsConfigDict(
@@ -51,6 +54,7 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     api_keys: SecretStr | None = None
     docs: bool | None = None
+    log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"
 
     def model_post_init(self, context: Any) -> None:
         """Put the model's key and server where its client looks for them: `.env` may hold them."""

@@ -102,10 +102,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def logging_as_before() -> Iterator[None]:
     """The command sets up logging for its process; here that is the process of all tests."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    root, ours = logging.getLogger(), logging.getLogger("journeygraph")
+    handlers, level, own = root.handlers[:], root.level, ours.level
     yield
     root.handlers[:], root.level = handlers, level
+    ours.setLevel(own)
 
 
 def run(*words: str, typed: str = "", code: int = 0) -> Result:

@@ -300,7 +300,7 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
         assert answer.json()["code"] == "internal_error"
         assert answer.json()["request_id"] == answer.headers["x-request-id"]
         assert "secret" not in answer.text
-    assert "Request trace-1 failed." in caplog.text
+    assert "request_id=trace-1" in caplog.text
     assert "a secret of ours" in caplog.text
 
 

@@ -13,6 +13,7 @@ from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
 from nodes.llm.usage import Usage
 from nodes.state import text_of
+from nodes.telemetry import ModelCall
 
 MOST_TRIES = 3
 FIRST_PAUSE = 0.5
@@ -68,9 +69,11 @@ async def ask(
     """
     for number in range(MOST_TRIES):
         heard = _Listener(listen()) if listen else None
+        call = ModelCall(chat.model, chat.name, purpose=question.schema_name, number=number + 1)
         try:
-            async with asyncio.timeout_at(until):
-                return await _once(chat, question, usage, heard, until)
+            with call:
+                async with asyncio.timeout_at(until):
+                    return await _once(chat, question, usage, heard, until, call)
         except Exception as error:  # whatever a client library raises, and all of them differ
             failure = stated(error)
             final = number + 1 >= MOST_TRIES or (heard is not None and heard.was_heard)
@@ -101,7 +104,12 @@ class _Listener:
 
 
 async def _once(
-    chat: Chat, question: Question, usage: Usage, heard: _Listener | None, until: float
+    chat: Chat,
+    question: Question,
+    usage: Usage,
+    heard: _Listener | None,
+    until: float,
+    call: ModelCall,
 ) -> Answer:
     model, options = chat.prepared(question, streams=heard is not None)
     messages = list(question.messages)
@@ -109,9 +117,11 @@ async def _once(
     if heard is None:
         message = await model.ainvoke(messages, RUN_CONFIG, **options)
     else:
+        call.streams()
         chunks = model.astream(messages, RUN_CONFIG, **options)
         message = await _streamed(chunks, chat.listener(question), heard, until)
     usage.add_tokens(message.usage_metadata)
+    call.answered(message)
     check_finished(message, says_so=chat.is_openai)
     answer = chat.read(question, message)
     _check_length(len(answer.text) + sum(len(str(call.arguments)) for call in answer.calls))

@@ -18,6 +18,7 @@ from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
 from nodes.plain import cleaned
+from nodes.telemetry import ToolRun
 
 ANSWER = "answer"
 """What the answer itself is called, which models of other providers give by a function's call."""
@@ -121,11 +122,12 @@ class Toolbox:
         return shortened(await self._run(usable.tool, filled))
 
     async def _run(self, tool: BaseTool, arguments: dict[str, Any]) -> Any:
-        if not _is_sync(tool):
-            return await tool.ainvoke(arguments)
-        # LangChain would borrow a thread of a pool, and a hanging one keeps it.
-        result = await in_thread(self.agent, tool.invoke, arguments, self.overdue)
-        return await result if inspect.isawaitable(result) else result
+        with ToolRun(tool.name, self.agent):
+            if not _is_sync(tool):
+                return await tool.ainvoke(arguments)
+            # LangChain would borrow a thread of a pool, and a hanging one keeps it.
+            result = await in_thread(self.agent, tool.invoke, arguments, self.overdue)
+            return await result if inspect.isawaitable(result) else result
 
 
 def _permitted(

@@ -29,9 +29,11 @@ class Breaker:
         self._probing = True
         return True
 
-    def succeeded(self) -> None:
-        """Take note of an answer: it closes."""
+    def succeeded(self) -> bool:
+        """Take note of an answer; say whether that closed it."""
+        was_open = self._opened is not None
         self._probing, self._opened = False, None
+        return was_open
 
     def failed(self) -> bool:
         """Take note of a failure; say whether that opened it."""

@@ -13,12 +13,12 @@ from starlette.types import ASGIApp
 
 from server.auth import KEY_REMEDY, Keys, is_loopback
 from server.cli.edge import CommandError
+from server.logs import Level, write_logs
 from server.patience import PatientProtocol
 from server.turns import GRACE_SECONDS, Turns
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
-_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def listening(host: str, port: int, keys: Keys) -> socket.socket:
@@ -62,13 +62,10 @@ def place_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def log_problems() -> None:
-    """Without --debug, warnings and errors alone go to standard error."""
-    root = logging.getLogger()
-    if root.level > logging.DEBUG:
-        logging.basicConfig(level=logging.WARNING, format=_LINE, force=True)
-        for handler in root.handlers:  # some libraries set a lower level for themselves
-            handler.setLevel(logging.WARNING)
+def write_log(level: Level) -> None:
+    """Write the log of a server on standard error, unless --debug shows more than it would."""
+    if logging.getLogger().level > logging.DEBUG:
+        write_logs(level)
 
 
 async def answer(

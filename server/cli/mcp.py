@@ -13,7 +13,7 @@ from rich.console import Console
 from journeys import Pipeline
 from journeys.store_url import masked
 from nodes.llm.mcp.connection import require_mcp
-from server.cli.listening import answer, listening, log_problems, place_of
+from server.cli.listening import answer, listening, place_of, write_log
 from server.cli.rendering import announce, err, out
 from server.cli.targets import TARGETS, targets_of
 from server.settings import Settings
@@ -59,7 +59,7 @@ def mcp(
     settings = Settings()
     names, pipelines = targets_of(targets or ())
     wiring = wire(settings, names, store, examples=not pipelines)
-    log_problems()
+    write_log(settings.log_level)
     server = _server(wiring, pipelines)
     if not http:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from journeys.store_url import masked
 from server.app import app_of
 from server.cli.finding import NAMES
-from server.cli.listening import answer, listening, log_problems, place_of
+from server.cli.listening import answer, listening, place_of, write_log
 from server.cli.rendering import announce, out
 from server.settings import Settings
 from server.wiring import Wiring, wire
@@ -42,8 +42,9 @@ def serve(
     JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
     one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
     """
-    wiring = wire(Settings(), journeys or (), store)
-    log_problems()
+    settings = Settings()
+    wiring = wire(settings, journeys or (), store)
+    write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
         asyncio.run(_run(app_of(wiring), listener))
 

@@ -1,0 +1,26 @@
+"""What can be seen of the running system: spans, metrics and log lines.
+
+A step opens what it does as a block, and the block reports how long it took and how it ended.
+Nothing of what a user, an agent or a model says is ever reported: names that an author gave, kinds
+of errors, counts and times alone. docs/observability.md lists all there is.
+"""
+
+from nodes.telemetry.agents import AgentRun, ToolRun, breaker_closed, breaker_opened
+from nodes.telemetry.logs import report
+from nodes.telemetry.models import ModelCall
+from nodes.telemetry.otel import continuing
+from nodes.telemetry.turns import PathwayRun, PipelineRun, TurnRun, pseudonym
+
+__all__ = [
+    "AgentRun",
+    "ModelCall",
+    "PathwayRun",
+    "PipelineRun",
+    "ToolRun",
+    "TurnRun",
+    "breaker_closed",
+    "breaker_opened",
+    "continuing",
+    "pseudonym",
+    "report",
+]

@@ -1,0 +1,122 @@
+"""The one place that knows OpenTelemetry, which need not be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+SCOPE = "journeygraph"
+"""Name of our tracer and of our meter."""
+Attributes = Mapping[str, Any]
+
+_FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120]
+_CALLS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+_AGENTS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]
+_WORKFLOWS = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]
+_TOKENS = [4**power for power in range(14)]
+# Names, units and limits of gen_ai.* are those of OpenTelemetry's conventions for generative AI.
+_HISTOGRAMS = {
+    "gen_ai.client.token.usage": ("{token}", "Tokens of a model call.", _TOKENS),
+    "gen_ai.client.operation.duration": ("s", "Duration of a model call.", _CALLS),
+    "gen_ai.execute_tool.duration": ("s", "Duration of a tool's call.", _CALLS),
+    "gen_ai.invoke_agent.duration": ("s", "Duration of a try of an agent.", _AGENTS),
+    "gen_ai.workflow.duration": ("s", "Duration of a turn, or of a pipeline.", _WORKFLOWS),
+    "journeygraph.turn.duration": ("s", "Duration of a turn.", _FAST),
+}
+_COUNTERS = {
+    "journeygraph.breaker.opened": ("{opening}", "Times that an agent was left alone."),
+}
+
+
+class Telemetry:
+    """OpenTelemetry's API, with our tracer and instruments; without a provider they do nothing."""
+
+    def __init__(self, context: Any, metrics: Any, propagate: Any, trace: Any) -> None:
+        self._context = context
+        self._propagate = propagate
+        self._trace = trace
+        self._tracer = trace.get_tracer(SCOPE)
+        meter = metrics.get_meter(SCOPE)
+        self._histograms = {
+            name: meter.create_histogram(name, unit, told, explicit_bucket_boundaries_advisory=at)
+            for name, (unit, told, at) in _HISTOGRAMS.items()
+        }
+        self._counters = {
+            name: meter.create_counter(name, unit, told) for name, (unit, told) in _COUNTERS.items()
+        }
+
+    def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
+        """Begin a span beneath the one that runs here."""
+        kind = self._trace.SpanKind.CLIENT if is_client else self._trace.SpanKind.INTERNAL
+        return self._tracer.start_span(name, kind=kind, attributes=attributes)
+
+    def enter(self, span: Any) -> Any:
+        """Have a span run here; return how to leave it."""
+        if not span.get_span_context().is_valid:  # nobody provides any
+            return None
+        return self._context.attach(self._trace.set_span_in_context(span))
+
+    def leave(self, place: Any) -> None:
+        """Leave what was entered or continued."""
+        if place is not None:
+            self._context.detach(place)
+
+    def end(self, span: Any, attributes: Attributes, fault: str | None) -> None:
+        """End a span; with the kind of an error as its status, and never with what it said."""
+        if span.is_recording():
+            span.set_attributes(attributes)
+            if fault:
+                span.set_attribute("error.type", fault)
+                span.set_status(self._trace.StatusCode.ERROR)
+        span.end()
+
+    def proceed(self, headers: Mapping[str, str]) -> Any:
+        """Take up the trace that headers tell of; return how to leave it."""
+        if self.place():  # a framework's instrumentation has done so
+            return None
+        return self._context.attach(self._propagate.extract(headers))
+
+    def measure(self, name: str, value: float, attributes: Attributes) -> None:
+        """Take a value into a histogram."""
+        self._histograms[name].record(value, attributes)
+
+    def count(self, name: str, attributes: Attributes) -> None:
+        """Count one."""
+        self._counters[name].add(1, attributes)
+
+    def place(self) -> dict[str, str]:
+        """Return the trace and the span that run here; empty outside of one."""
+        here = self._trace.get_current_span().get_span_context()
+        if not here.is_valid:
+            return {}
+        return {"trace_id": f"{here.trace_id:032x}", "span_id": f"{here.span_id:016x}"}
+
+
+@contextmanager
+def continuing(headers: Mapping[str, str]) -> Iterator[None]:
+    """Go on with the trace of whoever sent these headers, unless one runs here already."""
+    seen = telemetry() if "traceparent" in headers else None
+    place = seen.proceed(headers) if seen else None
+    try:
+        yield
+    finally:
+        if seen:
+            seen.leave(place)
+
+
+def measure(metric: str, value: float, labels: Attributes) -> None:
+    """Take a value into a histogram, where OpenTelemetry is installed."""
+    if seen := telemetry():
+        seen.measure(metric, value, labels)
+
+
+@cache
+def telemetry() -> Telemetry | None:
+    """Return OpenTelemetry; None where it is not installed."""
+    try:
+        from opentelemetry import context, metrics, propagate, trace  # noqa: PLC0415
+    except ImportError:
+        return None
+    return Telemetry(context, metrics, propagate, trace)
