@@ -1,4 +1,4 @@
-"""The example journeys as graphs for LangGraph Studio; `langgraph.json` names them.
+"""The examples as graphs for LangGraph Studio; `langgraph.json` names them.
 
 Studio brings a saver of its own, so these are compiled without one. Where a model is configured
 (`OPENAI_API_KEY`, which may stand in `.env`), an example that has agents on models takes those.
@@ -6,12 +6,14 @@ Studio brings a saver of its own, so these are compiled without one. Where a mod
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from journeys import Journey
+from journeys import Journey, PatternPipeline
 from journeys.examples import healthcare_referral as referral
 from journeys.examples import parcel_refund as refund
+from journeys.examples import pipelines
 from nodes.llm.models import is_configured
 
 
@@ -21,5 +23,21 @@ def _compiled(journey: type[Journey], module: ModuleType) -> Any:
     return journey.compile(agents=agents)
 
 
+def _pipeline(name: str) -> Any:
+    module = import_module(f"{pipelines.__name__}.{name}")
+    pipeline: PatternPipeline = module.MODEL_PIPELINE if is_configured(None) else module.PIPELINE
+    return pipeline.with_name(name).compile()
+
+
 healthcare_referral = _compiled(referral.HealthcareReferral, referral)
 parcel_refund = _compiled(refund.ParcelRefund, refund)
+
+bank_phone_desk = _pipeline("bank_phone_desk")
+build_or_buy = _pipeline("build_or_buy")
+contract_review = _pipeline("contract_review")
+incident_diagnosis = _pipeline("incident_diagnosis")
+investment_memo = _pipeline("investment_memo")
+invoice_intake = _pipeline("invoice_intake")
+post_moderation = _pipeline("post_moderation")
+support_triage = _pipeline("support_triage")
+vendor_check = _pipeline("vendor_check")

@@ -24,6 +24,9 @@ AS_EVENTS: dict[int | str, dict[str, Any]] = {
 """What a route that also answers in events says of itself."""
 MOST_WAITING = 64
 """Events that are kept for a client that does not take them."""
+PUBLIC = ("transition", "pathway", "token", "done")
+"""Events of a turn that are sent. Who works behind it and what they failed at stays inside; an
+error is raised as well, and said in words of our own."""
 
 
 class Listener:

@@ -24,13 +24,11 @@ _Event = MutableMapping[str, Any]
 
 
 def write_logs(level: Level) -> None:
-    """Write the log of this process to standard error, unless `--debug` writes it already.
+    """Write the log of this process to standard error, and to nothing that was set up before.
 
     Args:
         level: From where on our own events are written; those of libraries are from warnings on.
     """
-    if logging.getLogger().level <= logging.DEBUG:
-        return
     wanted = logging.getLevelNamesMapping()[level.upper()]
     handler = logging.StreamHandler()
     handler.setFormatter(formatter(for_people=sys.stderr.isatty()))

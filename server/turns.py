@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from graphs.manager import PathwayManager
 from journeys import JourneyResponse
-from server.events import Listener, failed, sent
+from server.events import PUBLIC, Listener, failed, sent
 from server.problems import problem_of
 
 GRACE_SECONDS = 20.0
@@ -82,7 +82,7 @@ async def _answer(session: PathwayManager, message: str) -> JourneyResponse:
 async def _tell(session: PathwayManager, message: str, request_id: str, listener: Listener) -> None:
     try:
         async for event in session.stream_message(message):
-            if event.type != "error":  # it is raised as well, and said in our own words below
+            if event.type in PUBLIC:
                 await listener.hear(sent(event, session.session_id))
     except Exception as error:
         await listener.hear(failed(problem_of(error, request_id), request_id))

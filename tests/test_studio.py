@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
+from graphs import studio as graphs_of_studio
 from graphs.binding import EVENT
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
@@ -21,7 +22,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server.cli.finding import example_ids
+from server.cli.finding import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
 from tests.studio import HOST, KIOSK, ROOT, serving
 
@@ -117,7 +118,7 @@ async def thread(studio: str) -> AsyncIterator[Open]:
 def test_every_example_is_named_for_studio() -> None:
     settings = json.loads((ROOT / "langgraph.json").read_text())
 
-    assert list(settings["graphs"]) == example_ids()
+    assert list(settings["graphs"]) == [*example_ids(), *pipeline_ids()]
     for name, place in settings["graphs"].items():
         module, _, attribute = place.partition(":")
         assert getattr(importlib.import_module(module), attribute).name == name
@@ -133,6 +134,14 @@ async def test_a_message_without_content_says_nothing() -> None:
         "",
         "Sorry to hear that. What is the order number?",
     ]
+
+
+async def test_an_example_pipeline_answers_messages() -> None:
+    state = await graphs_of_studio.support_triage.ainvoke(
+        {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
+    )
+
+    assert "sorting centre Zwolle" in state["messages"][-1].content
 
 
 @served

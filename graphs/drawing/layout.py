@@ -16,6 +16,7 @@ _ROOM_ACROSS = 26.0
 _ROOM_DOWN = 30.0
 _SWEEPS = 12
 _LINE = 4.0
+_ASIDE = 24.0
 
 
 @dataclass
@@ -152,13 +153,22 @@ class Layout:
             self.width = max(self.width, place.x + place.right)
 
     def _stack(self) -> None:
-        y = 0.0
-        for level in self.levels:
+        y, bent = 0.0, self._bent()
+        for number, level in enumerate(self.levels):
             tallest = max((place.height for place in level), default=0.0)
             for place in level:
                 place.y = y
             self.height = y + tallest
-            y = self.height + (_ROOM_DOWN if tallest else 0.0)
+            y = self.height + (_ROOM_DOWN if tallest or number in bent else 0.0)
+
+    def _bent(self) -> set[int]:
+        """The levels below which some line that passes turns aside, and needs room for that."""
+        return {
+            min(one.level, other.level)
+            for _, route in self.routes
+            for one, other in pairwise(route)
+            if abs(one.x - other.x) > _ASIDE
+        }
 
 
 _Near = Mapping[str, list[Place]]

@@ -31,7 +31,7 @@ def mermaid(spec: JourneySpec) -> str:
     names = {id_: _name(number, id_) for number, id_ in enumerate(drawn.stops)}
     lines = [
         "---",
-        f"title: {_title(drawn.name)}",
+        f"title: {title_of(drawn.name)}",
         "---",
         "flowchart TD",
         *_stops(drawn, names),
@@ -47,15 +47,15 @@ def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
     if any(stop.ends for stop in drawn.stops.values()):
         lines.append('finish(["end"]):::mark')
     crowds = _crowds(drawn)
-    return [*lines, *(f'{name}(["{_escaped(words)}"]):::crowd' for words, name in crowds.items())]
+    return [*lines, *(f'{name}(["{escaped(words)}"]):::crowd' for words, name in crowds.items())]
 
 
 def _stop(stop: Stop, name: str) -> str:
-    lines = [_escaped(stop.id)]
+    lines = [escaped(stop.id)]
     if stop.work:
-        lines.append(_escaped(stop.work))
+        lines.append(escaped(stop.work))
     if stop.returns:
-        lines.append(f"↩ {_escaped(stop.returns)}")
+        lines.append(f"↩ {escaped(stop.returns)}")
     kind = "detour" if stop.is_detour else "pathway"
     return f'{name}["{"<br/>".join(lines)}"]:::{kind}'
 
@@ -85,7 +85,7 @@ def _arrow(move: Move, *, dashed: bool) -> str:
 def _words(label: Label) -> str:
     rank = f"priority {label.priority}" if label.priority else ""
     parts = [label.what, label.patterns, rank]
-    return "<br/>".join(_escaped(part) for part in parts if part)
+    return "<br/>".join(escaped(part) for part in parts if part)
 
 
 def _crowds(drawn: Sketch) -> dict[str, str]:
@@ -93,7 +93,7 @@ def _crowds(drawn: Sketch) -> dict[str, str]:
     return {source: f"any{number}" for number, source in enumerate(words)}
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Write as entities what could end a label, start markup, or break the line."""
     flat = " ".join(text.split())
     plain = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in flat)
@@ -105,5 +105,6 @@ _PLAIN = " _-.,:!?()+'/“”…→↩≥≤="
 _LIST_MARK = re.compile(r"^(\d*)([-+.])")
 
 
-def _title(name: str) -> str:
+def title_of(name: str) -> str:
+    """Return a title as Mermaid reads it."""
     return '"' + " ".join(name.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -26,7 +26,7 @@ _PURPOSE = Letter("purpose", 12, 17, columns=64, rows=3)
 _KEY = Letter("key", 11, 15)
 _MARKS = {"here": "● the session is here", "paused": "‖ paused"}
 _BETWEEN = 7.0
-_MARGIN, _GAP, _FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
+MARGIN, _GAP, FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
 _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space in it
 
 
@@ -43,23 +43,24 @@ def svg(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
     """
     drawn = sketch(spec, here, paused)
     main, lane = _main(drawn), [_detour(drawn, stop) for stop in drawn.detours]
-    heading, key = _heading(drawn), _key(drawn)
-    lane_x = _MARGIN + main.width + (_GAP if lane else 0)
-    width = max(lane_x + _lane_width(lane), heading.right, key.right) + _MARGIN
-    top = heading.bottom + 14
-    height = top + max(main.height, _lane_height(lane)) + _FOOT
+    over, key = heading(drawn.name, drawn.purpose), _key(drawn)
+    lane_x = MARGIN + main.width + (_GAP if lane else 0)
+    width = max(lane_x + _lane_width(lane), over.right, key.right) + MARGIN
+    top = over.bottom + 14
+    height = top + max(main.height, _lane_height(lane)) + FOOT
     body = [
         rectangle("paper", 0, 0, width, height, 12),
-        *heading.rows,
+        *over.rows,
         *_lane(lane, lane_x, top),
-        main.drawn(_MARGIN, top),
+        main.drawn(MARGIN, top),
         element("g", {"transform": f"translate(0 {height - 18:.1f})"}, key.rows),
     ]
-    return _document(drawn, width, height, body)
+    about = f"Pathways of the journey {drawn.name}: " + ", ".join(drawn.stops)
+    return document(drawn.name, about, width, height, body)
 
 
 @dataclass(frozen=True)
-class _Words:
+class Words:
     """Text laid out, and how far it reaches."""
 
     rows: list[str]
@@ -141,13 +142,14 @@ def _label_lines(labels: tuple[Label, ...]) -> Iterator[Line]:
         yield from lines
 
 
-def _heading(drawn: Sketch) -> _Words:
-    lines = [*broken(drawn.name, _TITLE), *broken(drawn.purpose, _PURPOSE)]
-    rows, y = [], _MARGIN
+def heading(name: str, purpose: str) -> Words:
+    """Lay out a name and what it is for, over a picture."""
+    lines = [*broken(name, _TITLE), *broken(purpose, _PURPOSE)]
+    rows, y = [], MARGIN
     for line in lines:
-        rows.append(words(line.text, line.letter.css, _MARGIN, y + line.letter.size * 0.8))
+        rows.append(words(line.text, line.letter.css, MARGIN, y + line.letter.size * 0.8))
         y += line.letter.leading
-    return _Words(rows, _MARGIN + max(line.width for line in lines), y)
+    return Words(rows, MARGIN + max(line.width for line in lines), y)
 
 
 def _lane_width(lane: list[Part]) -> float:
@@ -172,25 +174,25 @@ def _lane(lane: list[Part], x: float, y: float) -> list[str]:
     return rows
 
 
-def _key(drawn: Sketch) -> _Words:
+def _key(drawn: Sketch) -> Words:
     """What the lines mean; only those that are there."""
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
     entries = [("next", "next, when complete")]
     entries += [("", "transition")] if any(move.labels for move in plain) else []
     entries += [("dashed", "detour, comes back")] if drawn.detours else []
-    rows, x = [], _MARGIN
+    rows, x = [], MARGIN
     for css, meaning in entries:
         line = Line(meaning, _KEY)
         rows.append(element("path", {"class": f"line {css}".strip(), "d": f"M{x:.1f} -4h24"}))
         rows.append(words(meaning, "key", x + 31, 0))
         x += 31 + line.width + 14
-    return _Words(rows, x - 14)
+    return Words(rows, x - 14)
 
 
-def _document(drawn: Sketch, width: float, height: float, body: list[str]) -> str:
-    about = f"Pathways of the journey {drawn.name}: " + ", ".join(drawn.stops)
+def document(name: str, about: str, width: float, height: float, body: list[str]) -> str:
+    """Return a whole SVG document: its title, what it is about in words, and its elements."""
     inside = [
-        element("title", {}, escape(drawn.name)),
+        element("title", {}, escape(name)),
         element("desc", {}, escape(about)),
         element("style", {}, _STYLE),
         *body,

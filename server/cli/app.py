@@ -21,6 +21,7 @@ from server.cli.edge import guarded
 from server.cli.mcp import mcp
 from server.cli.migrate import migrate
 from server.cli.rendering import out
+from server.cli.run import run as run_pipeline
 from server.cli.serve import serve
 
 app = typer.Typer(
@@ -31,8 +32,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, chat, serve, mcp, check, draw, migrate):
-    app.command()(guarded(command))
+for command in (demo, chat, run_pipeline, serve, mcp, check, draw, migrate):
+    app.command(command.__name__)(guarded(command))
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`journeygraph draw`: the picture of a journey."""
+"""`journeygraph draw`: the picture of a journey, or of a pipeline."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Annotated
 
 import typer
 
-from graphs.drawing import mermaid, svg, terminal
+from graphs.drawing import mermaid, pipelines, svg, terminal
+from graphs.drawing.chart import Chart, chart, compiled
 from journeys import AgentNotRegisteredError, JourneySpec
 from server.cli.edge import CommandError
 from server.cli.finding import NAMES, Found, find
+from server.cli.pipelines import PIPELINE_NAMES, FoundPipeline, pipeline_meant
 from server.cli.rendering import out
+
+_TARGETS = f"A journey: {NAMES} A pipeline: {PIPELINE_NAMES}"
 
 
 class Format(StrEnum):
@@ -37,8 +41,17 @@ _SUFFIXES = {
 }
 
 
+_DRAWN_PIPELINE: dict[Format, Callable[[Chart], str]] = {
+    Format.MERMAID: pipelines.mermaid,
+    Format.SVG: pipelines.svg,
+    Format.TEXT: pipelines.text,
+}
+
+
 def draw(
-    journey: Annotated[str, typer.Argument(help=NAMES, show_default=False)],
+    target: Annotated[
+        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=_TARGETS, show_default=False)
+    ],
     style: Annotated[
         Format | None,
         typer.Option(
@@ -54,13 +67,16 @@ def draw(
         typer.Option("--graph", help="Draw the compiled LangGraph graph instead (Mermaid)."),
     ] = False,
 ) -> None:
-    """Draw what leads where in a journey: pathways, transitions, detours, its end.
+    """Draw what leads where: the pathways of a journey, or the agents of a pipeline.
 
     No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
     """
     wanted = style or _by_ending(output)
-    found = find(journey)
-    drawing = _compiled(found, wanted) if graph else drawn(found.journey.spec, wanted)
+    if pipeline := pipeline_meant(target):
+        drawing = drawn_pipeline(pipeline, wanted, graph=graph)
+    else:
+        found = find(target)
+        drawing = _compiled(found, wanted) if graph else drawn(found.journey.spec, wanted)
     if output is None:
         out.print(drawing, end="", markup=False, soft_wrap=True)
         return
@@ -90,9 +106,27 @@ def drawn(spec: JourneySpec, style: Format) -> str:
     return _DRAWN[style](spec)
 
 
-def _compiled(found: Found, style: Format) -> str:
+def drawn_pipeline(found: FoundPipeline, style: Format, *, graph: bool = False) -> str:
+    """Draw who works in a pipeline, and what leads from one to the other.
+
+    Args:
+        found: The pipeline.
+        style: How.
+        graph: Whether to draw the compiled LangGraph graph as it is.
+    """
+    if graph:
+        _only_mermaid(style)
+        return str(compiled(found.pipeline).draw_mermaid())
+    return _DRAWN_PIPELINE[style](chart(found.pipeline, found.purpose))
+
+
+def _only_mermaid(style: Format) -> None:
     if style is not Format.MERMAID:
         raise CommandError("--graph is drawn as Mermaid only.", exit_code=2)
+
+
+def _compiled(found: Found, style: Format) -> str:
+    _only_mermaid(style)
     try:
         graph = found.journey.compile(agents=found.agents)
     except AgentNotRegisteredError as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 from journeys import AgentNotRegisteredError, Journey, examples
 from journeys.errors import did_you_mean
+from journeys.examples import pipelines
 from nodes.llm.models import is_configured
 from server.cli.edge import CommandError
 from server.cli.loading import (
@@ -83,8 +84,14 @@ class Found:
 
 
 def example_ids() -> list[str]:
-    """The names of the examples that ship with JourneyGraph."""
-    return [item.name for item in pkgutil.iter_modules(examples.__path__) if item.name[0] != "_"]
+    """The names of the example journeys that ship with JourneyGraph."""
+    others = pipelines.__name__.rpartition(".")[2]
+    return [item.name for item in pkgutil.iter_modules(examples.__path__) if item.name != others]
+
+
+def pipeline_ids() -> list[str]:
+    """The names of the example pipelines that ship with it."""
+    return [item.name for item in pkgutil.iter_modules(pipelines.__path__)]
 
 
 def find(name: str) -> Found:

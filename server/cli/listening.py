@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from starlette.types import ASGIApp
 
 from server.auth import KEY_REMEDY, Keys, is_loopback
 from server.cli.edge import CommandError
+from server.logs import Level, write_logs
 from server.patience import PatientProtocol
 from server.turns import GRACE_SECONDS, Turns
 
@@ -58,6 +60,12 @@ def place_of(listener: socket.socket) -> str:
     """Return where a socket listens, as the beginning of a URL."""
     host, port, *_ = listener.getsockname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def write_log(level: Level) -> None:
+    """Write the log of a server on standard error, unless --debug shows more than it would."""
+    if logging.getLogger().level > logging.DEBUG:
+        write_logs(level)
 
 
 async def answer(

@@ -13,10 +13,9 @@ from rich.console import Console
 from journeys import Pipeline
 from journeys.store_url import masked
 from nodes.llm.mcp.connection import require_mcp
-from server.cli.listening import answer, listening, place_of
+from server.cli.listening import answer, listening, place_of, write_log
 from server.cli.rendering import announce, err, out
 from server.cli.targets import TARGETS, targets_of
-from server.logs import write_logs
 from server.settings import Settings
 from server.wiring import Wiring, wire
 
@@ -60,7 +59,7 @@ def mcp(
     settings = Settings()
     names, pipelines = targets_of(targets or ())
     wiring = wire(settings, names, store, examples=not pipelines)
-    write_logs(settings.log_level)
+    write_log(settings.log_level)
     server = _server(wiring, pipelines)
     if not http:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

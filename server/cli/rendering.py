@@ -31,10 +31,9 @@ _SHORT = 60
 def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> None:
     """Say which models journeys run on; that there is none, only where one could be asked."""
     if is_configured(None):
-        place = os.environ.get(SERVER) or "OpenAI"
         understands, agents = config.intent_detection_model, config.agent_model
         models = f"{understands} understands, {agents} is every agent that is no function"
-        line = f"On models of {plain(place)}: {plain(models)}."
+        line = f"On models of {models_place()}: {plain(models)}."
         to.print(line, style="dim", markup=False, soft_wrap=True)
         return
     triggers = [transition.trigger for spec in specs for transition in spec.transitions]
@@ -46,6 +45,11 @@ def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> N
         to.print(plain(line), style="yellow", markup=False, soft_wrap=True)
     if os.environ.get(SERVER):
         to.print(_NO_KEY, style="yellow", soft_wrap=True)
+
+
+def models_place() -> str:
+    """Return where the models of the environment are."""
+    return plain(os.environ.get(SERVER) or "OpenAI")
 
 
 def command() -> str:

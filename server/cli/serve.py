@@ -12,9 +12,8 @@ from fastapi import FastAPI
 from journeys.store_url import masked
 from server.app import app_of
 from server.cli.finding import NAMES
-from server.cli.listening import answer, listening, place_of
+from server.cli.listening import answer, listening, place_of, write_log
 from server.cli.rendering import announce, out
-from server.logs import write_logs
 from server.settings import Settings
 from server.wiring import Wiring, wire
 
@@ -45,7 +44,7 @@ def serve(
     """
     settings = Settings()
     wiring = wire(settings, journeys or (), store)
-    write_logs(settings.log_level)
+    write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
         asyncio.run(_run(app_of(wiring), listener))
 

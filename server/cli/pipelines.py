@@ -1,0 +1,140 @@
+"""Find the pipeline that a name means: an example, or an attribute of a file or a module."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from journeys import PatternPipeline, Pipeline
+from journeys.errors import did_you_mean
+from journeys.examples import pipelines as examples
+from nodes.llm.models import is_configured
+from server.cli.edge import CommandError
+from server.cli.finding import example_ids, module_of, pipeline_ids
+from server.cli.loading import journeys_in, module_named
+
+PIPELINE_NAMES = "Name of an example, file.py:attribute or module:attribute."
+"""What a pipeline can be named by, for help texts."""
+_WITH_MODEL, _WITHOUT = "MODEL_PIPELINE", "PIPELINE"
+
+
+@dataclass(frozen=True)
+class FoundPipeline:
+    """A pipeline, and what its module offers to try it with.
+
+    Attributes:
+        pipeline: The pipeline. One that was given no name has that of its example or attribute.
+        module: Where it was found.
+    """
+
+    pipeline: Pipeline
+    module: ModuleType
+
+    @property
+    def samples(self) -> Sequence[str]:
+        """Messages to try it with: `SAMPLES`, if there are any."""
+        return tuple(getattr(self.module, "SAMPLES", ()))
+
+    @property
+    def purpose(self) -> str:
+        """What it is for: its description, or the first line of its module."""
+        said = self.pipeline.description or self.module.__doc__ or ""
+        return said.strip().partition("\n")[0]
+
+
+def find_pipeline(name: str) -> FoundPipeline:
+    """Return the pipeline of that name.
+
+    Args:
+        name: Name of an example, or `file.py` or a module with `:attribute` after it. Without an
+            attribute it is `PIPELINE`, or where a model is configured `MODEL_PIPELINE` if there
+            is one, or else the only one of the module.
+
+    Raises:
+        CommandError: There is none, with the names that are near; exit code 2.
+        LoadError: Its module has faults.
+    """
+    if name in pipeline_ids():
+        return _offered(name, module_named(f"{examples.__name__}.{name}"))
+    place, colon, attribute = name.partition(":")
+    if (colon and not attribute) or not _is_module(place):
+        raise _unknown(name)
+    module = module_of(place, alone=not colon)
+    return _declared(name, module, attribute) if colon else _offered(name, module)
+
+
+def pipeline_meant(name: str) -> FoundPipeline | None:
+    """Return the pipeline that a name means; None where it names a journey, or nothing.
+
+    Raises:
+        CommandError: It means nothing, and a pipeline has a name that is near.
+        LoadError: Its module has faults.
+    """
+    if name in pipeline_ids():
+        return find_pipeline(name)
+    place, colon, attribute = name.partition(":")
+    if name in example_ids():
+        return None
+    if not _is_module(place):
+        if did_you_mean(name, pipeline_ids()) and not did_you_mean(name, example_ids()):
+            raise _unknown(name)
+        return None
+    module = module_of(place, alone=not colon)
+    if colon:
+        return _declared(name, module, attribute) if attribute in _all(module) else None
+    return None if journeys_in(module) or not _all(module) else _offered(name, module)
+
+
+def _is_module(place: str) -> bool:
+    if Path(place).suffix == ".py":
+        return Path(place).is_file()
+    top = place.partition(".")[0]
+    if not top.isidentifier():
+        return False
+    return any(Path(f).exists() for f in (top, f"{top}.py")) or bool(importlib.util.find_spec(top))
+
+
+def _all(module: ModuleType) -> dict[str, Pipeline]:
+    return {name: value for name, value in vars(module).items() if isinstance(value, Pipeline)}
+
+
+def _offered(name: str, module: ModuleType) -> FoundPipeline:
+    """Return the pipeline that a module is there for."""
+    known = _all(module)
+    wanted = [_WITH_MODEL, _WITHOUT] if is_configured(None) else [_WITHOUT]
+    chosen = [name for name in wanted if name in known] or list(known)
+    if not known:
+        raise CommandError(f"There is no pipeline in {name}.", exit_code=2)
+    if len(known) > 1 and chosen == list(known):
+        choices = ", ".join(f"{name}:{attribute}" for attribute in known)
+        raise CommandError(f"{name} holds several pipelines. Name one: {choices}.", exit_code=2)
+    called = Path(name).stem if name.endswith(".py") else name.rpartition(".")[2]
+    return FoundPipeline(_named(known[chosen[0]], called), module)
+
+
+def _declared(name: str, module: ModuleType, attribute: str) -> FoundPipeline:
+    known = _all(module)
+    if attribute in known:
+        return FoundPipeline(_named(known[attribute], attribute), module)
+    place, hint = name.rpartition(":")[0], did_you_mean(attribute, list(known))
+    there = f"Pipelines in it: {', '.join(known)}." if known else "There is no pipeline in it."
+    raise CommandError(f"'{place}' has no pipeline '{attribute}'.{hint} {there}", exit_code=2)
+
+
+def _named(pipeline: Pipeline, name: str) -> Pipeline:
+    """Give it a name; one that was given none is called as its pattern."""
+    if isinstance(pipeline, PatternPipeline) and pipeline.name == pipeline.pattern:
+        return pipeline.with_name(name)
+    return pipeline
+
+
+def _unknown(name: str) -> CommandError:
+    hint = did_you_mean(name, pipeline_ids())
+    return CommandError(
+        f"There is no pipeline '{name}'.{hint} Examples: {', '.join(pipeline_ids())}. One of your "
+        "own is named file.py:attribute or module:attribute.",
+        exit_code=2,
+    )
