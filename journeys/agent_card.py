@@ -182,7 +182,7 @@ def _of_itself(call: Any) -> tuple[str, str]:
         return spec.name, _first_paragraph(spec.intent or spec.instructions)
     if call is None or isinstance(call, ModelAgent):
         return "", ""
-    name = getattr(call, "__name__", None) or getattr(call, "name", None)
+    name = getattr(call, "__name__", None) or getattr(call, "name", None) or None
     described = getattr(call, "description", None)
     purpose = described if isinstance(described, str) else ""
     if not isinstance(name, str) or name == "<lambda>":

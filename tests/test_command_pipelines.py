@@ -11,6 +11,7 @@ import pytest
 
 from journeys.pipelines.shapes import SHAPES
 from server.cli.finding import pipeline_ids
+from server.cli.targets import targets_of
 from server.scripted import ScriptedServer
 from tests import command
 from tests.command import flat, run
@@ -48,6 +49,18 @@ SILENT = Pipeline.sequential([Agent(lambda given: {"total": 3}, "adder")])
 ASKED = Pipeline.sequential([Agent(ModelAgent(signature=Reply), "clerk")])
 NESTED = Pipeline.router([DESKS.with_name("desks", "Pays and sends."), Agent(till, "other")])
 OF_A_JOURNEY = Pipeline.sequential(["somebody"])
+
+
+class Own(Pipeline):
+    """Answer at once."""
+
+    async def run(self, **inputs):
+        return {"response": inputs["message"].upper()}
+
+
+class Sized(Own):
+    def __init__(self, size):
+        self.size = size
 '''
 
 ALONE = '''
@@ -151,6 +164,23 @@ def test_a_pipeline_that_fails_as_a_whole_is_exit_code_1(shop: Path, pipeline: s
 
 def test_outputs_without_a_reply_are_shown(shop: Path) -> None:
     assert '{"total": 3}' in run("run", "desks.py:SILENT", "go").stdout
+
+
+def test_a_way_of_ones_own_is_run_and_drawn(shop: Path) -> None:
+    assert "HELLO" in run("run", "desks.py:Own", "hello").stdout
+    assert "│ Own " in run("draw", "desks.py:Own", "-f", "text").stdout
+    assert "cannot be made without arguments" in run("run", "desks:Sized", "x", code=1).stderr
+
+
+def test_journeys_and_pipelines_are_told_apart_by_their_names(shop: Path) -> None:
+    journeys, pipelines = targets_of(["support_triage", "parcel_refund", "alone", "desks.py:DESKS"])
+
+    assert journeys == ["parcel_refund"]
+    assert {name: found.name for name, found in pipelines.items()} == {
+        "support_triage": "support_triage",
+        "alone": "alone",
+        "DESKS": "DESKS",
+    }
 
 
 @pytest.mark.parametrize("name", ["alone", "alone.py", "alone.py:PIPELINE", "alone:PIPELINE"])

@@ -64,7 +64,8 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
         purpose: Said instead of its description.
     """
     drawn = compiled(pipeline)
-    known = dict(pipeline.leaves) if isinstance(pipeline, PatternPipeline) else {}
+    own = Agent(pipeline)
+    known = dict(pipeline.leaves) if isinstance(pipeline, PatternPipeline) else {own.name: own}
     ways = {(_path(edge.source), _path(edge.target)): edge.conditional for edge in drawn.edges}
     for node in drawn.nodes:
         if (path := _path(node)).endswith((START, END)) and path not in (START, END):
@@ -75,7 +76,7 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
         if not path.endswith((START, END))
     }
     said = purpose or pipeline.description
-    return Chart(pipeline.name, said, stations, tuple(_in_order(ways, list(stations))))
+    return Chart(own.name, said, stations, tuple(_in_order(ways, list(stations))))
 
 
 def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[Way]:

@@ -19,6 +19,7 @@ from nodes.patterns.work import (
     only,
     shown,
 )
+from nodes.plain import copied
 from nodes.state import Output
 
 JUDGE = "judge"
@@ -37,7 +38,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     if name == work.holder(JUDGE):
         return Brief(talk, ask=lambda: _verdict_of(work))
     if work.progress.get("phase") == VOTE:
-        listed = [{"id": r["agent"], "outputs": r["values"]} for r in last_words(work)]
+        listed = [{"id": r["agent"], "outputs": copied(r["values"])} for r in last_words(work)]
         extra = {"phase": VOTE, **talk, "proposals": listed}
         return Brief(extra, {"phase": VOTE}, lambda: ballot(work, last_words(work)))
     number = current_round(work)

@@ -12,7 +12,7 @@ from journeys import ConfigurationError, Handoff
 from journeys.io_fields import FieldSpec
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed
-from nodes.plain import copied, words_of
+from nodes.plain import copied
 from nodes.state import Output
 
 MOST_TURNS = 3
@@ -58,9 +58,10 @@ async def _request(
     try:
         wanted = await _wanted(work, name, values)
     except Exception as error:  # whatever an author's condition raises
-        has_condition = work.pipeline.settings["handoff_condition"] is not None
-        flag = "handoff_condition_raised" if has_condition else "handoff_refused"
-        return None, [f"{flag}:{words_of(error)}"]
+        if work.pipeline.settings["handoff_condition"] is None:
+            return None, ["handoff_refused:unreadable"]
+        # Flags are told to clients: what failed is named, and not described.
+        return None, [f"handoff_condition_raised:{type(error).__name__}"]
     if wanted is None:
         return None, []
     if wanted.to not in work.peers:

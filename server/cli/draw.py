@@ -13,11 +13,10 @@ from graphs.drawing import mermaid, pipelines, svg, terminal
 from graphs.drawing.chart import Chart, chart, compiled
 from journeys import AgentNotRegisteredError, JourneySpec
 from server.cli.edge import CommandError
-from server.cli.finding import NAMES, Found, find
-from server.cli.pipelines import PIPELINE_NAMES, FoundPipeline, pipeline_meant
+from server.cli.finding import Found, find
+from server.cli.pipelines import FoundPipeline, pipeline_meant
 from server.cli.rendering import out
-
-_TARGETS = f"A journey: {NAMES} A pipeline: {PIPELINE_NAMES}"
+from server.cli.targets import TARGETS
 
 
 class Format(StrEnum):
@@ -50,7 +49,7 @@ _DRAWN_PIPELINE: dict[Format, Callable[[Chart], str]] = {
 
 def draw(
     target: Annotated[
-        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=_TARGETS, show_default=False)
+        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=TARGETS, show_default=False)
     ],
     style: Annotated[
         Format | None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from journeys import PatternPipeline, Pipeline
 from journeys.errors import did_you_mean
@@ -26,10 +27,12 @@ class FoundPipeline:
     """A pipeline, and what its module offers to try it with.
 
     Attributes:
-        pipeline: The pipeline. One that was given no name has that of its example or attribute.
+        name: Its own name, or that of its example or attribute where it was given none.
+        pipeline: The pipeline, under that name if it is of a pattern.
         module: Where it was found.
     """
 
+    name: str
     pipeline: Pipeline
     module: ModuleType
 
@@ -84,7 +87,9 @@ def pipeline_meant(name: str) -> FoundPipeline | None:
         return None
     module = module_of(place, alone=not colon)
     if colon:
-        return _declared(name, module, attribute) if attribute in _all(module) else None
+        known = _all(module)
+        near = not hasattr(module, attribute) and did_you_mean(attribute, list(known))
+        return _declared(name, module, attribute) if attribute in known or near else None
     return None if journeys_in(module) or not _all(module) else _offered(name, module)
 
 
@@ -97,8 +102,14 @@ def _is_module(place: str) -> bool:
     return any(Path(f).exists() for f in (top, f"{top}.py")) or bool(importlib.util.find_spec(top))
 
 
-def _all(module: ModuleType) -> dict[str, Pipeline]:
-    return {name: value for name, value in vars(module).items() if isinstance(value, Pipeline)}
+def _all(module: ModuleType) -> dict[str, Any]:
+    """Return the pipelines of a module, and the classes of its own pipelines, by attribute."""
+    return {name: value for name, value in vars(module).items() if _is_pipeline(value)}
+
+
+def _is_pipeline(value: Any) -> bool:
+    kind = isinstance(value, type) and issubclass(value, Pipeline)
+    return isinstance(value, Pipeline) or (kind and value not in (Pipeline, PatternPipeline))
 
 
 def _offered(name: str, module: ModuleType) -> FoundPipeline:
@@ -112,23 +123,30 @@ def _offered(name: str, module: ModuleType) -> FoundPipeline:
         choices = ", ".join(f"{name}:{attribute}" for attribute in known)
         raise CommandError(f"{name} holds several pipelines. Name one: {choices}.", exit_code=2)
     called = Path(name).stem if name.endswith(".py") else name.rpartition(".")[2]
-    return FoundPipeline(_named(known[chosen[0]], called), module)
+    return _made(name, known[chosen[0]], called, module)
 
 
 def _declared(name: str, module: ModuleType, attribute: str) -> FoundPipeline:
     known = _all(module)
     if attribute in known:
-        return FoundPipeline(_named(known[attribute], attribute), module)
+        return _made(name, known[attribute], attribute, module)
     place, hint = name.rpartition(":")[0], did_you_mean(attribute, list(known))
     there = f"Pipelines in it: {', '.join(known)}." if known else "There is no pipeline in it."
     raise CommandError(f"'{place}' has no pipeline '{attribute}'.{hint} {there}", exit_code=2)
 
 
-def _named(pipeline: Pipeline, name: str) -> Pipeline:
-    """Give it a name; one that was given none is called as its pattern."""
+def _made(name: str, found: Any, called: str, module: ModuleType) -> FoundPipeline:
+    """Return what was found with a name; one that was given none is called as its pattern."""
+    try:
+        pipeline: Pipeline = found() if isinstance(found, type) else found
+    except TypeError as error:
+        raise CommandError(
+            f"{name} is a class that cannot be made without arguments ({error}). Name a pipeline "
+            "that is made already."
+        ) from None
     if isinstance(pipeline, PatternPipeline) and pipeline.name == pipeline.pattern:
-        return pipeline.with_name(name)
-    return pipeline
+        pipeline = pipeline.with_name(called)
+    return FoundPipeline(pipeline.name or called, pipeline, module)
 
 
 def _unknown(name: str) -> CommandError:

@@ -101,16 +101,18 @@ def _spoiling(agent: Marked) -> Any:
         payload["history"].clear()
         payload["notes"].append("spoilt")
         for entry in [entry for name in SHOWN for entry in payload.get(name, [])]:
+            entry.get("outputs", {}).clear()
             entry.clear()
         return outputs
 
     return answer
 
 
+@pytest.mark.parametrize("alone", [False, True], ids=["judged", "alone"])
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
-async def test_what_an_agent_does_to_its_payload_is_seen_by_nobody(pattern):
+async def test_what_an_agent_does_to_its_payload_is_seen_by_nobody(pattern, alone):
     staff = Staff()
-    pipeline = build(pattern, staff.agents(3), staff)
+    pipeline = build(pattern, staff.agents(3), staff, alone=alone)
     given: dict[str, Any] = {
         "context": {"name": {"first": "Ada"}},
         "history": [{"role": "user", "content": "hi"}],
@@ -125,7 +127,8 @@ async def test_what_an_agent_does_to_its_payload_is_seen_by_nobody(pattern):
     for agent in staff.made.values():
         for call in agent.calls:
             assert {name: call[name] for name in given} == given
-            assert all(all(call.get(name, [])) for name in SHOWN)
+            shown = [entry for name in SHOWN for entry in call.get(name, [])]
+            assert all(entry.get("outputs", entry) for entry in shown)
     assert given["notes"] == ["mine"]
     assert given["context"] == {"name": {"first": "Ada"}}
 
