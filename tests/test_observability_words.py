@@ -28,7 +28,7 @@ from journeys import (
 )
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool
 from nodes.telemetry import ModelCall, pseudonym, report
-from server.logs import formatter
+from server.logs import formatter, write_logs
 from server.settings import Settings
 from tests import api, command, watching
 from tests.clerks import clerk, said, staff
@@ -330,6 +330,22 @@ def test_a_level_that_is_none_is_refused(folder: Path, monkeypatch: pytest.Monke
 
 def test_a_server_is_quiet_unless_something_is_wrong() -> None:
     assert Settings.model_fields["log_level"].default == "warning"
+
+
+def test_a_library_that_wants_to_tell_more_is_heard_from_warnings_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chatty = logging.getLogger("tests.chatty")
+    chatty.setLevel(logging.DEBUG)
+
+    write_logs("info")
+    chatty.info("so many words")
+    chatty.warning("something is wrong")
+    report(logging.INFO, "something_happened")
+    report(logging.DEBUG, "too_small_to_tell")
+
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["something is wrong", "something_happened"]
 
 
 @pytest.mark.parametrize("for_people", [True, False])
