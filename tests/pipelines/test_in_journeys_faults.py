@@ -83,7 +83,7 @@ async def test_an_agent_that_hangs_ends_the_turn_in_time(talk, memory_url, patte
 
 async def test_a_graceful_pipeline_answers_though_an_agent_hangs(talk, memory_url):
     slow = Marked("slow").slowly(60)
-    own = Pipeline.parallel([slow, Marked("quick")]).with_limits(timeout=0.05)
+    own = Pipeline.parallel([slow, Marked("quick")]).with_limits(timeout=0.15)
     chat = await talk(of(own), {}, memory_url)
 
     reply = await chat.says("hello")

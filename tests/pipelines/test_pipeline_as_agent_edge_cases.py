@@ -171,7 +171,7 @@ class TestErrorHandling:
                 stopped.append(payload["message"])
                 raise
 
-        pipeline = Pipeline.parallel([Marked("quick"), endless]).with_limits(timeout=0.05)
+        pipeline = Pipeline.parallel([Marked("quick"), endless]).with_limits(timeout=0.15)
         begun = time.perf_counter()
         result = await pipeline.run(message="hello")
 
