@@ -122,6 +122,7 @@ def test_a_run_tells_who_was_chosen_worked_and_answered(folder: Path) -> None:
     ("name", "story"),
     [
         ("post_moderation", "consensus: for guidelines; votes: guidelines 4"),
+        ("post_moderation", "☑ membership votes for guidelines"),
         ("build_or_buy", "verdict: builder, by judge"),
         ("incident_diagnosis", "stopped: done"),
         ("bank_phone_desk", "path: front_desk → cards (the caller asks for cards), cards → fraud"),

@@ -211,7 +211,7 @@ async def test_a_company_that_is_not_in_the_table_fails_with_what_is() -> None:
     ("message", "cause", "rounds"),
     [
         ("Checkout fails since 14:10", "out of memory at 512 MB'. Before it: version 5.8.0", 4),
-        ("Nobody can pay at 09:30", "bankgate.example answered 503", 4),
+        ("Nobody can pay at 9:30", "bankgate.example answered 503", 4),
         ("The catalogue was slow at 02:20", "job reports.nightly_sales'. Before it: nothing", 4),
         ("Search is empty at 19:35", "Before it: alias products moved", 3),
         ("Anything wrong at 17:00?", "No errors around 17:00.", 1),

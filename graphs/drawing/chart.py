@@ -10,7 +10,6 @@ from graphs.pipelines import BEGIN, CONCLUDE, compile_pipeline
 from journeys import Agent, PatternPipeline, Pipeline
 
 START, END = "__start__", "__end__"
-_HANDLER = "__default_error_handler__"
 
 
 @dataclass(frozen=True)
@@ -87,12 +86,8 @@ def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[Wa
 
 
 def compiled(pipeline: Pipeline) -> Any:
-    """Return LangGraph's own picture of a compiled pipeline, with its error handlers left out."""
-    drawn = compile_pipeline(_hollow(pipeline)).get_graph(xray=True)
-    for node in [node for node in drawn.nodes if node.rpartition(":")[2] == _HANDLER]:
-        drawn.nodes.pop(node)
-    drawn.edges[:] = [e for e in drawn.edges if {e.source, e.target} <= drawn.nodes.keys()]
-    return drawn
+    """Return LangGraph's own picture of a compiled pipeline; its agents need not be there."""
+    return compile_pipeline(_hollow(pipeline)).get_graph(xray=True)
 
 
 def _hollow(pipeline: Pipeline) -> Pipeline:

@@ -63,9 +63,9 @@ def changes(services: list[str], time: str) -> Found:
 
 
 def _known(given: Found) -> Found:
-    named = re.search(r"\b[0-2]\d:[0-5]\d\b", given["message"])
+    named = re.search(r"\b[0-2]?\d:[0-5]\d\b", given["message"])
     board = {name: what for entry in given["board"] for name, what in entry["outputs"].items()}
-    return {"time": named[0] if named else "12:00", **board}
+    return {"time": named[0].zfill(5) if named else "12:00", **board}
 
 
 def _work(given: Found, tool: Any) -> Any:

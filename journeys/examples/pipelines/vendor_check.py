@@ -16,7 +16,7 @@ _FOLDER = Path(__file__).with_suffix("")
 VENDORS = json.loads((_FOLDER / "vendors.json").read_text(encoding="utf-8"))
 LISTED = (_FOLDER / "watchlist.txt").read_text(encoding="utf-8").splitlines()
 SAMPLES = (
-    "Can we order from Noord Cloud for the year 2027-01-01?",
+    "Can we order from Noord Cloud on 2026-12-01?",
     "May we go on with PrintRight Leasing on 2026-12-01?",
     "Please check Meridiaan Metaal as of 2026-12-15.",
 )
@@ -49,7 +49,7 @@ def ownership(vendor: str) -> Report:
     names = [vendor, *VENDORS[vendor]["owners"]]
     pairs = [(fuzz.token_sort_ratio(one, other), one, other) for one in names for other in LISTED]
     alike, one, other = max(pairs)
-    return {"level": (alike > 70) + (alike > 85), "finding": f"{one} is {alike:.0f} % {other}"}
+    return {"level": (alike > 70) + (alike > 85), "finding": f"{one} is {alike:.0f} % like {other}"}
 
 
 def certificates(vendor: str, on: str) -> Report:
