@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import statistics
-import string
 import time
 from collections.abc import Sequence
 from random import Random
@@ -211,40 +209,6 @@ def test_the_same_agents_are_read_once() -> None:
     assert ranking_of(SHOP) is not ranking_of(SHOP[1:])
     same_words = AgentCard("billing_clerk", "Cooks.")
     assert ranking_of([same_words]) is not ranking_of([SHOP[0]])
-
-
-def random_agents(count: int, random: Random, words: Sequence[str]) -> list[Agent]:
-    def some(number: int) -> str:
-        return " ".join(random.choices(words, k=number))
-
-    return [
-        Agent(
-            name=f"agent_{place}",
-            description=some(12),
-            skills=[
-                Skill(some(2), some(8), [some(7), some(7)], random.choices(words, k=5))
-                for _ in range(3)
-            ],
-        )
-        for place in range(count)
-    ]
-
-
-def test_a_hundred_agents_are_matched_in_time_and_at_most_ten_times_the_time_of_ten() -> None:
-    random = Random(1)
-    words = ["".join(random.choices(string.ascii_lowercase, k=7)) for _ in range(2000)]
-    few, many = random_agents(10, random, words), random_agents(100, random, words)
-    tasks = [" ".join(random.choices([*words, "unheard", "abcdefg"], k=15)) for _ in range(200)]
-    took: dict[int, list[float]] = {10: [], 100: []}
-    for agents in (few, many):
-        ranking_of(agents)
-    for task in tasks:  # in turns, so that both meet the same machine
-        for agents in (few, many):
-            start = time.perf_counter()
-            ranking_of(agents).ranked(task)
-            took[len(agents)].append(time.perf_counter() - start)
-    assert statistics.quantiles(took[100], n=20)[-1] < 0.05
-    assert statistics.median(took[100]) <= 10 * statistics.median(took[10])
 
 
 @pytest.mark.parametrize(
