@@ -6,16 +6,15 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.message import add_messages
-from langgraph.types import Overwrite
 
 from graphs.agents import services_of
 from graphs.binding import EVENT
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
+from graphs.threads import CompiledState, PipelineInput, answered, begin
 from journeys import (
     Agent,
     ConfigurationError,
@@ -28,31 +27,18 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
+from nodes.inputs import inputs_of
 from nodes.llm.models import open_models
 from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import outcome_of
 from nodes.patterns.work import RESPONSE, Work
-from nodes.plain import plain
 from nodes.services import Services
-from nodes.state import PipelineState, Update, text_of
+from nodes.state import PipelineState, Update
 from nodes.telemetry import PipelineRun
 
 BEGIN, CONCLUDE = "begin", "conclude"
 _level: ContextVar[int] = ContextVar("level", default=0)
-
-
-class PipelineInput(PipelineState, total=False):
-    """What starts a compiled pipeline: inputs, or messages, or both."""
-
-    messages: Annotated[list[Any], add_messages]
-
-
-class CompiledState(PipelineState, total=False):
-    """The channels of a compiled pipeline."""
-
-    messages: Annotated[list[Any], add_messages]
-    outputs: dict[str, Any]
 
 
 async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +91,7 @@ def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
     # Models of the environment here: the graph may run in an event loop that is not there yet.
     services = services_of(_spec(pipeline), _config(), {}, open_models(pipeline.model))
     graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
-    graph.add_node(BEGIN, _begin)
+    graph.add_node(BEGIN, begin)
     graph.add_node(CONCLUDE, _concluding(pipeline))
     graph.add_edge(START, BEGIN)
     graph.add_edge(CONCLUDE, END)
@@ -113,31 +99,6 @@ def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
     build_pattern(graph, pipeline, plan, begin=BEGIN, end=CONCLUDE)
     compiled: Graph = graph.compile(checkpointer=checkpointer, name=pipeline.name)
     return compiled.with_config(at_most(pipeline))
-
-
-def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs of a run as plain data, with a message, a context and a history.
-
-    Raises:
-        ConfigurationError: One is not JSON; or `message`, `context` or `history` is no text, dict
-            or list of messages.
-    """
-    try:
-        given: dict[str, Any] = plain(dict(inputs), "inputs")
-    except ValueError as error:
-        raise ConfigurationError(f"{error}. A pipeline's inputs are plain JSON data.") from error
-    task = given.get("task")
-    for name, default in (
-        ("message", task if isinstance(task, str) else ""),
-        ("context", {}),
-        ("history", []),
-    ):
-        if given.get(name) is None:
-            given[name] = default
-        if not isinstance(given[name], type(default)):
-            kind = type(default).__name__
-            raise ConfigurationError(f"inputs.{name} is {given[name]!r:.80}; it must be {kind}.")
-    return given
 
 
 def _told(
@@ -267,32 +228,9 @@ def _without_pathway(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name != "pathway"}
 
 
-async def _begin(state: Any) -> Update:
-    """Take the inputs, or what the messages say; forget what an earlier run of the thread left."""
-    inputs = dict(state.get("inputs") or {})
-    talk = [_said(message) for message in state.get("messages") or []]
-    if talk and "message" not in inputs:
-        inputs = {**inputs, "message": talk[-1]["content"], "history": talk[:-1]}
-    turn = (state.get("progress") or {}).get("turn")
-    kept = {} if turn is None else {"turn": turn + 1}
-    return {
-        "inputs": inputs_of(inputs),
-        "results": Overwrite([]),
-        "progress": Overwrite(kept),
-    }
-
-
-def _said(message: Any) -> dict[str, str]:
-    role = "assistant" if message.type == "ai" else "user"
-    return {"role": role, "content": text_of(message.content)}
-
-
 def _concluding(pipeline: PatternPipeline) -> Any:
     async def conclude_run(state: Any) -> Update:
         outputs = _told(pipeline, state)
-        said = outputs.get(RESPONSE)
-        if not state.get("messages") or not said:
-            return {"outputs": outputs}
-        return {"outputs": outputs, "messages": [{"role": "assistant", "content": str(said)}]}
+        return {"outputs": outputs, **answered(state, outputs.get(RESPONSE))}
 
     return conclude_run

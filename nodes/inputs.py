@@ -5,12 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from journeys import ConfigurationError
 from journeys.io_fields import FieldSpec, SignatureSpec
 from nodes.patterns.work import Brief
-from nodes.plain import copied
+from nodes.plain import copied, plain
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""
+
+
+def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a run as plain data, with a message, a context and a history.
+
+    Raises:
+        ConfigurationError: One is not JSON; or `message`, `context` or `history` is no text, dict
+            or list of messages.
+    """
+    try:
+        given: dict[str, Any] = plain(dict(inputs), "inputs")
+    except ValueError as error:
+        raise ConfigurationError(f"{error}. A pipeline's inputs are plain JSON data.") from error
+    task = given.get("task")
+    for name, default in (
+        ("message", task if isinstance(task, str) else ""),
+        ("context", {}),
+        ("history", []),
+    ):
+        if given.get(name) is None:
+            given[name] = default
+        if not isinstance(given[name], type(default)):
+            kind = type(default).__name__
+            raise ConfigurationError(f"inputs.{name} is {given[name]!r:.80}; it must be {kind}.")
+    return given
 
 
 def base_of(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -207,14 +207,22 @@ def text_of(content: Any) -> str:
     return str(content)
 
 
+def _said_in(given: Sequence[Any]) -> list[Message]:
+    return [message for message in map(_normal, given) if _is_said(message)]
+
+
+def said(messages: Sequence[Any]) -> list[Message]:
+    """Return what user and assistant said in messages of LangChain, without their ids."""
+    return [Message(role=m["role"], content=m["content"]) for m in _said_in(messages)]
+
+
 def add_messages(window: list[Message], new: Any) -> list[Message]:
     """Add what was said to the window; one with a known id replaces it. The oldest fall out.
 
     A graph around ours may hand over its instructions, calls of tools and their results too. They
     are its own: nobody said them, and without what `Message` leaves out they are broken.
     """
-    given = [_normal(item) for item in (new if isinstance(new, list) else [new])]
-    listed = [message for message in given if _is_said(message)]
+    listed = _said_in(new if isinstance(new, list) else [new])
     ids = {message["id"] for message in listed if "id" in message}
     kept = [message for message in window if message.get("id") not in ids or "id" not in message]
     return [*kept, *listed][-WINDOW:]

@@ -6,6 +6,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
@@ -157,6 +159,40 @@ async def test_a_compiled_pipeline_takes_messages_and_answers_among_them():
     assert [entry["content"] for entry in agent.calls[0]["history"]] == ["hi", "hello"]
     last = state["messages"][-1]
     assert (getattr(last, "content", None) or last["content"]) == mark("a")
+
+
+async def test_what_a_kept_thread_was_given_before_is_not_given_again():
+    agent = Marked("a")
+    graph = Pipeline.sequential([agent]).compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+
+    await graph.ainvoke({"messages": [("user", "walnut")]}, thread)
+    await graph.ainvoke({"messages": [("user", "granite")]}, thread)
+    await graph.ainvoke({"inputs": {"order": 7}}, thread)
+
+    assert agent.messages == ["walnut", "granite", ""]
+    assert [call.get("order") for call in agent.calls] == [None, None, 7]
+    told = [{"role": "user", "content": "walnut"}, {"role": "assistant", "content": mark("a")}]
+    assert agent.calls[1]["history"] == told
+
+
+async def test_of_the_messages_of_a_program_only_what_was_said_is_given():
+    agent = Marked("a")
+
+    graph = Pipeline.sequential([agent]).compile()
+    messages = [
+        SystemMessage("Be brief."),
+        HumanMessage("hi"),
+        AIMessage("hello"),
+        HumanMessage("walnut"),
+        AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "1"}]),
+        ToolMessage("found", tool_call_id="1"),
+    ]
+
+    await graph.ainvoke({"messages": messages})
+
+    assert agent.messages == ["walnut"]
+    assert [entry["content"] for entry in agent.calls[0]["history"]] == ["hi", "hello"]
 
 
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
