@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+
+from cachetools import LRUCache
 
 from graphs.allowed import check_allowed
 from journeys import (
@@ -50,6 +53,8 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
             f"No pathway of {spec.name} uses an agent '{name}'.{hint} "
             f"Its agents: {', '.join(known) or 'none'}."
         )
+    if isinstance(agent, DeclaredAgent):
+        agent = agent.call
     if isinstance(agent, ModelAgent):
         toolbox_of(name, agent.tools, overdue)
         for pathway in known[name]:
@@ -107,6 +112,8 @@ def services_of(
     """
     for name, agent in agents.items():
         check_agent(spec, name, agent, overdue)
+    known = {name: registered_agent(name, agent) for name, agent in agents.items()}
+    agents = {name: agent.call for name, agent in known.items()}
     check_all(spec, agents, has_model=models is not None)
     check_allowed(spec, agents)
     made = _Maker(spec, config, models, overdue)
@@ -116,7 +123,20 @@ def services_of(
         )
         for pathway, path, agent in _places(spec)
     }
-    return Services(spec, config, callable_agents, matcher_of(spec), models)
+    return Services(spec, config, callable_agents, matcher_of(spec), known, models)
+
+
+# By identity, which lasts as long as the entry: it holds what was registered.
+_registered: LRUCache[tuple[str, int], tuple[Any, DeclaredAgent]] = LRUCache(1024)
+
+
+def registered_agent(name: str, given: Any) -> DeclaredAgent:
+    """Return what was registered under a name, with its card; the same for all sessions."""
+    key = (name, id(given))
+    if key not in _registered:
+        agent = given if isinstance(given, DeclaredAgent) else DeclaredAgent(given, name=name)
+        _registered[key] = (given, replace(agent, name=name))
+    return _registered[key][1]
 
 
 def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str, DeclaredAgent]]:

@@ -171,7 +171,7 @@ def _node(
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
                 reason = _reason(failure, overdue=_expired(timing))
                 # What it was asked for is known of a failure too, such as the part of a plan.
-                asked = brief_of(state, seat)
+                asked = brief_of(state, seat, services)
                 failed = result_of(state, seat, error=reason, **(asked.notes if asked else {}))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
@@ -184,7 +184,7 @@ async def _worked(
 ) -> Update:
     if inner is None:
         return await run_agent(state, services, seat, after)
-    brief = brief_of(state, seat)
+    brief = brief_of(state, seat, services)
     if brief is None:
         return {}
     payload, _ = payload_of(None, base_of(state), brief)
@@ -194,7 +194,7 @@ async def _worked(
     pipeline = seat.pipeline.members[seat.name].call
     with PipelineRun(seat.path, pipeline.pattern) as seen:
         run = await inner.ainvoke(start, at_most(pipeline, within=True))
-        output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)
+        output = result_of(state, seat, **_given_by(seat, pipeline, run, services), **brief.notes)
         seen.ended(_status(output))
     if "error" in output and seat.pipeline.error_handling != "graceful":
         raise PathwayExecutionError(seat.pathway.id, seat.path, output["error"]["message"])
@@ -238,10 +238,13 @@ def _failure(
     return failure
 
 
-def _given_by(seat: Seat, pipeline: PatternPipeline, run: Any) -> dict[str, Any]:
+def _given_by(
+    seat: Seat, pipeline: PatternPipeline, run: Any, services: Services
+) -> dict[str, Any]:
     """Return what a pipeline gave, as one of the results of the one it stands in."""
     results = run["results"]
-    ended = conclude_as_one(Work(pipeline, results, run.get("progress") or {}))
+    work = Work(pipeline, results, run.get("progress") or {}, services.registered)
+    ended = conclude_as_one(work)
     parts = within(seat.name, results)
     given = {
         "values": merged(ended.values),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nodes.consent import Consent
@@ -41,7 +42,7 @@ async def run_agent(
     """
     came = asyncio.get_running_loop().time()
     agent = services.agents[seat.pathway.id, seat.path]
-    brief = brief_of(state, seat)
+    brief = brief_of(state, seat, services)
     if brief is None:
         return {}
     signature = agent.signature or seat.pathway.signature
@@ -79,23 +80,24 @@ async def noted(
     """Return a result as an update, with what it leads to where somebody decides that by it."""
     if after is None:
         return {"results": [output]}
-    work = work_of(state, seat)
-    work = Work(work.pipeline, [*work.results, output], work.progress)
+    work = work_of(state, seat, services)
+    work = replace(work, results=[*work.results, output])
     return {
         "results": [output],
         "progress": await after(work, output, chooser_of(state, services, seat)),
     }
 
 
-def work_of(state: State, seat: Seat) -> Work:
+def work_of(state: State, seat: Seat, services: Services) -> Work:
     """Return what the seat's pipeline has done so far."""
-    return Work(seat.pipeline, state.get("results") or (), state.get("progress") or {})
+    results, progress = state.get("results") or (), state.get("progress") or {}
+    return Work(seat.pipeline, results, progress, services.registered)
 
 
-def brief_of(state: State, seat: Seat) -> Brief | None:
+def brief_of(state: State, seat: Seat, services: Services) -> Brief | None:
     """Return what an agent is asked now; None if there is nothing left to ask it."""
     rules = RULES[seat.pipeline.pattern]
-    return rules.brief(work_of(state, seat), seat.name, state.get("part"))
+    return rules.brief(work_of(state, seat, services), seat.name, state.get("part"))
 
 
 def chooser_of(state: State, services: Services, seat: Seat) -> Chooser:

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from journeys import ConfigurationError, Pipeline
+from journeys import ConfigurationError, PatternPipeline, Pipeline
 from journeys.io_fields import SignatureSpec
 from nodes.consent import Consent
 from nodes.llm.usage import Usage
@@ -121,11 +121,19 @@ async def _gathered(parts: AsyncIterator[Any], say: Ear) -> Any:
 
 
 def _pipeline(given: Pipeline) -> Call:
-    """Return how to call a pipeline of an author's own, which takes its inputs by their names."""
+    """Return how to call a pipeline, which takes its inputs by their names.
+
+    How it came about is the pipeline's own affair, and failing as a whole is a failure.
+    """
 
     async def answer(payload: Payload, say: Ear) -> Any:
         result = given.run(**payload)
-        return await result if inspect.isawaitable(result) else result
+        result = await result if inspect.isawaitable(result) else result
+        if not isinstance(given, PatternPipeline):
+            return result
+        if result["pipeline"]["status"] == "failed":
+            raise RuntimeError(result["error"])
+        return {name: value for name, value in result.items() if name != "pipeline"}
 
     return answer
 

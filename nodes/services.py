@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec
+from journeys import Agent, JourneyConfig, JourneySpec
 from nodes.calling import Callee
 from nodes.llm.models import Models
 from nodes.llm.usage import Usage
@@ -25,6 +25,7 @@ class Services:
         spec: The journey.
         config: Its settings.
         agents: Pathway and path of an agent in its pipeline -> how to call it.
+        registered: Name -> the agent that the journey registered, with its card.
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
         usage: Counts what the models of the running turn are asked; None if nobody wants to know.
@@ -36,6 +37,7 @@ class Services:
     config: JourneyConfig
     agents: Mapping[tuple[str, str], Callee]
     matcher: Matcher
+    registered: Mapping[str, Agent] = field(default_factory=dict)
     models: Models | None = None
     usage: Usage | None = None
     listening: bool = True
@@ -53,6 +55,7 @@ class Services:
             self.config,
             self.agents,
             self.matcher,
+            self.registered,
             self.models,
             self.usage,
             self.listening,

@@ -32,7 +32,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     pathway = services.spec.pathways[turn["run"]]
     given: Mapping[str, Any] = state
     results: list[Output] = given.get("results") or []
-    ended = _concluded(pathway, results, given.get("progress") or {})
+    ended = _concluded(services, pathway, results, given.get("progress") or {})
     ops = _accumulated(services.spec, pathway, ended.values)
     config = services.config
     context, pruning = checked(
@@ -54,12 +54,15 @@ async def settle(state: SessionState, services: Services) -> Update:
 
 
 def _concluded(
-    pathway: PathwaySpec, results: list[Output], progress: Mapping[str, Any]
+    services: Services,
+    pathway: PathwaySpec,
+    results: list[Output],
+    progress: Mapping[str, Any],
 ) -> Conclusion:
     """Return what the pathway's pipeline came to."""
     if pathway.pipeline is None:
         return Conclusion()
-    ended = conclude(Work(pathway.pipeline, results, progress))
+    ended = conclude(Work(pathway.pipeline, results, progress, services.registered))
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
     return ended

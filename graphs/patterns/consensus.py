@@ -11,7 +11,7 @@ from typing import Any
 
 from graphs.patterns.base import Goal, Stage, Way
 from nodes.agent import work_of
-from nodes.patterns.consensus import VOTE, proposals
+from nodes.patterns.consensus import following
 from nodes.services import Services
 from nodes.state import Update
 
@@ -21,13 +21,10 @@ def consensus(stage: Stage) -> None:
     seat = stage.seat("gather")
 
     async def gather(state: Any, services: Services) -> Update:
-        voted = state["progress"].get("phase") == VOTE
-        return {"progress": {"phase": "counted" if voted else VOTE}}
+        return {"progress": following(work_of(state, seat, services))}
 
     async def voters(state: Any) -> Goal:
-        if state["progress"]["phase"] != VOTE:
-            return stage.end
-        voting = [result["agent"] for result in proposals(work_of(state, seat))]
+        voting = state["progress"]["voters"]
         return voting or stage.end
 
     stage.start(*stage.peers)

@@ -12,7 +12,7 @@ from typing import Any
 from graphs.patterns.base import Goal, Stage, Way
 from nodes.agent import work_of
 from nodes.patterns.consensus import VOTE
-from nodes.patterns.debate import JUDGE, JUDGING, OVER, following, last_words
+from nodes.patterns.debate import JUDGE, JUDGING, OVER, following
 from nodes.services import Services
 from nodes.state import Update
 
@@ -23,14 +23,14 @@ def debate(stage: Stage) -> None:
     seat = stage.seat("gather")
 
     async def gather(state: Any, services: Services) -> Update:
-        return {"progress": following(work_of(state, seat))}
+        return {"progress": following(work_of(state, seat, services))}
 
     async def onward(state: Any) -> Goal:
         phase = state["progress"].get("phase")
         if phase in (OVER, JUDGING):
             return judge if phase == JUDGING and judge else stage.end
         if phase == VOTE:
-            return [result["agent"] for result in last_words(work_of(state, seat))]
+            return list(state["progress"]["voters"])
         return stage.peers
 
     stage.start(*stage.peers)

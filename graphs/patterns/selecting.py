@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphs.patterns.base import Stage
-from nodes.agent import chooser_of
+from nodes.agent import chooser_of, work_of
 from nodes.services import Services
 from nodes.state import Update
 
@@ -17,7 +17,8 @@ def selecting(stage: Stage, k: int, mode: str) -> Any:
 
     async def select(state: Any, services: Services) -> Update:
         chooser = chooser_of(state, services, seat)
-        selection = await chooser.choose(chooser.task, stage.pipeline.agents, k, mode)
+        agents = work_of(state, seat, services).agents
+        selection = await chooser.choose(chooser.task, agents, k, mode)
         noted = {
             "selected": list(selection.chosen),
             "flags": list(selection.flags),

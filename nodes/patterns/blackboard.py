@@ -76,11 +76,11 @@ async def _chosen(work: Work, need: str, chooser: Chooser) -> tuple[str | None, 
     """Return who serves a need: whoever fits it best, else somebody who was not asked yet."""
     mode = work.pipeline.settings["selection_mode"]
     if need:
-        selection = await chooser.choose(need, work.pipeline.agents, 1, mode)
+        selection = await chooser.choose(need, work.agents, 1, mode)
         if NO_MATCH not in selection.flags:
             return selection.names[0], list(selection.flags)
     heard = {result["agent"] for result in work.results}
-    fresh = [agent for agent in work.pipeline.agents if agent.name not in heard]
+    fresh = [agent for agent in work.agents if agent.name not in heard]
     if not fresh:
         return None, []
     selection = await chooser.choose(need or chooser.task, fresh, 1, mode)

@@ -46,6 +46,13 @@ def phase(work: Work) -> str:
     return VOTE if work.progress.get("phase") == VOTE else PROPOSE
 
 
+def following(work: Work) -> dict[str, Any]:
+    """Return who votes once everybody has proposed, and nobody after that."""
+    if work.progress.get("phase") == VOTE:
+        return {"phase": "counted", "voters": []}
+    return {"phase": VOTE, "voters": [proposal["agent"] for proposal in proposals(work)]}
+
+
 def proposals(work: Work) -> list[Output]:
     """Return what can be voted for, in the order of the agents."""
     return [r for r in work.given if r.get("phase") == PROPOSE]

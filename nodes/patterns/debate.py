@@ -59,7 +59,9 @@ def following(work: Work) -> dict[str, Any]:
     number = current_round(work)
     if number < work.pipeline.settings["rounds"]:
         return {"round": number + 1}
-    return {"phase": JUDGING if work.holder(JUDGE) else VOTE}
+    if work.holder(JUDGE):
+        return {"phase": JUDGING}
+    return {"phase": VOTE, "voters": [result["agent"] for result in last_words(work)]}
 
 
 def speeches(work: Work) -> list[Output]:

@@ -121,5 +121,5 @@ def _ask(work: Work, name: str) -> Ask | None:
 
 
 def _told(work: Work, name: str) -> str:
-    others = [agent for agent in work.pipeline.agents if agent.name != name]
+    others = [agent for agent in work.agents if agent.name != name]
     return "; ".join(f"{agent.name}: {agent.description or 'no description'}" for agent in others)

@@ -97,9 +97,9 @@ async def _worker_for(
     if named in work.peers:
         return named, []
     flags = [f"unknown_worker:{named}"] if named else []
-    agents = [agent for agent in work.pipeline.agents if agent.name not in but]
+    agents = [agent for agent in work.agents if agent.name not in but]
     mode = work.pipeline.settings["selection_mode"]
-    selection = await chooser.choose(part["task"], agents or work.pipeline.agents, 1, mode)
+    selection = await chooser.choose(part["task"], agents or work.agents, 1, mode)
     return selection.names[0], [*flags, *selection.flags]
 
 

@@ -118,4 +118,5 @@ def _weight(work: Work, result: Output) -> float:
     sure = result["values"].get("confidence", 1.0)
     is_number = isinstance(sure, (int, float)) and not isinstance(sure, bool)
     confidence = min(max(float(sure), 0.0), 1.0) if is_number else 1.0
-    return work.pipeline.members[result["agent"]].weight * confidence
+    weights = {agent.name: agent.weight for agent in work.agents}
+    return weights[result["agent"]] * confidence

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from journeys import PatternPipeline
+from journeys import Agent, PatternPipeline
 from journeys.io_fields import FieldSpec
 from nodes.context import apply_ops
 from nodes.plain import copied
@@ -23,11 +23,21 @@ class Work:
         pipeline: The pipeline.
         results: What its agents gave, in the order in which they ended.
         progress: What its own steps noted, by name.
+        registered: Agents that the journey registered for names in it, with their cards.
     """
 
     pipeline: PatternPipeline
     results: Sequence[Output] = ()
     progress: Mapping[str, Any] = field(default_factory=dict)
+    registered: Mapping[str, Agent] = field(default_factory=dict)
+
+    @property
+    def agents(self) -> list[Agent]:
+        """The agents without a role, in declared order, as they know themselves."""
+        return [self._known(agent) for agent in self.pipeline.agents]
+
+    def _known(self, agent: Agent) -> Agent:
+        return self.registered.get(agent.name, agent) if agent.call is None else agent
 
     @property
     def given(self) -> list[Output]:
@@ -151,7 +161,7 @@ def shown(results: Sequence[Output], **also: str) -> list[dict[str, Any]]:
 
 def cards_of(work: Work) -> list[dict[str, Any]]:
     """Return the cards of the agents without a role, as those with one are shown them."""
-    return [copied(agent.card_data) for agent in work.pipeline.agents]
+    return [copied(agent.card_data) for agent in work.agents]
 
 
 def failures(results: Sequence[Output]) -> list[dict[str, str]]:
