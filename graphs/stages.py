@@ -23,6 +23,7 @@ from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
+from nodes.calling import PipelineFailed
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
@@ -52,7 +53,7 @@ _NOT_THE_AGENTS = (
 )
 
 
-class PipelineFailed(Exception):
+class InnerFailed(PipelineFailed):
     """A pipeline within a pipeline failed as a whole; `output` is what it gave nevertheless."""
 
     def __init__(self, seat: Seat, output: Output) -> None:
@@ -205,7 +206,7 @@ async def _worked(
             output = result_of(state, seat, **_given_by(seat, pipeline, run), **brief.notes)
             seen.ended(_status(output))
         if "error" in output:
-            raise PipelineFailed(seat, output)
+            raise InnerFailed(seat, output)
         return output
 
     output = await guarded(ran, seat, asyncio.get_running_loop().time())
@@ -215,7 +216,7 @@ async def _worked(
 def _failed(state: Any, seat: Seat, failure: PathwayExecutionError, *, overdue: bool) -> Output:
     """Return what is noted of an agent that failed."""
     cause = failure.__cause__
-    if isinstance(cause, PipelineFailed) and cause.seat == seat:
+    if isinstance(cause, InnerFailed) and cause.seat == seat:
         return cause.output
     # What it was asked for is known of a failure too, such as the part of a plan.
     asked = brief_of(state, seat)
@@ -253,7 +254,7 @@ def _failure(
     if isinstance(error, PathwayExecutionError):  # told where it came from
         return error
     reason = _reason(error, overdue=overdue)
-    if not isinstance(error, PipelineFailed):  # its agents told of it
+    if not isinstance(error, InnerFailed):  # its agents told of it
         event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
         services.tell("agent_failed", **event, error=reason["message"])
     failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
