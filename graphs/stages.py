@@ -22,7 +22,8 @@ from langgraph.types import RetryPolicy
 from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
-from nodes.agent import After, brief_of, noted, result_of, run_agent
+from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
+from nodes.calling import PipelineFailed
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
@@ -50,6 +51,15 @@ _NOT_THE_AGENTS = (
     GraphDrained,
     GraphInterrupt,
 )
+
+
+class InnerFailed(PipelineFailed):
+    """A pipeline within a pipeline failed as a whole; `output` is what it gave nevertheless."""
+
+    def __init__(self, seat: Seat, output: Output) -> None:
+        super().__init__(output["error"]["message"])
+        self.seat = seat
+        self.output = output
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +179,7 @@ def _node(
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
-                reason = _reason(failure, overdue=_expired(timing))
-                # What it was asked for is known of a failure too, such as the part of a plan.
-                asked = brief_of(state, seat, services)
-                failed = result_of(state, seat, error=reason, **(asked.notes if asked else {}))
+                failed = _failed(state, services, seat, failure, overdue=_expired(timing))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -192,13 +199,32 @@ async def _worked(
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": payload, **turn}
     pipeline = seat.pipeline.members[seat.name].call
-    with PipelineRun(seat.path, pipeline.pattern) as seen:
-        run = await inner.ainvoke(start, at_most(pipeline, within=True))
-        output = result_of(state, seat, **_given_by(seat, pipeline, run, services), **brief.notes)
-        seen.ended(_status(output))
-    if "error" in output and seat.pipeline.error_handling != "graceful":
-        raise PathwayExecutionError(seat.pathway.id, seat.path, output["error"]["message"])
+
+    async def ran() -> Output:
+        with PipelineRun(seat.path, pipeline.pattern) as seen:
+            run = await inner.ainvoke(start, at_most(pipeline, within=True))
+            given = _given_by(seat, pipeline, run, services)
+            output = result_of(state, seat, **given, **brief.notes)
+            seen.ended(_status(output))
+        if "error" in output:
+            raise InnerFailed(seat, output)
+        return output
+
+    output = await guarded(ran, seat, asyncio.get_running_loop().time())
     return await noted(state, services, seat, output, after)
+
+
+def _failed(
+    state: Any, services: Services, seat: Seat, failure: PathwayExecutionError, *, overdue: bool
+) -> Output:
+    """Return what is noted of an agent that failed."""
+    cause = failure.__cause__
+    if isinstance(cause, InnerFailed) and cause.seat == seat:
+        return cause.output
+    # What it was asked for is known of a failure too, such as the part of a plan.
+    asked = brief_of(state, seat, services)
+    reason = _reason(failure, overdue=overdue)
+    return result_of(state, seat, error=reason, **(asked.notes if asked else {}))
 
 
 _untimed = nullcontext()
@@ -231,8 +257,9 @@ def _failure(
     if isinstance(error, PathwayExecutionError):  # told where it came from
         return error
     reason = _reason(error, overdue=overdue)
-    event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
-    services.tell("agent_failed", **event, error=reason["message"])
+    if not isinstance(error, InnerFailed):  # its agents told of it
+        event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
+        services.tell("agent_failed", **event, error=reason["message"])
     failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
     failure.__cause__ = error
     return failure
@@ -273,6 +300,6 @@ def _reason(error: BaseException, *, overdue: bool) -> AgentError:
         return AgentError(kind="timeout", message="it took longer than it may")
     if isinstance(cause, AgentUnavailable):
         return AgentError(kind="unavailable", message=str(cause))
-    if cause is None:
-        return AgentError(kind="pipeline", message=str(error))
+    if cause is None or isinstance(cause, PipelineFailed):
+        return AgentError(kind="pipeline", message=str(cause or error))
     return AgentError(kind=type(cause).__name__, message=words_of(cause))

@@ -53,7 +53,7 @@ async def run_agent(
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
     with AgentRun(seat.path, seat.timeout):
-        given = await _guarded(lambda: call(payload, say), seat, came)
+        given = await guarded(lambda: call(payload, say), seat, came)
         values = typed(signature, outputs_of(given))
     seconds = round(asyncio.get_running_loop().time() - begun, 6)
     services.tell("agent_finished", **_named(seat), seconds=seconds)
@@ -110,13 +110,16 @@ def _named(seat: Seat) -> dict[str, str]:
     return {"agent": seat.path, "pathway": seat.pathway.id}
 
 
-async def _guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
+async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
     """Call an agent, unless its breaker is open; let the breaker know what came of it.
 
     Args:
         call: Calls it.
         seat: Where it works.
         came: When its time began.
+
+    Raises:
+        AgentUnavailable: It failed too often of late, and is left alone for a while.
     """
     breaker = breaker_of(seat.pipeline, seat.name)
     if breaker is None:

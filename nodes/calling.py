@@ -25,6 +25,10 @@ MAX_STEPS = 10_000
 """Most steps of an agent that is a graph, unless its own configuration says otherwise."""
 
 
+class PipelineFailed(RuntimeError):
+    """A pipeline that is an agent failed as a whole."""
+
+
 class Ear(Protocol):
     """Takes what an agent says while it works.
 
@@ -75,7 +79,7 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
         ConfigurationError: It is none of these.
     """
     if isinstance(given, Pipeline):
-        return Callee(name, _pipeline(given))
+        return Callee(name, _pipeline(name, given, overdue))
     if isinstance(given, type):
         raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
     if hasattr(given, "ainvoke"):
@@ -120,19 +124,28 @@ async def _gathered(parts: AsyncIterator[Any], say: Ear) -> Any:
     return {**outputs, "response": "".join(text)} if text else outputs
 
 
-def _pipeline(given: Pipeline) -> Call:
-    """Return how to call a pipeline, which takes its inputs by their names.
+def _pipeline(name: str, given: Pipeline, overdue: Overdue) -> Call:
+    """Return how to call a pipeline that is run as a whole, and takes its inputs by their names.
 
-    How it came about is the pipeline's own affair, and failing as a whole is a failure.
+    How it came about is its own affair, and failing as a whole is a failure.
     """
 
+    async def by_name(payload: Payload) -> Any:
+        return await given.run(**payload)
+
+    def by_name_in_thread(payload: Payload) -> Any:
+        return given.run(**payload)
+
+    is_async = inspect.iscoroutinefunction(given.run)
+    run: Call = _function(name, by_name if is_async else by_name_in_thread, overdue)
+
     async def answer(payload: Payload, say: Ear) -> Any:
-        result = given.run(**payload)
-        result = await result if inspect.isawaitable(result) else result
+        result = await run(payload, say)
+        story = result.get("pipeline") if isinstance(result, Mapping) else None
+        if isinstance(story, Mapping) and story.get("status") == "failed":
+            raise PipelineFailed(str(result.get("error") or "it failed"))
         if not isinstance(given, PatternPipeline):
             return result
-        if result["pipeline"]["status"] == "failed":
-            raise RuntimeError(result["error"])
         return {name: value for name, value in result.items() if name != "pipeline"}
 
     return answer

@@ -50,7 +50,7 @@ class Chooser:
         pipeline: The pipeline.
         services: For a model's choice.
         task: What the run is about, in words.
-        turn: Where a saver keeps whose turn it is: the choices made in turn so far.
+        turn: Place of the agent whose turn it is, where a saver keeps it; may be past the last one.
     """
 
     pipeline: PatternPipeline
@@ -77,22 +77,25 @@ class Chooser:
         return selection
 
     async def _chosen(self, task: str, agents: Sequence[Agent], k: int, mode: str) -> Selection:
+        if mode == "round-robin":
+            return self._in_turn(agents, k)
         if mode == "all" or len(agents) == 1:
             return Selection([_item(agent.name, _SURE) for agent in agents], "all")
         if mode == "random":
             drawn = random.sample(list(agents), min(k, len(agents)))
             return Selection([_item(agent.name, _SURE) for agent in drawn], mode)
-        if mode == "round-robin":
-            return self._in_turn(agents, k)
         if mode == "llm":
             return await self._by_model(task, agents, k)
         return await self._by_cards(task, agents, k)
 
     def _in_turn(self, agents: Sequence[Agent], k: int) -> Selection:
+        # In the order of all, though only some may be chosen from now: nobody is passed over.
         memory = memory_of(self.pipeline)
-        first = memory.turns if self.turn is None else self.turn
-        memory.turns += 1
-        names = [agents[(first + step) % len(agents)].name for step in range(min(k, len(agents)))]
+        order = [agent.name for agent in self.pipeline.agents]
+        first = (memory.turn if self.turn is None else self.turn) % len(order)
+        free = {agent.name for agent in agents}
+        names = [name for name in [*order[first:], *order[:first]] if name in free][:k]
+        memory.turn = order.index(names[0]) + 1
         return Selection([_item(name, _SURE) for name in names], "round-robin")
 
     async def _by_cards(self, task: str, agents: Sequence[Agent], k: int) -> Selection:

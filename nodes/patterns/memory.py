@@ -17,11 +17,11 @@ class Memory:
     """The memory of one pipeline.
 
     Attributes:
-        turns: How many choices were made in turn.
+        turn: Place of the agent whose turn it is.
         breakers: Name of an agent -> its breaker; only where the limits want any.
     """
 
-    turns: int = 0
+    turn: int = 0
     breakers: dict[str, Breaker] = field(default_factory=dict)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
+import threading
 import time
 from concurrent.futures import CancelledError as FutureCancelled
 from typing import Any
@@ -25,6 +26,7 @@ from tests.pipelines.marked import (
     Staff,
     build,
     calls_expected,
+    failed,
     fails,
     in_thread,
     mark,
@@ -287,6 +289,31 @@ async def test_a_pipeline_of_ones_own_can_stand_where_an_agent_can():
     with pytest.raises(TypeError):
         Pipeline()  # type: ignore[abstract]
     assert not isinstance(Backwards(), PatternPipeline)
+
+
+async def test_a_pipeline_of_ones_own_that_is_not_async_stops_nobody():
+    class Slow(Pipeline):
+        def run(self, **inputs: Any) -> Any:
+            return "freed" if freed.wait(4) else "the loop stood still"
+
+    freed = threading.Event()
+    asyncio.get_running_loop().call_later(0.01, freed.set)
+
+    result = await Pipeline.sequential([Slow()]).run(message="hello")
+
+    assert result["response"] == "freed"
+
+
+async def test_a_pipeline_that_failed_within_one_of_ones_own_is_a_failure():
+    class Desk(Pipeline):
+        async def run(self, **inputs: Any) -> Any:
+            return await Pipeline.router([Marked("ill", fails(OSError("down")))]).run(**inputs)
+
+    result = await Pipeline.parallel([Desk(), Marked("well")]).run(message="hello")
+
+    assert result["pipeline"]["status"] == "partial"
+    assert failed(result) == [("Desk", "pipeline")]
+    assert "error" not in result
 
 
 def test_run_sync_is_for_scripts():

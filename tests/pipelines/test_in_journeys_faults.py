@@ -152,6 +152,20 @@ async def test_outputs_are_held_to_the_signature_of_the_pathway(talk, memory_url
     assert chat.context == {}
 
 
+async def test_a_registered_pipeline_that_failed_fails_the_turn(talk, memory_url):
+    class Shop(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["desk"]
+
+    desk = Pipeline.router([Marked("ill", fails(OSError("down")))])
+    chat = await talk(Shop, {"desk": desk}, memory_url)
+
+    reply = await chat.says("hello")
+
+    assert reply == chat.journey.config.texts.apology
+    assert "desk" in chat.last.metadata["error"]["message"]
+
+
 async def test_a_choice_that_fell_back_is_flagged_in_the_turn(talk, memory_url):
     chat = await talk(of(Pipeline.router([Marked("a"), Marked("b")])), {}, memory_url)
 

@@ -8,6 +8,7 @@ import itertools
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -261,6 +262,43 @@ async def test_under_fail_fast_an_open_breaker_is_raised():
 
     assert caught.value.agent == "ill"
     assert len(ill.calls) == 1
+
+
+async def test_a_pipeline_that_keeps_failing_as_a_whole_is_left_alone():
+    clock, ill = Clock(), Shaky("ill")
+    inner = nested(Pipeline.sequential([ill]), "inner")
+    pipeline = guarded(inner, clock=clock)
+
+    came = [failed(await pipeline.run(message="hello")) for _ in range(3)]
+
+    assert came == [[("inner/ill", "OSError")]] * 2 + [[("inner", "unavailable")]]
+    assert len(ill.calls) == 2
+    clock.now, ill.ill = 6, False
+    assert await kinds(pipeline) == []
+
+
+@pytest.mark.parametrize("handling", ["graceful", "fail-fast"])
+async def test_a_pipeline_that_failed_as_a_whole_is_tried_again(handling):
+    ill = Shaky("ill")
+    inner = nested(Pipeline.sequential([Marked("well"), ill]), "inner")
+    pipeline = Pipeline.parallel([inner, Marked("other")], error_handling=handling)
+
+    with suppress(PathwayExecutionError):
+        result = await pipeline.with_limits(retries=2, backoff=0.001).run(message="hello")
+        assert failed(result) == [("inner/ill", "OSError")]
+        assert "inner/well" in marks(result)
+
+    assert len(ill.calls) == 3
+
+
+async def test_a_failed_pipeline_within_one_that_fails_fast_is_that_one_s_failure():
+    inner = nested(Pipeline.sequential([Shaky("ill")]), "inner")
+    middle = nested(Pipeline.sequential([inner], error_handling="fail-fast"), "middle")
+
+    result = await Pipeline.parallel([middle, Marked("other")]).run(message="hello")
+
+    assert failed(result) == [("middle", "pipeline")]
+    assert result["pipeline"]["failed"][0]["error"] == "ill: OSError: down"
 
 
 async def test_a_breaker_inside_a_pipeline_inside_holds():

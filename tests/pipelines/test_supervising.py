@@ -248,6 +248,17 @@ async def test_a_specialist_whom_nobody_knows_is_flagged_and_another_is_asked():
     assert "unknown_specialist:artst" in result["pipeline"]["flags"]
 
 
+async def test_specialists_are_asked_in_turn_as_they_are_declared_and_on_from_run_to_run():
+    board = Pipeline.blackboard(
+        [Marked(name) for name in "abcd"], lambda given: {}, "round-robin", max_iterations=3
+    )
+
+    runs = [await board.run(message="x") for _ in range(3)]
+
+    asked = ["".join(e["agent"] for e in r["pipeline"]["results"] if "round" in e) for r in runs]
+    assert asked == ["abc", "dab", "cda"]
+
+
 async def test_the_controller_has_the_last_word_and_the_board_the_rest():
     boss = controller({"next": "a"}, {"done": True, "response": "in short", "extra": 1})
 
