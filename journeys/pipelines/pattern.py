@@ -130,8 +130,7 @@ class PatternPipeline(Pipeline):
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
 
         Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
-        seconds, is flagged
-        `embeddings_failed:<kind>`, and the words of the cards alone are compared.
+        seconds, is flagged `embeddings_failed:<kind>`, and the words of the cards alone count.
         """
         return replace(self, embed=embed)
 
