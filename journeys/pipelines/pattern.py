@@ -45,15 +45,15 @@ class PatternPipeline(Pipeline):
     """
 
     pattern: str
-    agents: Sequence[Any]
-    roles: Mapping[str, Any] = field(default_factory=dict)
+    agents: Sequence[Agent]
+    roles: Mapping[str, Agent] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     error_handling: str = "graceful"
     limits: Limits = field(default_factory=Limits)
     name: str = ""
     description: str = ""
     model: Any = field(default=None, compare=False)
-    embed: Any = field(default=None, compare=False)
+    embed: Callable[[Sequence[str]], Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.pattern not in SHAPES:
