@@ -108,7 +108,7 @@ def _sdk() -> ModuleType:
         from a2a import types  # noqa: PLC0415
     except ImportError as missing:
         raise ConfigurationError(
-            "Cards of A2A need its SDK, which is not installed: pip install journeygraph[a2a]"
+            "Cards of A2A need its SDK, which is not installed: pip install 'journeygraph[a2a]'"
         ) from missing
     return types
 

@@ -61,7 +61,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     Closing the iterator gives the run up.
     """
     if not isinstance(pipeline, PatternPipeline):
-        yield {"type": "outputs", "outputs": await _answer_of(pipeline, inputs)}
+        yield {"type": "outputs", "outputs": await pipeline.run(**inputs)}
         return
     given = inputs_of(inputs)
     values: Mapping[str, Any] = {}
@@ -109,10 +109,6 @@ def _told(
     if usage and usage.model_calls:
         outputs["pipeline"]["usage"] = usage.counted()
     return outputs
-
-
-async def _answer_of(pipeline: Pipeline, inputs: Mapping[str, Any]) -> Any:
-    return await pipeline.run(**inputs)
 
 
 def _as_pattern(pipeline: Pipeline) -> PatternPipeline:

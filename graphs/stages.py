@@ -27,7 +27,7 @@ from nodes.calling import PipelineFailed
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
-from nodes.patterns.reports import within
+from nodes.patterns.reports import own_flags, within
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
 from nodes.plain import words_of
@@ -275,7 +275,7 @@ def _given_by(
     parts = within(seat.name, results)
     given = {
         "values": merged(ended.values),
-        "flags": [*_own_flags(results), *ended.report.get("flags", ())],
+        "flags": [*own_flags(results), *ended.report.get("flags", ())],
         "streamed": any(result["streamed"] for result in results),
         "parts": parts,
     }
@@ -288,10 +288,6 @@ def _status(output: Output) -> str:
     if "error" in output:
         return "failed"
     return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
-
-
-def _own_flags(results: list[Output]) -> list[str]:
-    return [flag for result in results for flag in result["flags"]]
 
 
 def _reason(error: BaseException, *, overdue: bool) -> AgentError:

@@ -78,10 +78,10 @@ def _of_name(
     if faults:
         return [f"__pipeline_config__: {fault}" for fault in faults]
     roles = {role: config[role] for role in shape.roles if config.get(role) is not None}
-    peers = [name for name in named if name not in roles.values()]
     if not (named or roles) or not all(map(may_name, named)):
         return None
     try:
+        peers = [Agent(name=name) for name in named if name not in roles.values()]
         return PatternPipeline(value, peers, roles, settings, error_handling=handling, name=id_)
     except ConfigurationError as error:
         return str(error).splitlines()

@@ -132,7 +132,10 @@ class Turn(TypedDict):
 
 
 class AgentError(TypedDict):
-    """Why an agent failed: `kind` is the type of its error, "timeout" or "unavailable"."""
+    """Why an agent failed.
+
+    `kind` is the type of its error, or "timeout", "unavailable", or of a pipeline "pipeline".
+    """
 
     kind: str
     message: str
@@ -144,7 +147,8 @@ class Output(TypedDict):
     `agent` is its name in its pipeline, `place` its place there, `wave` how many results there were
     when it began: those of one wave worked at once. `streamed` says that its reply was heard while
     it was made. What a pattern notes of it is there where it has something to note.
-    `parts` are the results of the agents within, where the agent is a pipeline itself.
+    `parts` are the results of the agents within, where the agent is a pipeline itself. `pending`
+    are the calls that it asks the user about.
     """
 
     agent: str

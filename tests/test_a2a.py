@@ -253,5 +253,5 @@ def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(builtins, "__import__", without)
     for call in (lambda: to_a2a(BILLING, URL), lambda: from_a2a({"name": "n"})):
-        with pytest.raises(ConfigurationError, match=r"pip install journeygraph\[a2a\]"):
+        with pytest.raises(ConfigurationError, match=r"pip install 'journeygraph\[a2a\]'"):
             call()

@@ -193,8 +193,9 @@ def test_a_pipeline_of_ones_own_is_found_by_file_and_module(shop: Path, name: st
     ("name", "told"),
     [
         ("suport_triage", "There is no pipeline 'suport_triage'. Did you mean 'support_triage'?"),
-        ("parcel_refund", "There is no pipeline 'parcel_refund'."),
-        ("nope.py", "There is no pipeline 'nope.py'."),
+        ("parcel_refund", "'parcel_refund' is a journey: "),
+        ("nope.py", "There is no file nope.py."),
+        ("nope.py:DESK", "There is no file nope.py."),
         ("desks.py:", "There is no pipeline 'desks.py:'."),
         ("desks.py:DESK", "'desks.py' has no pipeline 'DESK'. Did you mean 'DESKS'?"),
         ("desks.py", "desks.py holds several pipelines. Name one: desks.py:DESKS, desks.py:SENT"),
@@ -204,6 +205,13 @@ def test_a_pipeline_of_ones_own_is_found_by_file_and_module(shop: Path, name: st
 )
 def test_a_wrong_name_is_told_with_the_way_out(shop: Path, name: str, told: str) -> None:
     assert told in flat(run("run", name, code=2).stderr)
+
+
+def test_a_pipeline_is_told_from_a_journey_where_only_journeys_are_taken() -> None:
+    for asked in ("chat", "serve"):
+        told = flat(run(asked, "support_triage", code=2).stderr)
+        assert "'support_triage' is a pipeline: " in told
+        assert "journeygraph run support_triage" in told
 
 
 def test_an_agent_that_is_a_model_needs_one(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

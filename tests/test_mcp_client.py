@@ -460,7 +460,7 @@ async def test_arguments_that_do_not_fit_together_are_refused(arguments: Any) ->
 
 async def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(ConfigurationError, match=r"pip install journeygraph\[mcp\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'journeygraph\[mcp\]'"):
         async with open_mcp(["x"]):
             pass
 

@@ -439,7 +439,7 @@ def test_without_the_sdk_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
 
-    assert "pip install journeygraph[mcp]" in run("mcp", "parcel_refund", code=1).stderr
+    assert "pip install 'journeygraph[mcp]'" in run("mcp", "parcel_refund", code=1).stderr
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,15 @@ class PatternPipeline(Pipeline):
     """
 
     pattern: str
-    agents: Sequence[Any]
-    roles: Mapping[str, Any] = field(default_factory=dict)
+    agents: Sequence[Agent]
+    roles: Mapping[str, Agent] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     error_handling: str = "graceful"
     limits: Limits = field(default_factory=Limits)
     name: str = ""
     description: str = ""
     model: Any = field(default=None, compare=False)
-    embed: Any = field(default=None, compare=False)
+    embed: Callable[[Sequence[str]], Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.pattern not in SHAPES:
@@ -130,8 +130,7 @@ class PatternPipeline(Pipeline):
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
 
         Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
-        seconds, is flagged
-        `embeddings_failed:<kind>`, and the words of the cards alone are compared.
+        seconds, is flagged `embeddings_failed:<kind>`, and the words of the cards alone count.
         """
         return replace(self, embed=embed)
 

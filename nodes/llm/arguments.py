@@ -7,18 +7,14 @@ import re
 import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from journeys import ConfigurationError, FromContext
-from nodes.llm.json_schema import misfits
+from nodes.llm.json_schema import misfits_told
 from nodes.plain import copied
-
-_MOST_TOLD = 3
-"""Most faults of one call that a model is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +69,8 @@ class Parameters:
             ValueError: Something does not fit; the text says what.
         """
         if self.is_json_schema:
-            if faults := list(islice(misfits(self.schema, dict(arguments)), _MOST_TOLD)):
-                raise ValueError(f"the arguments do not fit: {'; '.join(faults)}")
+            if faults := misfits_told(self.schema, dict(arguments)):
+                raise ValueError(f"the arguments do not fit: {faults}")
         elif hasattr(self.schema, "model_validate"):
             self.schema.model_validate(dict(arguments))
 

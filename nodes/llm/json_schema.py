@@ -7,11 +7,13 @@ which could take for ever. What is not judged here is the server's to judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sized
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 MOST_DEPTH = 64
 """Deepest that a schema is followed; one that holds itself ends there."""
+MOST_TOLD = 3
+"""Most faults of one value that are told."""
 MOST_STEPS = 10_000
 """Most schemas that are looked at for one value; alternatives may hold alternatives."""
 
@@ -30,6 +32,11 @@ def misfits(schema: Any, value: Any) -> Iterator[str]:
     yield from _Judge(schema).misfits(schema, value, "", MOST_DEPTH)
 
 
+def misfits_told(schema: Any, value: Any) -> str:
+    """Return the first of what does not fit as one text; empty where all does."""
+    return "; ".join(islice(misfits(schema, value), MOST_TOLD))
+
+
 class _Judge:
     """Follows a schema, for as many steps as one value may take."""
 
@@ -40,7 +47,7 @@ class _Judge:
     def misfits(self, schema: Any, value: Any, path: str, depth: int) -> Iterator[str]:
         self._left -= 1
         if schema is False:
-            yield f"{path or 'it'}: nothing is allowed here"
+            yield f"{path or 'it'}: it must not be there"
         if not isinstance(schema, Mapping) or not depth or self._left < 0:
             return
         if "$ref" in schema:

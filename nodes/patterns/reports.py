@@ -29,18 +29,20 @@ def within(name: str, results: Iterable[Output]) -> list[Output]:
 
 def flags_of(results: Iterable[Output]) -> list[str]:
     """Return the flags of results, and one for each agent that failed."""
-    flags: list[str] = []
-    for result in results:
-        flags += result["flags"]
     failed = [f"agent_failed:{r['agent']}" for r in leaves(results) if r.get("error")]
-    return [*flags, *failed]
+    return [*own_flags(results), *failed]
+
+
+def own_flags(results: Iterable[Output]) -> list[str]:
+    """Return the flags that the agents of results gave."""
+    return [flag for result in results for flag in result["flags"]]
 
 
 def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
     """Return what a run of a pipeline gives back: its outputs, and how they came about."""
     worked = list(leaves(as_they_began(work.results)))
     failed = [_failure(result) for result in worked if result.get("error")]
-    flags = [flag for result in work.results for flag in result["flags"]]
+    flags = own_flags(work.results)
     story = {
         "pattern": work.pipeline.pattern,
         "status": _status(ended, failed),
@@ -60,11 +62,15 @@ def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _result(result: Output) -> dict[str, Any]:
-    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
-    return {"agent": result["agent"], **notes, "outputs": result["values"]}
+    return {**_head(result), "outputs": result["values"]}
 
 
 def _failure(result: Output) -> dict[str, Any]:
-    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
     error = result["error"]
-    return {"agent": result["agent"], **notes, "error": error["message"], "kind": error["kind"]}
+    return {**_head(result), "error": error["message"], "kind": error["kind"]}
+
+
+def _head(result: Output) -> dict[str, Any]:
+    """Return who it was, and what the pattern noted of it."""
+    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
+    return {"agent": result["agent"], **notes}

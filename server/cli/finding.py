@@ -23,6 +23,7 @@ from server.cli.loading import (
     module_named,
     root_of,
 )
+from server.cli.rendering import command
 
 NAMES = "Id of an example, file.py, file.py:Class, module or module:Class."
 """What a journey can be named by, for help texts."""
@@ -106,6 +107,8 @@ def find(name: str) -> Found:
     """
     if name in example_ids():
         return _example(name)
+    if name in pipeline_ids():
+        raise CommandError(f"'{name}' is a pipeline: {command()} run {name}", exit_code=2)
     place, colon, class_name = name.partition(":")
     if not place or (colon and not class_name):
         raise _unknown(f"There is no journey '{name}'.")

@@ -6,8 +6,9 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -17,6 +18,17 @@ from server.logs import Level, write_logs
 from server.patience import PatientProtocol
 from server.turns import GRACE_SECONDS, Turns
 
+THIS_MACHINE = "127.0.0.1"
+Host = Annotated[
+    str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        help="Where sessions live: sqlite:///FILE, memory:// or postgresql://... Default: settings."
+    ),
+]
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 
@@ -60,6 +72,13 @@ def place_of(listener: socket.socket) -> str:
     """Return where a socket listens, as the beginning of a URL."""
     host, port, *_ = listener.getsockname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def whom_answered(keys: Keys) -> str:
+    """Say to whom a server answers."""
+    if keys:
+        return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+    return "No API key is set (JOURNEYGRAPH_API_KEYS), so only this machine is answered."
 
 
 def write_log(level: Level) -> None:

@@ -13,7 +13,17 @@ from rich.console import Console
 from journeys import Pipeline
 from journeys.store_url import masked
 from nodes.llm.mcp.connection import require_mcp
-from server.cli.listening import answer, listening, place_of, write_log
+from server.cli.listening import (
+    THIS_MACHINE,
+    Host,
+    Port,
+    Store,
+    answer,
+    listening,
+    place_of,
+    whom_answered,
+    write_log,
+)
 from server.cli.rendering import announce, err, out
 from server.cli.targets import TARGETS, targets_of
 from server.settings import Settings
@@ -33,21 +43,13 @@ def mcp(
     http: Annotated[
         bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")
     ] = False,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
+    host: Host = THIS_MACHINE,
+    port: Port = 8765,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="Name by which clients reach this machine; may be repeated."),
     ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="Where sessions live: sqlite:///FILE, memory:// or postgresql://... "
-            "Default: settings."
-        ),
-    ] = None,
+    store: Store = None,
 ) -> None:
     """Offer journeys and pipelines to MCP clients: each is a tool.
 
@@ -97,10 +99,7 @@ async def _by_http(
 
     async with wiring.opened(), over_http(server, wiring.keys, hosts) as app:
         _introduce(wiring, pipelines, out)
-        if wiring.keys:
-            _tell("Clients need a key of JOURNEYGRAPH_API_KEYS.", out)
-        else:
-            _tell("No API key is set (JOURNEYGRAPH_API_KEYS): only this machine is answered.", out)
+        _tell(whom_answered(wiring.keys), out)
         _tell(f"Listening at {place_of(listener)}{PATH}. Ctrl-C stops.", out)
         await answer(app, listener, wiring.turns, lambda line: _tell(line, out))
 

@@ -16,6 +16,7 @@ from nodes.llm.models import is_configured
 from server.cli.edge import CommandError
 from server.cli.finding import example_ids, module_of, pipeline_ids
 from server.cli.loading import journeys_in, module_named
+from server.cli.rendering import command
 
 PIPELINE_NAMES = "Name of an example, file.py:attribute or module:attribute."
 """What a pipeline can be named by, for help texts."""
@@ -150,9 +151,14 @@ def _made(name: str, found: Any, called: str, module: ModuleType) -> FoundPipeli
 
 
 def _unknown(name: str) -> CommandError:
+    if name in example_ids():
+        return CommandError(f"'{name}' is a journey: {command()} chat {name}", exit_code=2)
+    file = name.partition(":")[0]
+    missing = file.endswith(".py") and not Path(file).is_file()
+    what = f"file {file}" if missing else f"pipeline '{name}'"
     hint = did_you_mean(name, pipeline_ids())
     return CommandError(
-        f"There is no pipeline '{name}'.{hint} Examples: {', '.join(pipeline_ids())}. One of your "
+        f"There is no {what}.{hint} Examples: {', '.join(pipeline_ids())}. One of your "
         "own is named file.py:attribute or module:attribute.",
         exit_code=2,
     )

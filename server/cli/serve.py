@@ -12,7 +12,17 @@ from fastapi import FastAPI
 from journeys.store_url import masked
 from server.app import app_of
 from server.cli.finding import NAMES
-from server.cli.listening import answer, listening, place_of, write_log
+from server.cli.listening import (
+    THIS_MACHINE,
+    Host,
+    Port,
+    Store,
+    answer,
+    listening,
+    place_of,
+    whom_answered,
+    write_log,
+)
 from server.cli.rendering import announce, out
 from server.settings import Settings
 from server.wiring import Wiring, wire
@@ -25,17 +35,9 @@ def serve(
             metavar="[JOURNEY]...", help=f"{NAMES} Default: all examples.", show_default=False
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="Where sessions live: sqlite:///FILE, memory:// or postgresql://... "
-            "Default: settings."
-        ),
-    ] = None,
+    host: Host = THIS_MACHINE,
+    port: Port = 8000,
+    store: Store = None,
 ) -> None:
     """Serve journeys over HTTP: sessions, turns as JSON or as events, and their state.
 
@@ -55,10 +57,7 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
     _tell(f"Journeys: {', '.join(wiring.journeys)}")
     _tell(f"Store: {masked(wiring.config.persistence)}")
-    if wiring.keys:
-        _tell("Clients need a key of JOURNEYGRAPH_API_KEYS.")
-    else:
-        _tell("No API key is set (JOURNEYGRAPH_API_KEYS), so only this machine is answered.")
+    _tell(whom_answered(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from graphs.inbox import read
 from graphs.manager import PathwayManager
 from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
-from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as, tool_name
+from nodes.llm.mcp.connected import name_for_models
+from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
 from server.schemas import SessionId
 from server.wiring import Wiring
 
@@ -46,7 +47,7 @@ class JourneyOffer:
     def __init__(self, journey_id: str, wiring: Wiring) -> None:
         spec = wiring.journeys[journey_id].journey.spec
         self.journey_id = journey_id
-        self.name = tool_name(journey_id)
+        self.name = name_for_models(journey_id)
         purpose = " ".join((spec.purpose or spec.name).split())
         self.description = (
             f"{purpose} A conversation with a goal: send what the user says, tell the user the "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -18,7 +17,6 @@ from server.problems import problem_of
 
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Told the type of an event and what it says, while the work goes on."""
-_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _Asked = TypeVar("_Asked", bound=BaseModel)
 
 
@@ -110,8 +108,3 @@ def words_for(error: Exception, request_id: str) -> str:
     if problem.code == "internal_error":
         return f"Something went wrong here. The log of the server has it under {request_id}."
     return str(problem.detail)
-
-
-def tool_name(text: str) -> str:
-    """Return a name in the letters that every client takes, at most 64 of them."""
-    return _NAME.sub("_", text)[:64] or "_"

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from graphs.inbox import read
 from journeys import InvalidMessageError, Pipeline
+from nodes.llm.mcp.connected import name_for_models
 from nodes.plain import plain
-from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as, tool_name
+from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
 from server.turns import Turns
 
 _OWN = frozenset({"message", "self"})
@@ -39,7 +40,7 @@ class PipelineOffer:
     goes_on = False
 
     def __init__(self, name: str, pipeline: Pipeline, turns: Turns) -> None:
-        self.name = tool_name(name)
+        self.name = name_for_models(name)
         purpose = pipeline.description or f"Run the pipeline {name}: several agents on one task."
         self.description = " ".join(purpose.split())
         self._pipeline = pipeline

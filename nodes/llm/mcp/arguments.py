@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from langchain_core.tools import ToolException
 
-from nodes.llm.json_schema import misfits
+from nodes.llm.json_schema import misfits_told
 
 KEPT_BACK = frozenset({"context", "history"})
 """What no server is given because its schema asks for it: the talk, and all that is known."""
-_MOST_TOLD = 3
 
 
 def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,6 +43,6 @@ def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> M
     Raises:
         ToolException: They do not fit; says where.
     """
-    if faults := list(islice(misfits(schema, dict(given)), _MOST_TOLD)):
-        raise ToolException(f"The arguments of '{tool}' do not fit: {'; '.join(faults)}"[:500])
+    if faults := misfits_told(schema, dict(given)):
+        raise ToolException(f"The arguments of '{tool}' do not fit: {faults}"[:500])
     return given

@@ -34,7 +34,7 @@ def require_mcp() -> None:
         import mcp  # noqa: F401, PLC0415
     except ImportError as error:
         raise ConfigurationError(
-            "MCP needs its SDK, which is not installed: pip install journeygraph[mcp]"
+            "MCP needs its SDK, which is not installed: pip install 'journeygraph[mcp]'"
         ) from error
 
 
