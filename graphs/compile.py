@@ -25,6 +25,7 @@ from journeys import (
     JourneyDefinitionError,
     JourneySpec,
     PathwaySpec,
+    PatternPipeline,
     ReturnToSpecific,
 )
 from journeys.spec import MAX_HOPS
@@ -45,6 +46,10 @@ class GraphState(SessionState):
 
     results: Annotated[list[Output], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
+
+
+_IN_ROUNDS = ("consensus", "debate")
+"""Patterns that ask everybody more than once."""
 
 
 def build(
@@ -160,14 +165,21 @@ def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
 
     None where the timeouts of the agents say it already: one agent, or all at once.
     """
-    pipeline = pathway.pipeline
-    if pipeline is None or len(pipeline.members) < 2 or pipeline.pattern == "parallel":
+    if pathway.pipeline is None or _is_one_try(pathway.pipeline):
         return None
     if config.error_recovery != "retry":
         return timeout_of(pathway, config)
     first, tries = config.retry_backoff_seconds, range(config.max_retries)
     pauses: float = sum(min(first * 2**number, LONGEST_PAUSE) for number in tries)
     return timeout_of(pathway, config) * (config.max_retries + 1) + pauses
+
+
+def _is_one_try(pipeline: PatternPipeline) -> bool:
+    """Whether a run of a pipeline takes as long as one try of an agent, within the pathway's."""
+    limits = pipeline.limits
+    if pipeline.roles or pipeline.pattern in _IN_ROUNDS or limits.timeout or limits.retries:
+        return False
+    return bool(len(pipeline.agents) <= pipeline.settings.get("max_workers", 1))
 
 
 def compile_standalone(

@@ -191,7 +191,7 @@ def _of_itself(call: Any) -> tuple[str, str]:
         return name, purpose  # a pipeline of a pattern: what its class says is said of every one
     # An object without a docstring has its class's, which may be one of a library.
     own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
-    return name, purpose or _first_paragraph(own or "")
+    return name, purpose or _first_paragraph(own if isinstance(own, str) else "")
 
 
 def own_skills(call: Any) -> tuple[Skill, ...]:

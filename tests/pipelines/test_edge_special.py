@@ -291,6 +291,26 @@ async def test_a_pipeline_of_ones_own_can_stand_where_an_agent_can():
     assert not isinstance(Backwards(), PatternPipeline)
 
 
+async def test_a_class_is_refused_with_a_word_of_what_to_give():
+    class Clerk:
+        """Answers."""
+
+        def __call__(self, given: dict[str, Any]) -> str:
+            return "hello"
+
+    assert (await Pipeline.sequential([Clerk()]).run())["response"] == "hello"
+    with pytest.raises(ConfigurationError, match="the class Clerk; give an instance"):
+        await Pipeline.sequential([Clerk]).run()
+
+
+async def test_agents_may_be_called_as_the_steps_of_a_compiled_pipeline_are():
+    agents = [Marked("begin"), Marked("conclude"), Marked("results")]
+
+    state = await Pipeline.parallel(agents).compile().ainvoke({"inputs": {"message": "hello"}})
+
+    assert marks(state["outputs"]) == {"begin": 1, "conclude": 1, "results": 1}
+
+
 async def test_a_pipeline_of_ones_own_that_is_not_async_stops_nobody():
     class Slow(Pipeline):
         def run(self, **inputs: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from typing import Any
 
@@ -150,6 +151,33 @@ async def test_outputs_are_held_to_the_signature_of_the_pathway(talk, memory_url
     assert reply == chat.journey.config.texts.apology
     assert "total" in str(chat.last.metadata["error"])
     assert chat.context == {}
+
+
+# LangGraph leaves what waits for its turn unawaited when a run is given up.
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.parametrize("parts", [{"max_workers": 1}, {"aggregator": "last"}], ids=str)
+@pytest.mark.parametrize("limits", [{}, {"timeout": 30}], ids=str)
+async def test_a_pathway_ends_in_its_time_however_many_work_one_after_the_other(
+    talk, memory_url, parts, limits
+):
+    agents = [Marked(name).slowly(0.15) for name in ("a", "b", "c")]
+    if "aggregator" in parts:
+        parts = {"aggregator": Marked("last").slowly(0.15)}
+    own = Pipeline.parallel(agents, **parts).with_limits(**limits)
+    chat = await talk(of(own), {}, memory_url, pathway_timeout_seconds=0.2)
+
+    begun = time.perf_counter()
+    reply = await chat.says("hello")
+
+    assert time.perf_counter() - begun < 0.29
+    assert reply == chat.journey.config.texts.apology
+
+
+async def test_one_agent_s_longer_limit_does_not_outlast_its_pathway(talk, memory_url):
+    own = Pipeline.router([Marked("slow").slowly(4)]).with_limits(timeout=30)
+    chat = await talk(of(own), {}, memory_url, pathway_timeout_seconds=0.1)
+
+    assert await chat.says("hello") == chat.journey.config.texts.apology
 
 
 async def test_a_registered_pipeline_that_failed_fails_the_turn(talk, memory_url):
