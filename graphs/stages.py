@@ -8,29 +8,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import (
-    GraphDrained,
-    GraphInterrupt,
-    NodeCancelledError,
-    NodeTimeoutError,
-)
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
+from graphs.agent_failures import (
+    InnerFailed,
+    failure_at,
+    is_worth_another_try,
+    result_of_failure,
+)
 from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
-from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
+from journeys import PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
-from nodes.calling import PipelineFailed
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
-from nodes.patterns.breaker import AgentUnavailable
 from nodes.patterns.reports import own_flags, within
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
-from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import AgentError, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
@@ -41,25 +38,6 @@ MOST_STEPS = 10_000
 """Most supersteps of a pipeline: its own limits end it long before."""
 _UNLIMITED = 10_000
 Graph = CompiledStateGraph[Any, Any, Any, Any]
-
-# The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
-_NOT_THE_AGENTS = (
-    KeyboardInterrupt,
-    SystemExit,
-    GeneratorExit,
-    asyncio.CancelledError,
-    GraphDrained,
-    GraphInterrupt,
-)
-
-
-class InnerFailed(PipelineFailed):
-    """A pipeline within a pipeline failed as a whole; `output` is what it gave nevertheless."""
-
-    def __init__(self, seat: Seat, output: Output) -> None:
-        super().__init__(output["error"]["message"])
-        self.seat = seat
-        self.output = output
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +104,8 @@ def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:
         max_attempts=retries + 1,
         max_interval=LONGEST_PAUSE,
         jitter=False,  # it would add up to a second to each pause that is configured
-        retry_on=_is_worth_another_try,
+        retry_on=is_worth_another_try,
     )
-
-
-def _is_worth_another_try(error: Exception) -> bool:
-    """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
-    kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
-    final = (ModelError, AgentUnavailable)
-    return isinstance(error, kinds) and not isinstance(error.__cause__, final)
 
 
 def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfig:
@@ -173,13 +144,13 @@ def _node(
                 # Handed over here, as drawings look for graphs in what a node itself refers to.
                 return await _worked(state, services, seat, after, inner)
         except BaseException as error:
-            if _is_no_failure(error):
+            if is_no_failure(error):
                 raise
-            failure = _failure(services, seat, error, overdue=_expired(timing))
+            failure = failure_at(services, seat, error, overdue=_expired(timing))
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
-            if forgives and (_attempt(runtime) >= tries or not _is_worth_another_try(failure)):
-                failed = _failed(state, services, seat, failure, overdue=_expired(timing))
+            if forgives and (_attempt(runtime) >= tries or not is_worth_another_try(failure)):
+                failed = result_of_failure(state, services, seat, failure, overdue=_expired(timing))
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -214,19 +185,6 @@ async def _worked(
     return await noted(state, services, seat, output, after)
 
 
-def _failed(
-    state: Any, services: Services, seat: Seat, failure: PathwayExecutionError, *, overdue: bool
-) -> Output:
-    """Return what is noted of an agent that failed."""
-    cause = failure.__cause__
-    if isinstance(cause, InnerFailed) and cause.seat == seat:
-        return cause.output
-    # What it was asked for is known of a failure too, such as the part of a plan.
-    asked = brief_of(state, seat, services)
-    reason = _reason(failure, overdue=overdue)
-    return result_of(state, seat, error=reason, **(asked.notes if asked else {}))
-
-
 _untimed = nullcontext()
 
 
@@ -234,35 +192,8 @@ def _expired(timing: Any) -> bool:
     return timing is not _untimed and timing.expired()
 
 
-def _is_no_failure(error: BaseException) -> bool:
-    """Whether the run is given up; a cancellation that nobody asked for is an agent's own error."""
-    task = asyncio.current_task()
-    if isinstance(error, asyncio.CancelledError) and task is not None:
-        return task.cancelling() > 0
-    return isinstance(error, _NOT_THE_AGENTS)
-
-
 def _attempt(runtime: Runtime[Any]) -> int:
     return runtime.execution_info.node_attempt if runtime.execution_info else 1
-
-
-def _failure(
-    services: Services, seat: Seat, error: BaseException, *, overdue: bool
-) -> PathwayExecutionError:
-    """Return one error for whatever an agent raises, and tell of it.
-
-    LangGraph retries by type, and would not retry the ValueError or RuntimeError that it most
-    likely is.
-    """
-    if isinstance(error, PathwayExecutionError):  # told where it came from
-        return error
-    reason = _reason(error, overdue=overdue)
-    if not isinstance(error, InnerFailed):  # its agents told of it
-        event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
-        services.tell("agent_failed", **event, error=reason["message"])
-    failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
-    failure.__cause__ = error
-    return failure
 
 
 def _given_by(
@@ -288,14 +219,3 @@ def _status(output: Output) -> str:
     if "error" in output:
         return "failed"
     return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
-
-
-def _reason(error: BaseException, *, overdue: bool) -> AgentError:
-    cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
-    if overdue:
-        return AgentError(kind="timeout", message="it took longer than it may")
-    if isinstance(cause, AgentUnavailable):
-        return AgentError(kind="unavailable", message=str(cause))
-    if cause is None or isinstance(cause, PipelineFailed):
-        return AgentError(kind="pipeline", message=str(cause or error))
-    return AgentError(kind=type(cause).__name__, message=words_of(cause))

@@ -21,7 +21,7 @@ from server.scripted import ScriptedServer
 
 pytestmark = pytest.mark.timeout(30)
 
-ROLES = {
+ROLES: dict[str, dict[str, Any]] = {
     "supervisor_worker": {"supervisor": "copper"},
     "ensemble": {"synthesizer": "copper"},
     "blackboard": {"controller": "copper"},
@@ -65,7 +65,7 @@ def obey(call: Any) -> dict[str, Any]:
         return answer | {"done": not left, "next": left[0] if left else None, "need": None}
     if "handoff" in wanted and "from" not in call.message:
         return answer | {"handoff": {"to": "granite", "reason": "it knows"}}
-    known = {"reassign": [], "winner": "granite", "handoff": None}
+    known: dict[str, Any] = {"reassign": [], "winner": "granite", "handoff": None}
     return answer | {name: value for name, value in known.items() if name in wanted}
 
 
