@@ -16,6 +16,7 @@ from langgraph.types import RetryPolicy
 from graphs.agent_failures import (
     InnerFailed,
     failure_at,
+    is_no_failure,
     is_worth_another_try,
     result_of_failure,
 )
