@@ -37,8 +37,7 @@ from nodes.services import Services
 from nodes.state import PipelineState, Update
 from nodes.telemetry import PipelineRun
 
-_STEPS = ("begin", "conclude")
-"""What a compiled pipeline does before and after its pattern."""
+BEGIN, CONCLUDE = "__begin", "__conclude"  # no agent can have a name that begins so
 _level: ContextVar[int] = ContextVar("level", default=0)
 
 
@@ -92,14 +91,12 @@ def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
     # Models of the environment here: the graph may run in an event loop that is not there yet.
     services = services_of(_spec(pipeline), _config(), {}, open_models(pipeline.model))
     graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
-    # No agent can be called by a name that begins with "__".
-    first, last = (f"__{step}" if step in pipeline.members else step for step in _STEPS)
-    graph.add_node(first, begin)
-    graph.add_node(last, _concluding(pipeline))
-    graph.add_edge(START, first)
-    graph.add_edge(last, END)
+    graph.add_node(BEGIN, begin)
+    graph.add_node(CONCLUDE, _concluding(pipeline))
+    graph.add_edge(START, BEGIN)
+    graph.add_edge(CONCLUDE, END)
     plan = Plan(_pathway(pipeline), default=services)
-    build_pattern(graph, pipeline, plan, begin=first, end=last)
+    build_pattern(graph, pipeline, plan, begin=BEGIN, end=CONCLUDE)
     compiled: Graph = graph.compile(checkpointer=checkpointer, name=pipeline.name)
     return compiled.with_config(at_most(pipeline))
 

@@ -274,7 +274,7 @@ def test_no_line_of_a_picture_runs_through_a_box(folder: Path, name: str) -> Non
 def test_the_langgraph_graph_is_drawn_by_langgraph(folder: Path) -> None:
     shown = run("draw", "support_triage", "--graph").stdout
 
-    assert "__start__ --> begin" in shown
+    assert "__start__ --> __begin" in shown
     assert "select -.-> deliveries" in shown
     assert "error_handler" not in shown
     assert "Mermaid only" in run("draw", "support_triage", "--graph", "-f", "svg", code=2).stderr
