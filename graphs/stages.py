@@ -27,7 +27,7 @@ from nodes.calling import PipelineFailed
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.breaker import AgentUnavailable
-from nodes.patterns.reports import own_flags, within
+from nodes.patterns.reports import ended_as, own_flags, within
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
 from nodes.plain import words_of
@@ -205,7 +205,7 @@ async def _worked(
             run = await inner.ainvoke(start, at_most(pipeline, within=True))
             given = _given_by(seat, pipeline, run, services)
             output = result_of(state, seat, **given, **brief.notes)
-            seen.ended(_status(output))
+            seen.ended(ended_as(output))
         if "error" in output:
             raise InnerFailed(seat, output)
         return output
@@ -282,12 +282,6 @@ def _given_by(
     if ended.blame is None:
         return given
     return {**given, "error": AgentError(kind="pipeline", message=f"{ended.blame}: {ended.error}")}
-
-
-def _status(output: Output) -> str:
-    if "error" in output:
-        return "failed"
-    return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
 
 
 def _reason(error: BaseException, *, overdue: bool) -> AgentError:
