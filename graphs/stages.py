@@ -26,7 +26,7 @@ from journeys import PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
 from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
-from nodes.patterns.reports import own_flags, within
+from nodes.patterns.reports import ended_as, own_flags, within
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Work, merged
 from nodes.services import Services
@@ -177,7 +177,7 @@ async def _worked(
             run = await inner.ainvoke(start, at_most(pipeline, within=True))
             given = _given_by(seat, pipeline, run, services)
             output = result_of(state, seat, **given, **brief.notes)
-            seen.ended(_status(output))
+            seen.ended(ended_as(output))
         if "error" in output:
             raise InnerFailed(seat, output)
         return output
@@ -214,9 +214,3 @@ def _given_by(
     if ended.blame is None:
         return given
     return {**given, "error": AgentError(kind="pipeline", message=f"{ended.blame}: {ended.error}")}
-
-
-def _status(output: Output) -> str:
-    if "error" in output:
-        return "failed"
-    return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"

@@ -27,6 +27,13 @@ def within(name: str, results: Iterable[Output]) -> list[Output]:
     return [{**result, "agent": f"{name}/{result['agent']}"} for result in listed]
 
 
+def ended_as(output: Output) -> str:
+    """Return how a pipeline that is a member of another one ended."""
+    if "error" in output:
+        return "failed"
+    return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
+
+
 def flags_of(results: Iterable[Output]) -> list[str]:
     """Return the flags of results, and one for each agent that failed."""
     failed = [f"agent_failed:{r['agent']}" for r in leaves(results) if r.get("error")]
