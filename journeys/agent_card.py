@@ -97,7 +97,8 @@ class Agent:
         weight: How much its vote counts, above 0, where votes are weighted.
 
     Raises:
-        ConfigurationError: The name cannot be one, or the weight is not above 0.
+        ConfigurationError: It cannot be called, the name cannot be one, or the weight is not
+            above 0.
 
     Example:
         >>> def bill(given: dict) -> str:
@@ -116,6 +117,11 @@ class Agent:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        if not _can_work(self.call):
+            raise ConfigurationError(
+                f"{shown(self.call)} is no agent. Give a function, a Runnable, a graph, an object "
+                "with run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
+            )
         own_name, purpose = _of_itself(self.call)
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "description", self.description or purpose)
@@ -149,6 +155,12 @@ class Agent:
 
     def __hash__(self) -> int:
         return hash((self.name, self.description))
+
+
+def _can_work(call: Any) -> bool:
+    if call is None or isinstance(call, ModelAgent) or callable(call):
+        return True
+    return any(callable(getattr(call, way, None)) for way in ("ainvoke", "arun", "run"))
 
 
 def _is_weight(value: Any) -> bool:

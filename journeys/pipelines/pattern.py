@@ -37,7 +37,7 @@ class PatternPipeline(Pipeline):
         name: Its name where it stands among other agents.
         description: What it is for.
         model: Answers for its model agents and chooses where a model is to choose, outside of a
-            journey; as `model` of a journey.
+            journey; as `model` of a journey. Pipelines within it are answered by it as well.
         embed: Given texts, returns or awaits a vector for each; agents that are chosen by their
             cards are then chosen half by words and half by meaning.
 

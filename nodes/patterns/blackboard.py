@@ -17,6 +17,7 @@ from nodes.patterns.work import (
     failed,
     failures,
     merged,
+    short,
     shown,
 )
 from nodes.state import Output
@@ -62,7 +63,7 @@ async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
     named, flags = values.get("next"), [*work.progress.get("flags", [])]
     if named in work.peers:
         return {"next": named, "need": need}
-    flags += [f"unknown_specialist:{named}"] if named else []
+    flags += [f"unknown_specialist:{short(named)}"] if named else []
     chosen, why = await _chosen(work, need, chooser)
     return {
         "next": chosen,

@@ -11,7 +11,7 @@ from pydantic import create_model
 from journeys import ConfigurationError, Handoff
 from journeys.io_fields import FieldSpec
 from nodes.patterns.choosing import Chooser
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed
+from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, short
 from nodes.plain import copied
 from nodes.state import Output
 
@@ -65,7 +65,7 @@ async def _request(
     if wanted is None:
         return None, []
     if wanted.to not in work.peers:
-        return None, [f"handoff_refused:unknown:{wanted.to}"]
+        return None, [f"handoff_refused:unknown:{short(wanted.to)}"]
     if wanted.to == name:
         return None, ["handoff_refused:itself"]
     if len(work.of(wanted.to)) >= MOST_TURNS:

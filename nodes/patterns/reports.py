@@ -8,6 +8,8 @@ from typing import Any
 from nodes.patterns.work import Conclusion, Work, as_they_began, merged
 from nodes.state import Output
 
+OWN_NAMES = ("error", "pipeline")
+"""Names in the outputs of a pipeline that no agent's outputs can have."""
 _NOTES = ("phase", "round", "part", "task")
 
 
@@ -59,7 +61,10 @@ def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
         "flags": list(dict.fromkeys([*flags, *ended.report.get("flags", ())])),
     }
     wrong = {"error": f"{ended.blame}: {ended.error}"} if ended.blame is not None else {}
-    return {**merged(ended.values), **wrong, "pipeline": story}
+    values = merged(ended.values)
+    for name in OWN_NAMES:
+        values.pop(name, None)
+    return {**values, **wrong, "pipeline": story}
 
 
 def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:

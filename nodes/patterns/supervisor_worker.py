@@ -9,7 +9,7 @@ from pydantic import create_model
 
 from journeys.io_fields import FieldSpec
 from nodes.patterns.choosing import Chooser
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, cards_of, failed, merged
+from nodes.patterns.work import Ask, Brief, Conclusion, Work, cards_of, failed, merged, short
 from nodes.plain import copied
 from nodes.state import Output
 
@@ -96,7 +96,7 @@ async def _worker_for(
     named = part["worker"]
     if named in work.peers:
         return named, []
-    flags = [f"unknown_worker:{named}"] if named else []
+    flags = [f"unknown_worker:{short(named)}"] if named else []
     agents = [agent for agent in work.agents if agent.name not in but]
     mode = work.pipeline.settings["selection_mode"]
     selection = await chooser.choose(part["task"], agents or work.agents, 1, mode)

@@ -9,10 +9,12 @@ from typing import Any, Protocol
 from journeys import Agent, PatternPipeline
 from journeys.io_fields import FieldSpec
 from nodes.context import apply_ops
-from nodes.plain import copied
+from nodes.plain import cleaned, copied
 from nodes.state import PARTING, Output
 
 RESPONSE = "response"
+MOST_NAME = 64
+"""Characters that a flag tells of a name that nobody has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,11 @@ class Rules(Protocol):
 def in_order(results: Sequence[Output]) -> list[Output]:
     """Return results in the order of the agents; those of one agent stay as they came."""
     return sorted(results, key=lambda result: result["place"])
+
+
+def short(name: object) -> str:
+    """Return a name that an agent made up, as far as a flag tells it."""
+    return cleaned(str(name))[:MOST_NAME]
 
 
 def as_they_began(results: Sequence[Output]) -> list[Output]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Agent, Journey, Pathway, Pipeline, Skill
+from journeys import NEVER, Agent, ConfigurationError, Journey, Pathway, Pipeline, Skill
 
 
 def explains(given: dict[str, Any]) -> str:
@@ -109,3 +109,29 @@ async def test_a_registered_pipeline_that_comes_to_nothing_fails_the_turn(talk, 
 
     assert await chat.says("hello") == chat.journey.config.texts.apology
     assert "no such line" in chat.last.metadata["error"]["message"]
+
+
+@pytest.mark.parametrize("given", [3, ["clerk"], {"a": 1}], ids=repr)
+def test_what_cannot_be_called_is_no_agent(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match="is no agent"):
+        Pipeline.parallel([explains, given])
+
+
+async def test_an_agents_own_error_is_told_among_the_results_alone() -> None:
+    def careful(given: dict[str, Any]) -> dict[str, Any]:
+        return {"response": "checked", "error": "none", "pipeline": "blue"}
+
+    outputs = await Pipeline.sequential([careful]).run(message="hello")
+
+    assert "error" not in outputs
+    assert outputs["pipeline"]["status"] == "complete"
+    assert outputs["pipeline"]["results"][0]["outputs"]["error"] == "none"
+
+
+async def test_a_name_that_an_agent_makes_up_does_not_fill_the_flags() -> None:
+    def lost(given: dict[str, Any]) -> dict[str, Any]:
+        return {"response": "hm", "handoff": {"to": "x" * 5_000, "reason": ""}}
+
+    outputs = await Pipeline.handoff([lost, explains]).run(message="hello")
+
+    assert outputs["pipeline"]["flags"] == [f"handoff_refused:unknown:{'x' * 64}"]
