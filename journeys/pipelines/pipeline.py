@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,6 +42,8 @@ class Pipeline(ABC):
         Raises:
             ConfigurationError: One runs already; write `await pipeline.run(...)` there.
         """
+        import asyncio  # noqa: PLC0415 - it takes longer to load than this whole package
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:
