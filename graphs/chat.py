@@ -25,21 +25,21 @@ class ChatMessage(Message):
     type: str
 
 
-def add_chat_messages(window: list[ChatMessage], new: Any) -> list[ChatMessage]:
+def add_chat_messages(window: list[Any], new: Any) -> list[ChatMessage]:
     """Add messages to the window as `add_messages` does.
 
     Each gets an id: a client that edits a state sends all of it back, and what it only sends
     back must replace itself, not be said twice.
     """
     batch = uuid.uuid4().hex
-    merged: list[Any] = add_messages([*window], new)
-    return [_readable(message, f"{batch}-{place}") for place, message in enumerate(merged)]
-
-
-def _readable(message: Any, id_: str) -> Any:
-    if "type" in message:
-        return message
-    return {"id": id_, **message, "type": _TYPES[message["role"]]}
+    merged: list[Any] = add_messages(window, new)
+    readable: list[Any] = [
+        message
+        if "type" in message
+        else {"id": f"{batch}-{place}", **message, "type": _TYPES[message["role"]]}
+        for place, message in enumerate(merged)
+    ]
+    return readable
 
 
 # Without this word in the schema of its messages, Studio offers no chat with a graph.
