@@ -64,11 +64,6 @@ class Work:
         agent = self.pipeline.roles.get(role)
         return agent.name if agent else ""
 
-    def role(self, name: str) -> str | None:
-        """Return the role of an agent, if it has one."""
-        roles = self.pipeline.roles.items()
-        return next((role for role, agent in roles if agent.name == name), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
