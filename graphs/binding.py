@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -14,6 +14,12 @@ EVENT = "__journey_event"
 """Marks our events on LangGraph's custom stream, which agents write to as well."""
 
 Step = Callable[[Any, Services], Awaitable[Update]]
+
+
+def event_in(mode: str, data: Any) -> Mapping[str, Any] | None:
+    """Return our event in a part of a stream; None if it is none of ours."""
+    ours = mode == "custom" and isinstance(data, dict) and EVENT in data
+    return data[EVENT] if ours else None
 
 
 def bind(step: Step, default: Services | None = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from graphs.agents import services_of
-from graphs.binding import EVENT
+from graphs.binding import event_in
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
 from graphs.threads import CompiledState, PipelineInput, answered, begin
@@ -76,8 +76,8 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
         with PipelineRun(pipeline.name, pipeline.pattern).aside() as seen:
             async with aclosing(events) as listed:
                 async for namespace, mode, data in seen.carrying(listed):
-                    if mode == "custom" and isinstance(data, dict) and EVENT in data:
-                        yield _without_pathway(data[EVENT])
+                    if event := event_in(mode, data):
+                        yield _without_pathway(event)
                     elif mode == "values" and not namespace:
                         values = data
             outputs = _told(pipeline, values, usage)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.binding import EVENT
+from graphs.binding import event_in
 from graphs.failures import (
     PATHWAY_FAILURES,
     apology,
@@ -141,8 +141,7 @@ async def _streamed(
     last: Mapping[str, Any] = {}
     modes = {"stream_mode": ["custom", "values"], "subgraphs": True}
     async for namespace, mode, data in astream(inputs, config, **options, **modes):
-        if mode == "custom" and isinstance(data, dict) and EVENT in data:
-            event = data[EVENT]
+        if event := event_in(mode, data):
             details = {name: value for name, value in event.items() if name != "type"}
             tell(JourneyEvent(event["type"], details))
         elif mode == "values" and not namespace:

@@ -19,16 +19,28 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     """Ask for a proposal, then for a vote on all of them."""
     if phase(work) == PROPOSE:
         return Brief({"phase": PROPOSE}, {"phase": PROPOSE}, lambda: _PROPOSE)
-    listed = [
-        {"id": proposal["agent"], "outputs": copied(proposal["values"])}
-        for proposal in proposals(work)
-    ]
-    return Brief(
-        {"phase": VOTE, "proposals": listed}, {"phase": VOTE}, lambda: ballot(work, proposals(work))
-    )
+    return vote_on(proposals(work))
 
 
-def ballot(work: Work, candidates: list[Output]) -> Ask:
+def vote_on(candidates: list[Output], **also: Any) -> Brief:
+    """Ask for a vote on what some agents said.
+
+    Args:
+        candidates: What can be voted for.
+        **also: Given beside it, by name.
+    """
+    listed = [{"id": c["agent"], "outputs": copied(c["values"])} for c in candidates]
+    extra = {"phase": VOTE, **also, "proposals": listed}
+    return Brief(extra, {"phase": VOTE}, lambda: _ballot(candidates))
+
+
+def votes_in(work: Work) -> list[Output]:
+    """Return the votes that there are, in the order of the agents."""
+    cast = [r for r in work.results if r.get("phase") == VOTE and not r.get("error")]
+    return in_order(cast)
+
+
+def _ballot(candidates: list[Output]) -> Ask:
     """Return what a model is asked for in a vote: one of the candidates, and how sure it is."""
     names = tuple(dict.fromkeys(candidate["agent"] for candidate in candidates))
     fields = (
@@ -60,10 +72,9 @@ def proposals(work: Work) -> list[Output]:
 
 def outcome(work: Work) -> Outcome:
     """Count the votes that there are."""
-    votes = [r for r in in_order(work.results) if r.get("phase") == VOTE and not r.get("error")]
     settings = work.pipeline.settings
     strategy, threshold = settings["voting_strategy"], settings["threshold"]
-    return counted(work, proposals(work), votes, strategy, threshold)
+    return counted(work, proposals(work), votes_in(work), strategy, threshold)
 
 
 def conclude(work: Work) -> Conclusion:

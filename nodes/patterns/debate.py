@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from journeys.io_fields import FieldSpec
-from nodes.patterns.consensus import VOTE, ballot
+from nodes.patterns.consensus import VOTE, vote_on, votes_in
 from nodes.patterns.votes import Outcome, counted
 from nodes.patterns.work import (
     RESPONSE,
@@ -19,7 +19,6 @@ from nodes.patterns.work import (
     only,
     shown,
 )
-from nodes.plain import copied
 from nodes.state import Output
 
 JUDGE = "judge"
@@ -38,9 +37,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     if name == work.holder(JUDGE):
         return Brief(talk, ask=lambda: _verdict_of(work))
     if work.progress.get("phase") == VOTE:
-        listed = [{"id": r["agent"], "outputs": copied(r["values"])} for r in last_words(work)]
-        extra = {"phase": VOTE, **talk, "proposals": listed}
-        return Brief(extra, {"phase": VOTE}, lambda: ballot(work, last_words(work)))
+        return vote_on(last_words(work), **talk)
     number = current_round(work)
     phase = POSITION if number == 1 else REBUTTAL
     said = {"phase": phase, "round": number}
@@ -78,8 +75,7 @@ def last_words(work: Work) -> list[Output]:
 
 def outcome(work: Work) -> Outcome:
     """Count the votes for where the agents stood in the end."""
-    votes = [r for r in in_order(work.results) if r.get("phase") == VOTE and not r.get("error")]
-    return counted(work, last_words(work), votes, "majority", _MAJORITY)
+    return counted(work, last_words(work), votes_in(work), "majority", _MAJORITY)
 
 
 def conclude(work: Work) -> Conclusion:
