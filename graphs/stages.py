@@ -28,7 +28,7 @@ from nodes.inputs import base_of, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import ended_as, own_flags, within
 from nodes.patterns.seat import Seat
-from nodes.patterns.work import Work, merged
+from nodes.patterns.work import Work
 from nodes.services import Services
 from nodes.state import AgentError, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
@@ -206,7 +206,7 @@ def _given_by(
     ended = conclude_as_one(work)
     parts = within(seat.name, results)
     given = {
-        "values": merged(ended.values),
+        "values": ended.values[0],
         "flags": [*own_flags(results), *ended.report.get("flags", ())],
         "streamed": any(result["streamed"] for result in results),
         "parts": parts,

@@ -37,7 +37,7 @@ def conclude(work: Work) -> Conclusion:
 
 
 def conclude_as_one(work: Work) -> Conclusion:
-    """Return the same with all outputs as one.
+    """Return the same with all outputs as one: exactly one dict, which may be empty.
 
     Where they do not go together, a pipeline that is graceful failed as a whole.
 
@@ -50,4 +50,4 @@ def conclude_as_one(work: Work) -> Conclusion:
     except ContextMergeError as error:
         if work.pipeline.error_handling != "graceful":
             raise
-        return Conclusion(blame=work.pipeline.name, error=str(error))
+        return Conclusion(({},), blame=work.pipeline.name, error=str(error))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from journeys import Agent, ModelError, PatternPipeline
@@ -116,7 +116,7 @@ class Chooser:
         models, config = self.services.models, self.services.config
         if models is None:
             raise ModelError("not_configured", "no model is configured to choose an agent")
-        asked = {"task": task, "choose": k, "agents": [asdict(agent.card) for agent in agents]}
+        asked = {"task": task, "choose": k, "agents": [agent.card_data for agent in agents]}
         messages = [
             {"role": "system", "content": CHOOSING},
             {"role": "user", "content": as_data(asked)},

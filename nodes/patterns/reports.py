@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodes.patterns.work import Conclusion, Work, as_they_began, merged
+from nodes.patterns.work import Conclusion, Work, as_they_began
 from nodes.state import Output
 
 OWN_NAMES = ("error", "pipeline")
@@ -48,7 +48,12 @@ def own_flags(results: Iterable[Output]) -> list[str]:
 
 
 def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
-    """Return what a run of a pipeline gives back: its outputs, and how they came about."""
+    """Return what a run of a pipeline gives back: its outputs, and how they came about.
+
+    Args:
+        work: The work.
+        ended: What it came to, with all outputs as one.
+    """
     worked = list(leaves(as_they_began(work.results)))
     failed = [_failure(result) for result in worked if result.get("error")]
     flags = own_flags(work.results)
@@ -61,9 +66,7 @@ def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
         "flags": list(dict.fromkeys([*flags, *ended.report.get("flags", ())])),
     }
     wrong = {"error": f"{ended.blame}: {ended.error}"} if ended.blame is not None else {}
-    values = merged(ended.values)
-    for name in OWN_NAMES:
-        values.pop(name, None)
+    values = {name: value for name, value in ended.values[0].items() if name not in OWN_NAMES}
     return {**values, **wrong, "pipeline": story}
 
 
