@@ -9,6 +9,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from graphs.allowed import check_allowed
+from graphs.tools import reserved_in, shared_tools
 from journeys import (
     Agent as DeclaredAgent,
 )
@@ -26,7 +27,7 @@ from nodes.calling import Callee, Overdue, as_agent
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models, chat_of
-from nodes.llm.tools import toolbox_of
+from nodes.llm.tools import Usable, toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
 
@@ -103,27 +104,39 @@ def services_of(
     agents: Mapping[str, Any],
     models: Models | None = None,
     overdue: Overdue = lambda agent: lambda: None,
+    *,
+    tools: Mapping[str, Any] | None = None,
 ) -> Services:
     """Return the services of a journey with these agents.
 
     Raises:
         AgentNotRegisteredError: Agents are missing, or one is not used.
-        ConfigurationError: One is a `ModelAgent`, and there is no model for it.
+        ConfigurationError: One is a `ModelAgent`, and there is no model for it; or a tool is
+            missing.
     """
     for name, agent in agents.items():
         check_agent(spec, name, agent, overdue)
+    shared = shared_tools(spec, tools or {})
     known = {name: registered_agent(name, agent) for name, agent in agents.items()}
     agents = {name: agent.call for name, agent in known.items()}
     check_all(spec, agents, has_model=models is not None)
-    check_allowed(spec, agents)
-    made = _Maker(spec, config, models, overdue)
+    check_allowed(spec, agents, shared)
+    made = _Maker(spec, config, models, overdue, shared)
     callable_agents = {
         (pathway.id, path): made.agent(
             pathway, agent.name, agents.get(agent.name) if agent.call is None else agent.call
         )
         for pathway, path, agent in _places(spec)
     }
-    return Services(spec, config, callable_agents, matcher_of(spec), known, models)
+    return Services(
+        spec,
+        config,
+        callable_agents,
+        matcher_of(spec),
+        known,
+        models,
+        toolbox=toolbox_of(spec.id, [], overdue, shared=shared),
+    )
 
 
 # By identity, which lasts as long as the entry: it holds what was registered.
@@ -150,12 +163,18 @@ class _Maker:
     """Makes what was registered, or nothing, into an agent of a pathway."""
 
     def __init__(
-        self, spec: JourneySpec, config: JourneyConfig, models: Models | None, overdue: Overdue
+        self,
+        spec: JourneySpec,
+        config: JourneyConfig,
+        models: Models | None,
+        overdue: Overdue,
+        shared: Mapping[str, Usable],
     ) -> None:
         self._spec = spec
         self._config = config
         self._models = models
         self._overdue = overdue
+        self._shared = shared
 
     def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Callee:
         if given is None or isinstance(given, ModelAgent):
@@ -166,14 +185,21 @@ class _Maker:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self._spec, pathway.id, signature),
-            self._chat(name, given),
-            toolbox_of(name, given.tools, self._overdue, pathway.tools),
+            self._chat(pathway, name, given),
+            toolbox_of(
+                name,
+                given.tools,
+                self._overdue,
+                pathway.tools,
+                shared=self._shared,
+                reserved=reserved_in(self._spec, pathway),
+            ),
             # Before the pathway's own time is up: what a model failed at is not tried again.
             min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
         )
         return Callee(name, caller, signature, caller.asked)
 
-    def _chat(self, name: str, given: ModelAgent) -> Chat:
+    def _chat(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
         if given.model is not None and not isinstance(given.model, str):
             return chat_of(given.model)
         if self._models is None:
@@ -183,7 +209,8 @@ class _Maker:
             )
         if given.model:
             return self._models.named(given.model)
-        return self._models.step(self._config.agent_model)
+        own = self._spec.part_of(pathway.id).model
+        return self._models.named(own) if own else self._models.step(self._config.agent_model)
 
 
 def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from journeys import (
@@ -17,7 +17,9 @@ from journeys.errors import did_you_mean
 from nodes.llm.tools import tool_name
 
 
-def check_allowed(spec: JourneySpec, agents: Mapping[str, Any]) -> None:
+def check_allowed(
+    spec: JourneySpec, agents: Mapping[str, Any], shared: Collection[str] = ()
+) -> None:
     """Refuse a `__tools__` that names what no agent of its pathway brings, or does not reach.
 
     Where all agents are functions, which do not let a model call anything, nothing is judged.
@@ -25,6 +27,7 @@ def check_allowed(spec: JourneySpec, agents: Mapping[str, Any]) -> None:
     Args:
         spec: The journey.
         agents: Those that are registered, by name.
+        shared: Names of the journey's own tools.
 
     Raises:
         ConfigurationError: A name in a `__tools__` is nobody's, with did-you-mean; or a pipeline
@@ -37,7 +40,7 @@ def check_allowed(spec: JourneySpec, agents: Mapping[str, Any]) -> None:
         given = [agents.get(a.name, ModelAgent()) if a.call is None else a.call for a in leaves]
         models = [model for item in given for model in _models_in(item)]
         if models:
-            _check_names(pathway, _brought(models))
+            _check_names(pathway, [*_brought(models), *shared])
         for item in given:
             if isinstance(item, PatternPipeline):
                 _check_reach(pathway, item)

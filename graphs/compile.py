@@ -188,12 +188,13 @@ def compile_standalone(
     agents: Mapping[str, Any],
     config: JourneyConfig,
     model: Any = None,
+    tools: Mapping[str, Any] | None = None,
     checkpointer: Any = None,
 ) -> Graph:
     """Return the compiled graph of a journey without a manager, its agents built in."""
     # As a node it hands its messages to the graph around it, and that one to whoever asks.
     is_node = checkpointer is True
-    services = services_of(spec, config, agents, open_models(model))
+    services = services_of(spec, config, agents, open_models(model), tools=tools or {})
     graph = build(spec, config, services, chat=not is_node)
     compiled: Graph = graph.compile(checkpointer=checkpointer, name=spec.id)
     return compiled

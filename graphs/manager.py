@@ -20,6 +20,7 @@ from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
 from graphs.statements import Row
 from graphs.streams import events_of
+from graphs.tools import check_tools
 from graphs.turns import Tell, begin, take
 from journeys import (
     AuditEntry,
@@ -63,6 +64,7 @@ class PathwayManager:
         *,
         agents: Mapping[str, Any] | None = None,
         model: Any = None,
+        tools: Mapping[str, Any] | None = None,
         saver: Any = None,
         on_end: Callable[[JourneyResponse], Any] | None = None,
         on_expire: Callable[[str], Any] | None = None,
@@ -72,6 +74,8 @@ class PathwayManager:
         self.config = config or JourneyConfig()
         check_model(model)
         self._model = model
+        self._tools = dict(tools or {})
+        check_tools(self.spec, self._tools)
         self._models: Models | None = None
         self._saver = saver
         self._on_end = on_end
@@ -289,6 +293,11 @@ class PathwayManager:
         if self._services is None:
             self._models = self._models or open_models(self._model)
             self._services = services_of(
-                self.spec, self.config, self._agents, self._models, self._late.overdue
+                self.spec,
+                self.config,
+                self._agents,
+                self._models,
+                self._late.overdue,
+                tools=self._tools,
             )
         return self._services

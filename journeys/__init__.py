@@ -2,6 +2,7 @@
 
 from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.config import JourneyConfig, Texts
 from journeys.context import MergeStrategy
@@ -23,6 +24,7 @@ from journeys.errors import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
 from journeys.model_agent import ModelAgent
@@ -47,6 +49,7 @@ from journeys.transitions import (
     IntentTrigger,
     Transition,
 )
+from journeys.validation import Validation
 
 __all__ = [
     "NEVER",
@@ -56,12 +59,15 @@ __all__ = [
     "AlwaysTrigger",
     "AuditEntry",
     "BaseTrigger",
+    "Call",
     "ConditionTrigger",
     "ConfigurationError",
     "ContextMergeError",
     "ContextSizeExceededError",
     "FieldVersion",
     "FromContext",
+    "Guideline",
+    "GuidelineSpec",
     "Handoff",
     "InputField",
     "IntentTrigger",
@@ -88,6 +94,7 @@ __all__ = [
     "Pipeline",
     "ReturnToPrevious",
     "ReturnToSpecific",
+    "Scope",
     "SessionExistsError",
     "SessionExpiredError",
     "SessionNotStartedError",
@@ -96,9 +103,11 @@ __all__ = [
     "StateError",
     "Texts",
     "Tool",
+    "ToolSpec",
     "TranscriptEntry",
     "Transition",
     "TransitionSpec",
+    "Validation",
     "VersionInfo",
     "VersionNotFoundError",
     "select_best_agent",

@@ -25,6 +25,12 @@ class Texts:
         too_deep: Answer when a detour would exceed the depth limit.
         empty: Answer to an empty message.
         too_long: Answer to a message over the size limit.
+        refused: Answer of a turn that failed in a journey that refuses to go on then.
+        unsafe: Answer in place of a reply that breaks the rules, where the journey has no
+            `__safe_reply__` of its own.
+        unsure: Answer of a concierge to a message that starts none of its journeys.
+        which: Question of a concierge which of its journeys is meant; `{journeys}` stands for them.
+        cancelled: Answer when the user gives up a journey.
     """
 
     closing: str = "We are all done here. If you need anything else, just say so."
@@ -32,6 +38,11 @@ class Texts:
     too_deep: str = "Let us finish what we have open first; then we can get to that."
     empty: str = "I did not catch anything. What would you like to say?"
     too_long: str = "That is more than I can read at once. Could you put it more briefly?"
+    refused: str = "I cannot go on with this right now. Please try again later."
+    unsafe: str = "I am not able to answer that here. Is there anything else that I can do?"
+    unsure: str = "I am not sure that I can help with that. What would you like to do?"
+    which: str = "What can I help you with? {journeys}"
+    cancelled: str = "All right, we leave that. Is there anything else?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +63,16 @@ class JourneyConfig:
         intent_cache_ttl_seconds: How long a verdict answers for the same message at the same
             point; 0 asks anew each time.
         agent_model: OpenAI model of the agents that are models.
+        validation_model: OpenAI model that judges replies, where a journey has them checked.
+        activation_confidence_threshold: Confidence, 0 to 1, that a verdict must exceed to start a
+            journey of a concierge.
+        guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
+        guideline_candidates: Most guidelines that are put to a model in a turn.
+        guideline_timeout_seconds: Longest wait for what matches guidelines without a model.
+        guideline_breaker_failures: Failures in a row after which guidelines are not put to a model
+            for a while.
+        guideline_breaker_seconds: How long that is.
+        turn_timeout_seconds: Longest turn; then the user gets the answer of a failed one.
         model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
             its answer included.
         max_pathway_depth: Most paused pathways at a time.
@@ -82,6 +103,14 @@ class JourneyConfig:
     intent_timeout_seconds: float = 10.0
     intent_cache_ttl_seconds: float = 300.0
     agent_model: str = "gpt-4o-mini"
+    validation_model: str = "gpt-4o-mini"
+    activation_confidence_threshold: float = 0.7
+    guideline_confidence_threshold: float = 0.6
+    guideline_candidates: int = 20
+    guideline_timeout_seconds: float = 1.0
+    guideline_breaker_failures: int = 3
+    guideline_breaker_seconds: float = 60.0
+    turn_timeout_seconds: float = 120.0
     model_timeout_seconds: float = 30.0
     max_pathway_depth: int = 10
     pathway_timeout_seconds: float = 60.0
@@ -120,6 +149,13 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "intent_timeout_seconds": (0.001, DAY),
     "intent_cache_ttl_seconds": (0.0, DAY),
     "model_timeout_seconds": (0.001, DAY),
+    "activation_confidence_threshold": (0.0, 1.0),
+    "guideline_confidence_threshold": (0.0, 1.0),
+    "guideline_candidates": (1, 100),
+    "guideline_timeout_seconds": (0.001, DAY),
+    "guideline_breaker_failures": (1, 1_000),
+    "guideline_breaker_seconds": (0.0, DAY),
+    "turn_timeout_seconds": (0.001, DAY),
     "max_pathway_depth": (1, 1_000),
     "pathway_timeout_seconds": (0.001, DAY),
     "max_context_size_bytes": (2, 2**30),
@@ -153,7 +189,7 @@ def _check_texts(texts: Any) -> None:
 
 
 def _check_model_names(config: JourneyConfig) -> None:
-    for name in ("intent_detection_model", "agent_model"):
+    for name in ("intent_detection_model", "agent_model", "validation_model"):
         value: Any = getattr(config, name)
         if not isinstance(value, str) or not value.strip():
             raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")

@@ -9,6 +9,7 @@ from journeys import door
 from journeys.config import JourneyConfig
 from journeys.display import Drawing
 from journeys.errors import JourneyDefinitionError
+from journeys.guidelines import Guideline
 from journeys.outcomes import (
     AuditEntry,
     FieldVersion,
@@ -21,7 +22,8 @@ from journeys.outcomes import (
 from journeys.pathway import Pathway
 from journeys.reader import pathway_classes, read_journey
 from journeys.spec import JourneySpec
-from journeys.transitions import Transition
+from journeys.transitions import BaseTrigger, Transition
+from journeys.validation import Validation
 
 if TYPE_CHECKING:
     from graphs.manager import PathwayManager
@@ -31,8 +33,13 @@ class Journey:
     """A whole conversation with a goal; declare one by subclassing.
 
     The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
-    first), `__transitions__`, `__version__` (default: a hash of the definition) and
-    `__sensitive__` (everything stored is encrypted). It is read once, into a frozen `spec`.
+    first), `__transitions__`, `__version__` (default: a hash of the definition), `__sensitive__`
+    (everything stored is encrypted), and what controls the flow (docs/flow-control.md):
+    `__guidelines__`, `__validation__`, `__safe_reply__` (said in place of a reply that breaks
+    them), `__degrade__` (what is done when the journey itself fails: "canned", "freeform" or
+    "refuse"), `__model__` (OpenAI model of its agents), and among other journeys `__activation__`
+    (what starts it) and `__shared__` (what it leaves to them). It is read once, into a frozen
+    `spec`.
     A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
     bases and plain mixins as well; `NamePath = None` takes an inherited one away.
 
@@ -46,6 +53,8 @@ class Journey:
             `OPENAI_API_KEY` is set (`OPENAI_BASE_URL` for a compatible server), else no model. A
             LangChain chat model, or the name of an OpenAI model: that one for every step. False: no
             model, whatever the environment says.
+        tools: Tool name -> function, LangChain tool, or `Tool`: what does the work of the tools
+            that pathways call and that guidelines and files name. Model agents may use them too.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
         on_end: Called with the response of a turn in which the journey ended, perhaps anew.
         on_expire: Called with the id of a session of this journey that is found to have expired.
@@ -79,12 +88,19 @@ class Journey:
     __transitions__: ClassVar[Sequence[Transition]] = ()
     __version__: ClassVar[str | None] = None
     __sensitive__: ClassVar[bool] = False
+    __guidelines__: ClassVar[Sequence[Guideline]] = ()
+    __validation__: ClassVar[Validation | None] = None
+    __safe_reply__: ClassVar[str] = ""
+    __degrade__: ClassVar[str] = "canned"
+    __model__: ClassVar[str | None] = None
+    __activation__: ClassVar[Sequence[BaseTrigger | str]] = ()
+    __shared__: ClassVar[Sequence[str]] = ()
     spec: ClassVar[JourneySpec]
     manager: PathwayManager
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, spec: JourneySpec | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.spec = read_journey(cls, Journey)
+        cls.spec = spec or read_journey(cls, Journey)
 
     def __init__(
         self,
@@ -93,6 +109,7 @@ class Journey:
         *,
         agents: Mapping[str, Any] | None = None,
         model: Any = None,
+        tools: Mapping[str, Any] | None = None,
         saver: Any = None,
         on_end: Any = None,
         on_expire: Any = None,
@@ -104,6 +121,7 @@ class Journey:
             config=self.config,
             agents=agents,
             model=model,
+            tools=tools,
             saver=saver,
             on_end=on_end,
             on_expire=on_expire,
@@ -117,6 +135,7 @@ class Journey:
         *,
         agents: Mapping[str, Any] | None = None,
         model: Any = None,
+        tools: Mapping[str, Any] | None = None,
         saver: Any = None,
         on_end: Any = None,
         on_expire: Any = None,
@@ -129,7 +148,8 @@ class Journey:
             AgentNotRegisteredError: `agents` was given and leaves names without an agent.
         """
         callbacks = {"on_end": on_end, "on_expire": on_expire}
-        journey = cls(session_id, config, agents=agents, model=model, saver=saver, **callbacks)
+        given = {"agents": agents, "model": model, "tools": tools, "saver": saver}
+        journey = cls(session_id, config, **given, **callbacks)
         try:
             await journey.manager.restore(agents=agents)
         except BaseException:
@@ -144,6 +164,7 @@ class Journey:
         config: JourneyConfig | None = None,
         *,
         model: Any = None,
+        tools: Mapping[str, Any] | None = None,
         checkpointer: Any = None,
     ) -> Any:
         """Return the journey as a compiled LangGraph graph, without a saver.
@@ -156,6 +177,7 @@ class Journey:
             agents: Agent name -> agent.
             config: Settings; those of sessions and stores play no part.
             model: As of the journey itself.
+            tools: As of the journey itself.
             checkpointer: For a LangGraph program of your own: a saver, or True where the graph is
                 a node of another one and is to keep its place between that graph's runs.
 
@@ -164,7 +186,12 @@ class Journey:
         """
         settings = config or JourneyConfig()
         return door.compile_journey(
-            cls.spec, agents=agents or {}, config=settings, model=model, checkpointer=checkpointer
+            cls.spec,
+            agents=agents or {},
+            config=settings,
+            model=model,
+            tools=tools or {},
+            checkpointer=checkpointer,
         )
 
     @classmethod

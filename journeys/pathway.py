@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.calls import Call
 from journeys.context import MergeStrategy
+from journeys.guidelines import Guideline
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.signature import Signature
 
@@ -20,7 +22,12 @@ class Pathway:
     Attributes:
         __signature__: The contract of its agents: a Signature class or instance.
         __agents__: Names of the agents that run, in order. None: nothing runs, nothing is said.
-        __tools__: Names of the tools that model agents may use here. None: all that they bring.
+        __action__: What its agents are to do here, in words; models are told it as instructions.
+        __calls__: Tools that are called before the agents work, each a `Call` or a name; the agents
+            are given the results as `tool_results`.
+        __guidelines__: Rules of behaviour that hold in this pathway alone.
+        __tools__: Names of the tools that model agents may use here. None: all that they bring, but
+            for those that a guideline gives them only when it holds.
         __pipeline__: How they work together: "sequential" (default) or the name of another of the
             nine patterns, or a pipeline as an object, which brings its agents along: by themselves,
             or by names that the journey registers.
@@ -43,6 +50,9 @@ class Pathway:
 
     __signature__: ClassVar[type[Signature] | Signature | None] = None
     __agents__: ClassVar[Sequence[str]] = ()
+    __action__: ClassVar[str] = ""
+    __calls__: ClassVar[Sequence[Call | str]] = ()
+    __guidelines__: ClassVar[Sequence[Guideline]] = ()
     __tools__: ClassVar[Sequence[str] | None] = None
     __pipeline__: ClassVar[str | PatternPipeline] = "sequential"
     __pipeline_config__: ClassVar[Mapping[str, Any]] = {}

@@ -13,6 +13,9 @@ from journeys.bodies import bodies, unknown
 from journeys.checks import judge_fault, reference_faults, strategies_of
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeys.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
+from journeys.guideline_reader import read_guidelines
+from journeys.guidelines import GuidelineSpec
 from journeys.io_fields import SignatureSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.pipeline_reader import read_pipeline, registered
@@ -28,7 +31,13 @@ from journeys.spec import (
 from journeys.transition_reader import read_transitions
 from journeys.warning_signs import warnings_of
 
-JOURNEY_ATTRIBUTES = ("__entry_pathway__", "__transitions__", "__version__", "__sensitive__")
+JOURNEY_ATTRIBUTES = (
+    "__entry_pathway__",
+    "__transitions__",
+    "__version__",
+    "__sensitive__",
+    *FLOW_ATTRIBUTES,
+)
 _SUFFIXES = ("Path", "Pathway")
 
 
@@ -63,14 +72,20 @@ def read_journey(cls: type, root: type) -> JourneySpec:
     faults += _nested_faults(cls, root)
     classes = pathway_classes(cls, root)
     pathways: dict[str, PathwaySpec] = {}
+    guidelines: list[GuidelineSpec] = []
     for id_, klass in classes.items():
-        pathways[id_] = _read_pathway(id_, klass, f"{cls.__name__}.{klass.__name__}", faults)
+        where = f"{cls.__name__}.{klass.__name__}"
+        pathways[id_] = _read_pathway(id_, klass, where, faults)
+        guidelines += read_guidelines(
+            where, klass.__guidelines__, faults, journey=journey_id(cls.__name__), pathway=id_
+        )
     transitions = read_transitions(cls.__name__, getattr(cls, "__transitions__", ()), faults)
     entry = _entry(cls)
     faults += reference_faults(cls.__name__, entry, pathways, transitions)
+    flow = read_flow(cls, journey_id(cls.__name__), guidelines, faults)
     if faults:
         raise JourneyDefinitionError(faults)
-    return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions)
+    return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions, flow)
 
 
 def _spec(
@@ -79,12 +94,14 @@ def _spec(
     entry: str,
     pathways: Mapping[str, PathwaySpec],
     transitions: Sequence[TransitionSpec],
+    flow: Mapping[str, Any],
 ) -> JourneySpec:
     purpose = docstring(cls, root)
     sensitive = bool(getattr(cls, "__sensitive__", False))
     declared = getattr(cls, "__version__", None)
     sources = {u.argument for t in transitions for u in t.updates if u.how in ("append", "copy")}
-    parts = (cls.__name__, purpose, entry, list(pathways.values()), list(transitions), sensitive)
+    shape = (list(pathways.values()), list(transitions))
+    parts = (cls.__name__, purpose, entry, *shape, sensitive, flow)
     spec = JourneySpec(
         id=journey_id(cls.__name__),
         name=cls.__name__,
@@ -97,6 +114,7 @@ def _spec(
         reachable=reachable(entry, pathways, transitions),
         sensitive=sensitive,
         version=declared or content_hash(*parts),
+        **flow,
     )
     return replace(spec, warnings=tuple(warnings_of(spec)))
 
@@ -178,6 +196,8 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
         complete_when=reader.complete_when(),
         runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False),
         timeout=reader.timeout(),
+        action=reader.typed("__action__", str, ""),
+        calls=read_calls(where, klass.__calls__, faults),
     )
 
 

@@ -13,10 +13,13 @@ from types import CellType, CodeType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.calls import Call, ToolSpec
 from journeys.context import MergeStrategy
+from journeys.guidelines import GuidelineSpec
 from journeys.io_fields import FieldSpec, SignatureSpec
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.transitions import BaseTrigger, ConditionTrigger
+from journeys.validation import Validation
 
 RESERVED_IDS = ("understand", "settle")
 """Names of the graph's own nodes."""
@@ -43,7 +46,9 @@ class PathwaySpec:
     """One pathway: a stretch of the talk that compiles to a subgraph.
 
     `agents` are the names that the journey registers agents for; `pipeline` is how all of its
-    agents work together, None where nobody works.
+    agents work together, None where nobody works. `action` guides its agents, `calls` are made
+    before they work. `journey` is the id of the journey that it is a part of, where several are
+    one; `forgets` names what the context loses when it leads on to `next`.
     """
 
     id: str
@@ -59,6 +64,10 @@ class PathwaySpec:
     complete_when: Completion = None
     runs_on_arrival: bool = False
     timeout: float | None = None
+    action: str = ""
+    calls: tuple[Call, ...] = ()
+    journey: str = ""
+    forgets: tuple[str, ...] = ()
 
     @property
     def is_detour(self) -> bool:
@@ -106,7 +115,10 @@ class JourneySpec:
     """A whole journey as data. `version` is a hash of it, unless the author gave one.
 
     `strategies` holds the one merge strategy of each accumulated name, `kept` the names that
-    context updates read, `reachable` the pathways that a session can come to.
+    context updates read, `reachable` the pathways that a session can come to. `guidelines` are
+    those of the journey and of all its pathways; `tools` are declared by name and handed over when
+    it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
+    them. `parts` are the journeys that a concierge is made of, by id.
     """
 
     id: str
@@ -121,6 +133,19 @@ class JourneySpec:
     sensitive: bool
     version: str
     warnings: tuple[str, ...] = ()
+    guidelines: tuple[GuidelineSpec, ...] = ()
+    tools: Mapping[str, ToolSpec] = field(default_factory=dict)
+    activation: tuple[BaseTrigger, ...] = ()
+    shared: tuple[str, ...] = ()
+    degrade: str = "canned"
+    safe_reply: str = ""
+    validation: Validation | None = None
+    model: str | None = None
+    parts: Mapping[str, JourneySpec] = field(default_factory=dict)
+
+    def part_of(self, pathway_id: str) -> JourneySpec:
+        """Return the journey that a pathway belongs to: this one, unless it is made of several."""
+        return self.parts.get(self.pathways[pathway_id].journey, self)
 
     @property
     def agents(self) -> dict[str, list[str]]:
@@ -230,12 +255,15 @@ _OWN = tuple(
     for name in (
         "agent_card",
         "behaviors",
+        "calls",
+        "guidelines",
         "io_fields",
         "model_agent",
         "pipelines.limits",
         "pipelines.pattern",
         "spec",
         "transitions",
+        "validation",
     )
 )
 

@@ -9,6 +9,7 @@ from typing import Any
 from journeys import Agent, JourneyConfig, JourneySpec
 from nodes.calling import Callee
 from nodes.llm.models import Models
+from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
 from nodes.matcher import Matcher
 
@@ -31,6 +32,7 @@ class Services:
         usage: Counts what the models of the running turn are asked; None if nobody wants to know.
         listening: Whether anybody hears the turn while it runs; a model need not stream otherwise.
         emit: Takes an event of the running turn, for streams.
+        toolbox: The tools of the journey itself, which pathways call.
     """
 
     spec: JourneySpec
@@ -42,6 +44,7 @@ class Services:
     usage: Usage | None = None
     listening: bool = True
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
+    toolbox: Toolbox | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -60,6 +63,7 @@ class Services:
             self.usage,
             self.listening,
             emit,
+            self.toolbox,
         )
 
     @property

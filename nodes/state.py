@@ -107,7 +107,8 @@ class Turn(TypedDict):
     `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
     `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
     asked; it is None where nobody counts, as in Studio, which does so itself. `asked` is what the
-    user was asked about before, and agents may do now.
+    user was asked about before, and agents may do now. `guidelines` are those that hold, the first
+    to count first, and `checks` how the reply was checked.
     """
 
     number: int
@@ -129,6 +130,43 @@ class Turn(TypedDict):
     error: Failure | None
     done: bool
     asked: NotRequired[list[Pending]]
+    guidelines: NotRequired[list[Guided]]
+    checks: NotRequired[list[Check]]
+
+
+class Guided(TypedDict):
+    """A guideline that holds in a turn, and how that was found.
+
+    `tier` is model, code, always, or bypassed where nothing could be asked; `pathway` and `journey`
+    are where it applies, None for everywhere.
+    """
+
+    id: str
+    scope: str
+    journey: str | None
+    pathway: str | None
+    action: str
+    tools: list[str]
+    tier: str
+    confidence: float
+    reason: str
+
+
+class Check(TypedDict):
+    """One check of a reply; a row of the validation audit is written from it.
+
+    `outcome` is sent, masked, rewritten or replaced. `violations` say what was wrong with the reply
+    that was checked first. `bypassed` says that the model's check could not be made.
+    """
+
+    pathway: str
+    is_valid: bool
+    violations: list[str]
+    confidence: float | None
+    latency_ms: float
+    outcome: str
+    bypassed: bool
+    review: bool
 
 
 class AgentError(TypedDict):

@@ -27,6 +27,7 @@ class Parameters:
         session: Parameter -> where the session fills it from.
         kept_back: Names of what is not a model's to give.
         optional: Names of those that have a default.
+        declared: JSON schema that a journey declares of what models give; None if it does not.
     """
 
     schema: Any
@@ -34,6 +35,7 @@ class Parameters:
     session: Mapping[str, FromContext]
     kept_back: frozenset[str]
     optional: frozenset[str]
+    declared: Mapping[str, Any] | None = None
 
     @property
     def is_json_schema(self) -> bool:
@@ -41,8 +43,15 @@ class Parameters:
         return isinstance(self.schema, Mapping)
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model that are its to give."""
-        return {name: value for name, value in arguments.items() if name not in self.kept_back}
+        """Return the arguments of a model that are its to give.
+
+        Raises:
+            ValueError: They do not fit what the journey declares.
+        """
+        given = {name: value for name, value in arguments.items() if name not in self.kept_back}
+        if self.declared is not None and (faults := misfits_told(self.declared, given)):
+            raise ValueError(f"the arguments do not fit: {faults}")
+        return given
 
     def filled(self, given: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
         """Return all arguments: the model's, and those that the session fills.

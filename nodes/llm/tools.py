@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as OneArgumentTool
 
-from journeys import ConfigurationError, ModelError, Tool
+from journeys import ConfigurationError, ModelError, Tool, ToolSpec
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
 from nodes.llm.arguments import Parameters, parameters_of
@@ -60,11 +60,18 @@ class Toolbox:
         agent: Its name.
         tools: Name -> tool.
         overdue: Asked when a turn goes on without the thread of a sync tool.
+        reserve: Name -> tool that a guideline gives the agent in the turns in which it holds.
     """
 
     agent: str
     tools: Mapping[str, Usable]
     overdue: Overdue
+    reserve: Mapping[str, Usable] = field(default_factory=dict)
+
+    def opened(self, names: Collection[str]) -> Toolbox:
+        """Return it with tools of the reserve."""
+        given = {name: usable for name, usable in self.reserve.items() if name in names}
+        return replace(self, tools={**self.tools, **given}) if given else self
 
     @property
     def shown(self) -> tuple[Mapping[str, Any], ...]:
@@ -143,7 +150,13 @@ def _permitted(
 
 
 def toolbox_of(
-    agent: str, given: Sequence[Any], overdue: Overdue, allowed: Collection[str] | None = None
+    agent: str,
+    given: Sequence[Any],
+    overdue: Overdue,
+    allowed: Collection[str] | None = None,
+    *,
+    shared: Mapping[str, Usable] | None = None,
+    reserved: Collection[str] = (),
 ) -> Toolbox:
     """Return the tools of an agent.
 
@@ -151,7 +164,9 @@ def toolbox_of(
         agent: Its name.
         given: Typed functions, LangChain tools, and `Tool`s of either.
         overdue: Asked when a turn goes on without the thread of a sync tool.
-        allowed: Names of those that it may use; None for all.
+        allowed: Names of those that it may use; None for all that are not reserved.
+        shared: Tools of the journey, by name; one that the agent brings itself comes first.
+        reserved: Names of those that only a guideline gives.
 
     Raises:
         ConfigurationError: One of them is none of these, has no description, or a name that is
@@ -169,8 +184,38 @@ def toolbox_of(
                 "Rename it."
             )
         tools[name] = usable
-    kept = {name: tools[name] for name in tools if allowed is None or name in allowed}
-    return Toolbox(agent, kept, overdue)
+    tools = {**(shared or {}), **tools}
+    kept = {
+        name: usable
+        for name, usable in tools.items()
+        if (name not in reserved if allowed is None else name in allowed)
+    }
+    reserve = {name: tools[name] for name in tools if name in reserved}
+    return Toolbox(agent, kept, overdue, reserve)
+
+
+def shared_tool(name: str, given: Any, declared: ToolSpec | None = None) -> Usable:
+    """Return a tool of the journey under its name there, and as the journey declares it.
+
+    Raises:
+        ConfigurationError: It is no tool.
+    """
+    usable = _usable(name, given if isinstance(given, Tool) else Tool(given))
+    if usable.tool.name != name:
+        usable = replace(usable, tool=usable.tool.model_copy(update={"name": name}))
+    function = dict(usable.parameters.shown["function"]) | {"name": name}
+    if declared is None:
+        return _shown_as(usable, function, None)
+    function["description"] = declared.description or function.get("description", "")
+    function["parameters"] = dict(declared.parameters)
+    return _shown_as(usable, function, declared.parameters)
+
+
+def _shown_as(
+    usable: Usable, function: Mapping[str, Any], declared: Mapping[str, Any] | None
+) -> Usable:
+    shown = {"type": "function", "function": function}
+    return replace(usable, parameters=replace(usable.parameters, shown=shown, declared=declared))
 
 
 def tool_name(given: Any) -> str:

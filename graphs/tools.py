@@ -1,0 +1,57 @@
+"""The tools of a journey: those that it declares and names, and what does their work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import ConfigurationError, JourneySpec, PathwaySpec
+from journeys.errors import did_you_mean
+from nodes.llm.tools import Usable, shared_tool
+
+
+def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
+    """Refuse a tool that is none, or that the journey, if it declares its tools, does not name.
+
+    Raises:
+        ConfigurationError: One is no tool, or its name is no tool of the journey.
+    """
+    for name, given in tools.items():
+        if spec.tools and name not in spec.tools:
+            hint = did_you_mean(name, list(spec.tools))
+            raise ConfigurationError(
+                f"{spec.name} declares no tool '{name}'.{hint} Its tools: {', '.join(spec.tools)}."
+            )
+        shared_tool(name, given, spec.tools.get(name))
+
+
+def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usable]:
+    """Return the tools of a journey, by name.
+
+    Raises:
+        ConfigurationError: One is no tool, or is missing; all that are missing are named.
+    """
+    check_tools(spec, tools)
+    if missing := [name for name in _needed(spec) if name not in tools]:
+        raise ConfigurationError(
+            f"{spec.name} has no tool for: {', '.join(missing)}. "
+            "Pass what does the work as tools={name: function}."
+        )
+    return {name: shared_tool(name, given, spec.tools.get(name)) for name, given in tools.items()}
+
+
+def _needed(spec: JourneySpec) -> list[str]:
+    """Return the names of the tools that must be there: all declared, and all called."""
+    called = [call.tool for pathway in spec.pathways.values() for call in pathway.calls]
+    return list(dict.fromkeys([*spec.tools, *called]))
+
+
+def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:
+    """Return the names of the tools that only a guideline gives in a pathway."""
+    journey = spec.part_of(pathway.id).id
+    return frozenset(
+        tool
+        for guideline in spec.guidelines
+        if guideline.enabled and guideline.applies_in(pathway.id, journey)
+        for tool in guideline.tools
+    )
