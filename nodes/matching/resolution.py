@@ -1,0 +1,154 @@
+"""What relations leave of the guidelines that hold, and in which order; pure and total.
+
+The narrower scope comes first, then the higher priority, then what was declared first. A guideline
+that holds drops those that it excludes, wherever they stand in the order; two that exclude each
+other are a conflict, and the one that comes first stays. What is dropped excludes nobody, and takes
+along those that depend on it (flow control, priority resolution).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from journeys import GuidelineSpec, Scope
+from nodes.matching.held import Held
+
+_SCOPES = {scope: place for place, scope in enumerate((Scope.STATE, Scope.JOURNEY, Scope.GLOBAL))}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What is left of the guidelines that hold.
+
+    Attributes:
+        matched: Those that stay, in their order.
+        dropped: The others in the same order, each with the reason in a short sentence.
+    """
+
+    matched: tuple[Held, ...]
+    dropped: tuple[tuple[Held, str], ...]
+
+
+def order_of(guideline: GuidelineSpec) -> tuple[int, int]:
+    """Return what guidelines are sorted by; equals keep the order of their declaration."""
+    return _SCOPES[guideline.scope], -guideline.priority
+
+
+def resolve(held: Sequence[Held], most: int | None = None) -> Resolution:
+    """Drop what is excluded and what lacks something that it depends on; sort the rest.
+
+    Args:
+        held: The guidelines that hold, in order of declaration; of one that is given twice, the
+            first counts.
+        most: How many stay at most; the last in the order give way. None: all.
+    """
+    ordered = sorted(_once(held), key=lambda item: order_of(item.guideline))
+    relations = _Relations([item.guideline for item in ordered])
+    reasons = relations.settle()
+    if most is not None:
+        staying = [id_ for id_ in relations.guidelines if id_ not in reasons]
+        reasons |= dict.fromkeys(staying[most:], f"more than {most} hold")
+        reasons |= relations.unsupported(reasons)
+    return Resolution(
+        tuple(item for item in ordered if item.guideline.id not in reasons),
+        tuple(
+            (item, reasons[item.guideline.id]) for item in ordered if item.guideline.id in reasons
+        ),
+    )
+
+
+def _once(held: Iterable[Held]) -> Iterable[Held]:
+    first: dict[str, Held] = {}
+    for item in held:
+        first.setdefault(item.guideline.id, item)
+    return first.values()
+
+
+class _Relations:
+    """The relations between some guidelines, which are given in their order."""
+
+    def __init__(self, guidelines: Iterable[GuidelineSpec]) -> None:
+        self.guidelines = {guideline.id: guideline for guideline in guidelines}
+        places = {id_: place for place, id_ in enumerate(self.guidelines)}
+        self._excluders: dict[str, list[str]] = {id_: [] for id_ in places}
+        for id_, guideline in self.guidelines.items():
+            for other in dict.fromkeys(guideline.excludes):
+                if other in places and other != id_:
+                    outranked = id_ in self.guidelines[other].excludes
+                    if not (outranked and places[other] < places[id_]):
+                        self._excluders[other].append(id_)
+
+    def settle(self) -> dict[str, str]:
+        """Return why guidelines are dropped, by their ids.
+
+        What is sure to stay drops what it excludes, which makes others sure. Where nothing more is
+        sure, exclusions go round in circles, and the last one of a circle is dropped to open it.
+        """
+        reasons = self.unsupported({})
+        while unsure := self._unsure(reasons):
+            lost = self._excluded(reasons, unsure) or self._last_of_a_circle(unsure)
+            reasons |= lost
+            reasons |= self.unsupported(reasons)
+        return reasons
+
+    def unsupported(self, dropped: Mapping[str, str]) -> dict[str, str]:
+        """Return the others that depend, be it over others, on what does not hold."""
+        reasons: dict[str, str] = {}
+        gone = set(dropped)
+        while found := dict(self._next_unsupported(gone)):
+            reasons |= found
+            gone |= set(found)
+        return reasons
+
+    def _next_unsupported(self, gone: set[str]) -> Iterator[tuple[str, str]]:
+        for id_, guideline in self.guidelines.items():
+            lacking = [
+                need for need in guideline.depends_on if need in gone or need not in self.guidelines
+            ]
+            if lacking and id_ not in gone:
+                yield id_, f"depends on '{lacking[0]}', which does not hold"
+
+    def _unsure(self, dropped: Mapping[str, str]) -> set[str]:
+        """Return those that something excludes that may hold, and what depends on them."""
+        left = [id_ for id_ in self.guidelines if id_ not in dropped]
+        unsure = {id_ for id_ in left if any(one not in dropped for one in self._excluders[id_])}
+        size = -1
+        while size != len(unsure):
+            size = len(unsure)
+            unsure |= {
+                id_ for id_ in left if not unsure.isdisjoint(self.guidelines[id_].depends_on)
+            }
+        return unsure
+
+    def _excluded(self, dropped: Mapping[str, str], unsure: set[str]) -> dict[str, str]:
+        reasons = {}
+        for id_ in unsure:
+            sure = [one for one in self._excluders[id_] if one not in unsure and one not in dropped]
+            if sure:
+                reasons[id_] = f"excluded by '{sure[0]}'"
+        return reasons
+
+    def _last_of_a_circle(self, unsure: set[str]) -> dict[str, str]:
+        leads_to: dict[str, set[str]] = {id_: set() for id_ in unsure}
+        for id_ in unsure:
+            for excluder in unsure.intersection(self._excluders[id_]):
+                leads_to[excluder].add(id_)
+            for need in unsure.intersection(self.guidelines[id_].depends_on):
+                leads_to[need].add(id_)
+        return next(
+            {id_: f"excludes '{other}' in a circle, and comes last in it"}
+            for id_ in reversed(self.guidelines)
+            for other in sorted(leads_to.get(id_, ()))
+            if id_ in self._excluders[other] and id_ in _reached(other, leads_to)
+        )
+
+
+def _reached(start: str, leads_to: Mapping[str, Iterable[str]]) -> set[str]:
+    waiting, seen = [start], set[str]()
+    while waiting:
+        at = waiting.pop()
+        if at not in seen:
+            seen.add(at)
+            waiting += leads_to[at]
+    return seen
