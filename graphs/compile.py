@@ -29,6 +29,7 @@ from journeys import (
     ReturnToSpecific,
 )
 from journeys.spec import MAX_HOPS
+from nodes.call_tools import call_tools
 from nodes.llm.models import open_models
 from nodes.services import Services
 from nodes.settle import settle
@@ -146,7 +147,12 @@ def pathway_subgraph(
     retries = config.max_retries if config.error_recovery == "retry" else 0
     timeout = timeout_of(pathway, config)
     plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
-    build_pattern(graph, pathway.pipeline, plan)
+    begin = START
+    if pathway.calls:
+        begin = "tools"
+        graph.add_node(begin, bind(call_tools, default))
+        graph.add_edge(START, begin)
+    build_pattern(graph, pathway.pipeline, plan, begin=begin)
     return graph
 
 

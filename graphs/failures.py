@@ -10,16 +10,25 @@ from langgraph.errors import GraphRecursionError, NodeCancelledError, NodeTimeou
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
-    JourneyConfig,
     JourneyError,
     JourneySpec,
     MaxPathwayDepthError,
     PathwayExecutionError,
     PathwayNotFoundError,
 )
+from nodes.plain import words_of
 from nodes.state import Turn
 
+BYPASSED = "journey_bypassed"
+"""Flag of a turn that was answered without the journey."""
+
+
+class TurnOverdue(RuntimeError):
+    """A turn took longer than a turn may."""
+
+
 PATHWAY_FAILURES = (
+    TurnOverdue,
     PathwayExecutionError,
     ContextMergeError,
     ContextSizeExceededError,
@@ -32,10 +41,23 @@ PATHWAY_FAILURES = (
 """What fails a turn; anything else is a fault of the runtime or of the store."""
 
 
+def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:
+    """Say whether an error is a turn's, which is answered all the same, and not the store's.
+
+    A fault of the runtime itself is a failed turn as well, for whoever talks to it; but to a caller
+    who wants failures raised it is shown as it is.
+    """
+    if isinstance(error, PATHWAY_FAILURES):
+        return True
+    return not fails_fast and not isinstance(error, JourneyError)
+
+
 def failure_of(error: Exception, spec: JourneySpec) -> JourneyError:
     """Return what failed a turn as one of our errors, with the pathway or agent it concerns."""
     if isinstance(error, JourneyError):
         return error
+    if isinstance(error, TurnOverdue):
+        return PathwayExecutionError("", "", str(error))
     if isinstance(error, (NodeTimeoutError, NodeCancelledError)):
         node = str(error.node)
         late = isinstance(error, NodeTimeoutError)
@@ -43,7 +65,7 @@ def failure_of(error: Exception, spec: JourneySpec) -> JourneyError:
         if node in spec.pathways:
             return PathwayExecutionError(node, "", reason)
         return PathwayExecutionError("', '".join(spec.agents.get(node, [])), node, reason)
-    return PathwayExecutionError("", "", f"the turn did not end: {error}")
+    return PathwayExecutionError("", "", f"the turn did not end: {words_of(error)}")
 
 
 def refuse_unfinished(values: Mapping[str, Any]) -> None:
@@ -64,13 +86,13 @@ def failure_event(pathway: str, failure: JourneyError) -> dict[str, Any]:
     return {"kind": "failure", "from": pathway, "trigger": kind, "reason": str(failure)}
 
 
-def apology(turn: Turn, config: JourneyConfig, pathway: str, failure: JourneyError) -> Turn:
-    """Return the record of a turn that failed: message, apology and audit, and no move."""
+def degraded(turn: Turn, reply: str, pathway: str, failure: JourneyError) -> Turn:
+    """Return the record of a turn that failed: message, answer and audit, and no move."""
     return {
         **turn,
         "kind": "failure",
         "audit": [*turn["audit"], failure_event(pathway, failure)],
-        "replies": [config.texts.apology],
-        "flags": ["failed"],
+        "replies": [reply],
+        "flags": ["failed", BYPASSED],
         "error": {"type": type(failure).__name__, "message": str(failure)},
     }

@@ -44,6 +44,7 @@ def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
         "replies": list(turn["replies"]),
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
+        "guidelines": [held["id"] for held in turn.get("guidelines", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }
 
@@ -70,6 +71,7 @@ def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> Jou
             "replies": [say],
             "error": None,
             "flags": [flag],
+            "guidelines": [],
             "usage": Usage().counted(),
         },
     )

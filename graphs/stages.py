@@ -24,7 +24,7 @@ from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from journeys import PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
-from nodes.inputs import base_of, payload_of
+from nodes.inputs import base_of, given_in_turn, payload_of
 from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import ended_as, own_flags, within
 from nodes.patterns.seat import Seat
@@ -166,7 +166,9 @@ async def _worked(
     brief = brief_of(state, seat, services)
     if brief is None:
         return {}
-    payload, _ = payload_of(None, base_of(state), brief)
+    journey = services.spec.part_of(seat.pathway.id).id if "turn" in state else ""
+    given_now = given_in_turn(state, seat.pathway.id, journey)
+    payload, _ = payload_of(None, base_of(state) | given_now, brief)
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": payload, **turn}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import ConfigurationError, JourneySpec, PathwaySpec
+from journeys import Call, ConfigurationError, JourneySpec, PathwaySpec
 from journeys.errors import did_you_mean
 from nodes.llm.tools import Usable, shared_tool
 
@@ -29,7 +29,8 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
     """Return the tools of a journey, by name.
 
     Raises:
-        ConfigurationError: One is no tool, or is missing; all that are missing are named.
+        ConfigurationError: One is no tool, or is missing (all that are missing are named); or a
+            pathway calls one as it cannot be called.
     """
     check_tools(spec, tools)
     if missing := [name for name in _needed(spec) if name not in tools]:
@@ -37,7 +38,31 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
             f"{spec.name} has no tool for: {', '.join(missing)}. "
             "Pass what does the work as tools={name: function}."
         )
-    return {name: shared_tool(name, given, spec.tools.get(name)) for name, given in tools.items()}
+    shared = {name: shared_tool(name, tools[name], spec.tools.get(name)) for name in tools}
+    for pathway in spec.pathways.values():
+        for call in pathway.calls:
+            _check_call(pathway, call, shared[call.tool])
+    return shared
+
+
+def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
+    """Refuse a call that the user would have to confirm, or whose arguments the tool does not take.
+
+    Raises:
+        ConfigurationError: It is one of these.
+    """
+    if usable.confirm:
+        raise ConfigurationError(
+            f"{pathway.where}: it calls '{call.tool}', which the user confirms; only a model agent "
+            "can ask for that. Name it in __tools__."
+        )
+    known = list(usable.parameters.properties[0])
+    for name in call.arguments:
+        if name not in known:
+            raise ConfigurationError(
+                f"{pathway.where}: the tool '{call.tool}' has no parameter '{name}'."
+                f"{did_you_mean(name, known)} It has: {', '.join(known) or 'none'}."
+            )
 
 
 def _needed(spec: JourneySpec) -> list[str]:

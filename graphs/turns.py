@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphs.binding import event_in
 from graphs.failures import (
-    PATHWAY_FAILURES,
-    apology,
+    TurnOverdue,
+    degraded,
+    fails_the_turn,
     failure_event,
     failure_of,
     refuse_unfinished,
@@ -19,11 +22,12 @@ from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
-from journeys import JourneyEvent, JourneyResponse
+from journeys import JourneyConfig, JourneyEvent, JourneyResponse
 from nodes.context import Op
+from nodes.freeform import freeform
 from nodes.services import Services
 from nodes.state import PARTING, Turn
-from nodes.telemetry import TurnRun, pseudonym
+from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.understand import new_turn
 
 Tell = Callable[[JourneyEvent], None]
@@ -90,29 +94,75 @@ async def _answered(
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
     messages = [{"role": "user", "content": text}]
     config = session.turn_after(head)
+    inputs = {"messages": messages, "turn": turn}
     try:
-        values = await _run(
-            session, services, {"messages": messages, "turn": turn}, config, audience
-        )
+        values = await _in_time(_run(session, services, inputs, config, audience), services.config)
         refuse_unfinished(values)
-    except PATHWAY_FAILURES as error:
+    except Exception as error:
+        if not fails_the_turn(error, fails_fast=services.fails_fast):
+            raise
+        if isinstance(error, TurnOverdue) and (done := await _committed(session, turn)):
+            return response_of(done)
         failed = await _failed(session, head, services, turn, error)
         values = await _run(session, services, {"messages": messages, "turn": failed}, config)
-        audience.say(services.config.texts.apology)
+        audience.say(PARTING.join(values["turn"]["replies"]))
     return response_of(values)
+
+
+async def _in_time(
+    running: Awaitable[Mapping[str, Any]], config: JourneyConfig
+) -> Mapping[str, Any]:
+    """Run a turn within the time that a turn has.
+
+    Raises:
+        TurnOverdue: It takes longer.
+    """
+    seconds = config.turn_timeout_seconds
+    deadline = asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            return await running
+    except TimeoutError as error:
+        if deadline.expired():
+            raise TurnOverdue(f"the turn took longer than {seconds:g} s") from error
+        raise
+
+
+async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
+    """Return the values of a turn whose time was up while it was being committed, if it was."""
+    head = await session.head()
+    if head["version"] != turn["number"]:
+        return None
+    return await session.values(head["checkpoint_id"], head["version"])
 
 
 async def _failed(
     session: Session, head: Row, services: Services, turn: Turn, error: Exception
 ) -> Turn:
-    """Return the record that apologises; under fail_fast audit the failure and raise it."""
+    """Return the record of the answer; under fail_fast audit the failure and raise it."""
     failure = failure_of(error, services.spec)
+    if failure is not error:
+        report(logging.ERROR, "journey_failed", exc_info=error)
     if services.fails_fast:
         await session.audited(turn["number"], failure_event(head["pathway_id"], failure))
         if failure is error:
             raise error  # raised from itself, it would lose what caused it
         raise failure from error
-    return apology(turn, services.config, head["pathway_id"], failure)
+    in_time = not isinstance(error, TurnOverdue)
+    reply = await _without_journey(services, head["pathway_id"], turn, in_time=in_time)
+    return degraded(turn, reply, head["pathway_id"], failure)
+
+
+async def _without_journey(services: Services, pathway: str, turn: Turn, *, in_time: bool) -> str:
+    """Return what a user is told when the journey fails, as its author chose (DESIGN section 4)."""
+    texts, spec = services.config.texts, services.spec
+    chosen = spec.part_of(pathway).degrade if pathway in spec.pathways else spec.degrade
+    if chosen == "refuse":
+        return texts.refused
+    said = None
+    if chosen == "freeform" and in_time:
+        said = await freeform(services, turn["message"] or "")
+    return said or texts.apology
 
 
 async def _run(

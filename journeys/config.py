@@ -69,8 +69,8 @@ class JourneyConfig:
         guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
         guideline_candidates: Most guidelines that are put to a model in a turn.
         guideline_timeout_seconds: Longest wait for what matches guidelines without a model.
-        guideline_breaker_failures: Failures in a row after which guidelines are not put to a model
-            for a while.
+        guideline_breaker_failures: Failures within `guideline_breaker_seconds` after which
+            guidelines are not put to a model for as long again.
         guideline_breaker_seconds: How long that is.
         turn_timeout_seconds: Longest turn; then the user gets the answer of a failed one.
         model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
@@ -154,7 +154,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "guideline_candidates": (1, 100),
     "guideline_timeout_seconds": (0.001, DAY),
     "guideline_breaker_failures": (1, 1_000),
-    "guideline_breaker_seconds": (0.0, DAY),
+    "guideline_breaker_seconds": (0.001, DAY),
     "turn_timeout_seconds": (0.001, DAY),
     "max_pathway_depth": (1, 1_000),
     "pathway_timeout_seconds": (0.001, DAY),

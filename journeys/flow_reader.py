@@ -64,6 +64,11 @@ def _faults(owner: str, cls: Any) -> Iterator[str]:
         yield f"{owner}: __degrade__ is {cls.__degrade__!r}.{hint} One of: " + (
             f"{', '.join(DEGRADATIONS)}."
         )
+    if cls.__degrade__ == "freeform" and getattr(cls, "__sensitive__", False):
+        yield (
+            f"{owner}: it is __sensitive__, and __degrade__ is 'freeform', which hands messages to "
+            "a model outside of it. Choose 'canned' or 'refuse'."
+        )
     if cls.__model__ is not None and not (isinstance(cls.__model__, str) and cls.__model__.strip()):
         yield f"{owner}: __model__ is {shown(cls.__model__)}; it must be the name of a model."
     if cls.__validation__ is not None and not isinstance(cls.__validation__, Validation):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from nodes.consent import Consent
-from nodes.inputs import base_of, payload_of, task_of
+from nodes.inputs import base_of, given_in_turn, payload_of, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
@@ -46,7 +46,9 @@ async def run_agent(
     if brief is None:
         return {}
     signature = agent.signature or seat.pathway.signature
-    payload, flags = payload_of(signature, base_of(state), brief)
+    journey = services.spec.part_of(seat.pathway.id).id if "turn" in state else ""
+    base = base_of(state) | given_in_turn(state, seat.pathway.id, journey)
+    payload, flags = payload_of(signature, base, brief)
     say = _speaker(state, services, seat)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()

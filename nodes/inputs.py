@@ -12,6 +12,8 @@ from nodes.plain import copied, plain
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""
+GUIDELINES, TOOL_RESULTS = "guidelines", "tool_results"
+"""Names of what a payload has of a turn, where there is any: rules that hold, results of tools."""
 
 
 def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +53,26 @@ def base_of(state: Mapping[str, Any]) -> dict[str, Any]:
     history = [{"role": message["role"], "content": message["content"]} for message in window]
     context = copied(state["context"])
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
+
+
+def given_in_turn(state: Mapping[str, Any], pathway: str, journey: str) -> dict[str, Any]:
+    """Return what agents are given in this turn alone: the guidelines that hold where they work.
+
+    Args:
+        state: The state; without a turn, as of a pipeline by itself, nothing is given.
+        pathway: Where the agent works.
+        journey: Id of the journey of that pathway.
+    """
+    turn, progress = state.get("turn") or {}, state.get("progress") or {}
+    rules = [
+        {"id": held["id"], "action": held["action"], "tools": list(held["tools"])}
+        for held in turn.get("guidelines", ())
+        if held["pathway"] in (None, pathway) and held["journey"] in (None, journey)
+    ]
+    given: dict[str, Any] = {GUIDELINES: rules} if rules else {}
+    if TOOL_RESULTS in progress:
+        given[TOOL_RESULTS] = copied(progress[TOOL_RESULTS])
+    return given
 
 
 def payload_of(

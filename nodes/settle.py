@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
+from nodes.call_tools import saved
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
 from nodes.moves import note, pruned
@@ -32,8 +33,10 @@ async def settle(state: SessionState, services: Services) -> Update:
     pathway = services.spec.pathways[turn["run"]]
     given: Mapping[str, Any] = state
     results: list[Output] = given.get("results") or []
-    ended = _concluded(services, pathway, results, given.get("progress") or {})
-    ops = _accumulated(services.spec, pathway, ended.values)
+    progress: Mapping[str, Any] = given.get("progress") or {}
+    ended = _concluded(services, pathway, results, progress)
+    ops = [["replace", name, value, pathway.id] for name, value in saved(pathway, progress)]
+    ops += _accumulated(services.spec, pathway, ended.values)
     config = services.config
     context, pruning = checked(
         state["context"], ops, config.max_context_size_bytes, config.prunable

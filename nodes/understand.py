@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import JourneySpec, MaxPathwayDepthError, ModelError, PathwayNotFoundError
+from journeys import (
+    JourneySpec,
+    MaxPathwayDepthError,
+    ModelError,
+    PathwayNotFoundError,
+    TransitionSpec,
+)
 from nodes.commands import Command, Verdict
 from nodes.consent import asked_before
 from nodes.context import Op, checked
+from nodes.guidance import Weighed, bypassed, guidance_of, judged, places_of, watched, weigh
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.moves import Standing, note, pruned
@@ -36,32 +44,76 @@ async def understand(state: SessionState, services: Services) -> Update:
     turn["asked"] = asked_about
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     free = await free_verdicts(services, position, turn["message"], state["context"])
-    turn, asked = await _asked(services, standing, turn, free)
+    questions = unsettled(services.spec, position, free)
     limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
+    weighed = await _weighed(services, standing, turn, free, questions, limits)
+    turn, asked, weighed = await _asked(services, standing, turn, questions, weighed)
     steering = steer(services.spec, standing, [*free, *asked], limits)
     if steering.refused_depth and services.fails_fast:
         raise MaxPathwayDepthError(*steering.refused_depth)
-    return _update(services, state, turn, steering)
+    return _update(services, state, _guided(services.spec, turn, weighed, steering), steering)
+
+
+async def _weighed(
+    services: Services,
+    standing: Standing,
+    turn: Turn,
+    free: Sequence[Verdict],
+    questions: Sequence[TransitionSpec],
+    limits: Limits,
+) -> Weighed:
+    """Find the guidelines that may hold wherever this turn can still lead."""
+    if not services.spec.guidelines:
+        return Weighed()
+    likely = steer(services.spec, standing, free, limits).run
+    targets = {transition.target for transition in questions} | ({likely} if likely else set())
+    places = places_of(services.spec, targets)
+    return await weigh(services, standing, turn["message"] or "", places)
 
 
 async def _asked(
-    services: Services, standing: Standing, turn: Turn, free: Sequence[Verdict]
-) -> tuple[Turn, list[Command]]:
-    """Put to a model what no free trigger settled; without an answer the turn goes on as it is."""
-    spec, position = services.spec, standing.position
-    questions = unsettled(spec, position, free)
-    if not questions:
-        return turn, []
+    services: Services,
+    standing: Standing,
+    turn: Turn,
+    questions: Sequence[TransitionSpec],
+    weighed: Weighed,
+) -> tuple[Turn, list[Command], Weighed]:
+    """Put to a model, in one call, where to go if no free trigger settled it, and which rules hold.
+
+    Without an answer the turn goes on as it is, under the rules that need no model.
+    """
+    spec, position, config = services.spec, standing.position, services.config
+    if not questions and not weighed.asked:
+        return turn, [], weighed
     if services.models is None:
-        return {**turn, "flags": ["model_not_configured"]}, []
-    moment = Moment(spec, position, standing.question, turn["message"] or "", questions)
+        return {**turn, "flags": ["model_not_configured"]}, [], weighed
+    message = turn["message"] or ""
+    moment = Moment(spec, position, standing.question, message, questions, weighed.asked)
     try:
-        usage = services.usage or Usage()
-        return turn, await understood(moment, services.models, services.config, usage)
+        with watched(spec, config) if weighed.asked else nullcontext():
+            usage = services.usage or Usage()
+            answer = await understood(moment, services.models, config, usage)
     except ModelError as failure:
         event = note("model_failed", position, trigger="understanding", reason=str(failure))
         flag = f"understanding_failed:{failure.kind}"
-        return {**turn, "flags": [flag], "audit": [*turn["audit"], event]}, []
+        turn = {**turn, "flags": [flag], "audit": [*turn["audit"], event]}
+        return turn, [], bypassed(weighed) if weighed.asked else weighed
+    least = config.guideline_confidence_threshold
+    return turn, answer.commands, judged(weighed, answer.guidelines, position, least)
+
+
+def _guided(spec: JourneySpec, turn: Turn, weighed: Weighed, steering: Steering) -> Turn:
+    """Write into the turn which guidelines hold where it leads."""
+    if not spec.guidelines:
+        return turn
+    places = places_of(spec, [steering.run] if steering.run else [])
+    found = guidance_of(spec, weighed, steering.position, places)
+    return {
+        **turn,
+        "guidelines": found.guidelines,
+        "audit": [*turn["audit"], *found.audit],
+        "flags": [*turn["flags"], *found.flags],
+    }
 
 
 def _check_known(spec: JourneySpec, position: Position) -> None:

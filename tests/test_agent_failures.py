@@ -70,7 +70,7 @@ async def test_whatever_an_agent_raises_fails_the_turn_and_nothing_else(
 
     assert said in reason(chat)
     assert "Pathway '" in reason(chat)
-    assert chat.last.metadata["flags"] == ["failed"]
+    assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]
     assert chat.context == {"mood": "before"}
 
     chat.journey.register_agent("clerk", function)

@@ -128,14 +128,14 @@ def test_an_unknown_attribute_of_a_pathway(name: str, meant: str) -> None:
     assert fault.startswith(f"Trip.StartPath: {name} is unknown. Did you mean '{meant}'? Known: ")
 
 
-@pytest.mark.parametrize("name", ["__guidelines__", "__fields__", "__action__"])
+@pytest.mark.parametrize("name", ["__fields__", "__effects__", "__interruptible__"])
 def test_attributes_of_later_days_are_refused_not_ignored(name: str) -> None:
     (fault,) = faults(type("StartPath", (Pathway,), {name: []}))
 
     assert fault.startswith(f"Trip.StartPath: {name} is unknown. Known: __signature__, ")
 
 
-@pytest.mark.parametrize("name", ["__activation__", "__guidelines__", "__degrade__", "__shared__"])
+@pytest.mark.parametrize("name", ["__escalation__", "__migrations__"])
 def test_journey_attributes_of_later_days_are_refused_as_well(name: str) -> None:
     (fault,) = faults(pathway(), **{name: []})
 

@@ -105,7 +105,7 @@ async def test_a_failing_agent_is_apologised_for_and_nothing_moved(talk, store_u
     after = await chat.journey.get_session_state()
     assert position_of(after) == position_of(before)
     assert (chat.last.transition_to, chat.last.pathway_changed, chat.ran) == (None, False, [])
-    assert chat.last.metadata["flags"] == ["failed"]
+    assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]
     error = chat.last.metadata["error"]
     assert error["type"] == "PathwayExecutionError"
     for part in ("'prices'", "'list'", "ValueError", "the secret stand"):

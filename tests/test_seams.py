@@ -229,7 +229,7 @@ async def test_a_value_that_its_type_makes_no_json_of_fails_the_turn(
     chat = await talk(Count, {"clerk": lambda payload: {"response": "ok", **given}}, memory_url)
     await chat.says("hello")
 
-    assert chat.last.metadata["flags"] == ["failed"]
+    assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]
     assert "agent 'clerk'" in chat.last.metadata["error"]["message"]
     assert chat.context == {}
 

@@ -498,7 +498,7 @@ async def test_a_tool_that_fails_twice_fails_the_turn_and_nothing_of_it_is_kept(
         assert DONE == ["x", "tried", "tried"]
         assert "ToolException: the server is down" in results(model)[1]
         assert (chat.path, chat.context) == (["records", "records"], {"patient_id": "P-1"})
-        assert chat.last.metadata["flags"] == ["failed"]
+        assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]
         assert "failed twice" in chat.last.metadata["error"]["message"]
         state = await chat.journey.get_session_state()
         assert state.conversation_history[-1] == {

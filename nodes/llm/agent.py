@@ -13,10 +13,10 @@ from pydantic import PydanticUserError
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
-from nodes.inputs import RESERVED
+from nodes.inputs import GUIDELINES, RESERVED
 from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
-from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, repair, with_ask
+from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, guided, repair, with_ask
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.patterns.work import Ask
@@ -97,12 +97,22 @@ class ModelCaller:
         """
         until = asyncio.get_running_loop().time() + self.seconds
         occasion = Occasion(payload["context"], say.consent)
-        exchange = _Exchange(self, until, say, occasion)
-        return await exchange.answered(self._messages(payload, occasion))
+        caller = self._guided(payload.get(GUIDELINES, ()))
+        exchange = _Exchange(caller, until, say, occasion)
+        return await exchange.answered(caller._messages(payload, occasion))
 
     def asked(self, ask: Ask) -> ModelCaller:
         """Return it as asked for something special by the pattern that it works in."""
         return replace(self, contract=_special(self.contract, ask))
+
+    def _guided(self, guidelines: Sequence[Mapping[str, Any]]) -> ModelCaller:
+        """Return it as the guidelines of this turn want it: told what to do, with their tools."""
+        if not guidelines:
+            return self
+        system = guided(self.contract.system, guidelines)
+        tools = {name for rule in guidelines for name in rule["tools"]}
+        contract = replace(self.contract, system=system)
+        return replace(self, contract=contract, toolbox=self.toolbox.opened(tools))
 
     def _messages(self, payload: Mapping[str, Any], occasion: Occasion) -> list[Message]:
         confirmed = self.toolbox.confirmed
@@ -119,7 +129,7 @@ class ModelCaller:
         given = {
             name: value
             for name, value in payload.items()
-            if name in declared or name not in RESERVED
+            if name in declared or name not in (*RESERVED, GUIDELINES)
         }
         return given if self._hears(payload) else {"message": payload["message"], **given}
 

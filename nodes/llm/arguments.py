@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -41,6 +41,12 @@ class Parameters:
     def is_json_schema(self) -> bool:
         """Whether the tool came with a JSON schema, which LangChain does not hold it to."""
         return isinstance(self.schema, Mapping)
+
+    @property
+    def properties(self) -> tuple[Mapping[str, Any], Sequence[str]]:
+        """What a caller gives, by name, and which of it must be given."""
+        schema = self.shown["function"].get("parameters", {})
+        return schema.get("properties", {}), schema.get("required", ())
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a model that are its to give.

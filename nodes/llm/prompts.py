@@ -29,14 +29,16 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
     Instructions say what it does, intent why, guidelines how; the journey's and the pathway's
     purpose say where it is.
     """
+    whole = spec.part_of(pathway.id).purpose
     inputs = [f"- {field.name}: {field.description}" for field in signature.inputs]
     outputs = [f"- {field.name}: {field.description}" for field in signature.outputs]
     parts = [
         signature.instructions,
         _titled("Your intent", [signature.intent] if signature.intent else []),
         _titled("Guidelines, which you always follow", _dashed(signature.guidelines)),
-        _titled("The conversation as a whole", [spec.purpose] if spec.purpose else []),
+        _titled("The conversation as a whole", [whole] if whole else []),
         _titled("The part of it that you are in", [pathway.purpose] if pathway.purpose else []),
+        _titled("What you do in this part", [pathway.action] if pathway.action else []),
         _titled("What you are given", inputs),
         _titled("What your answer holds", outputs),
         _ANSWER,
@@ -86,15 +88,43 @@ def as_data(values: Mapping[str, Any]) -> str:
         return cleaned(json.dumps(dict(values), ensure_ascii=False))
 
 
-UNDERSTANDING = (
+_JUDGING = (
     "You judge what a user wants in the middle of a conversation. You are given one JSON object: "
     "the conversation's purpose, where it stands, what the assistant said last, a question that "
-    "may still be open, the user's message, and questions. Each question is a move that the "
-    "conversation could make; it holds if the user's message asks for that move. Its examples are "
-    "phrases that would ask for it; others may as well.\n\n"
-    "Give one verdict for each question: whether it holds, how confident you are from 0 to 1, and "
-    "why in a few words. Most messages simply answer what was asked, and then nothing holds. Add a "
-    "command only if the user plainly asks to go somewhere.\n\n" + _DATA
+    "may still be open, and the user's message."
+)
+_MOVES = (
+    "Each of the questions is a move that the conversation could make; it holds if the user's "
+    "message asks for that move. Its examples are phrases that would ask for it; others may as "
+    "well. Give one verdict for each question: whether it holds, how confident you are from 0 to "
+    "1, and why in a few words. Most messages simply answer what was asked, and then nothing "
+    "holds. Add a command only if the user plainly asks to go somewhere."
+)
+_RULES = (
+    "Each of the rules says when it is to be followed. Name those whose 'when' is true of the "
+    "user's message at this point of the conversation, each with how confident you are from 0 to 1 "
+    "and why in a few words. Leave out all others; often that is every one."
+)
+
+
+def understanding(moves: Sequence[Any], rules: Sequence[Any]) -> str:
+    """Return the system text of the one call that understands a message."""
+    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", _DATA]
+    return "\n\n".join(part for part in parts if part)
+
+
+def guided(system: str, guidelines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the system text of an agent in a turn in which guidelines hold, in their order."""
+    actions = [rule["action"] for rule in guidelines if rule["action"]]
+    title = "What you do in this answer; where two of these contradict, the earlier one counts"
+    return "\n\n".join([system, _titled(title, _dashed(actions))]) if actions else system
+
+
+FREEFORM = (
+    "You answer a user of a service whose own procedures cannot be used right now. Be brief and "
+    "polite, in the user's language. You can look nothing up and do nothing: never claim, promise "
+    "or arrange anything, and never ask for personal data. What needs any of that has to wait, and "
+    "you say so. Answer with one JSON object of the given schema.\n\n" + _DATA
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as OneArgumentTool
 
+from journeys import Call as PathwayCall
 from journeys import ConfigurationError, ModelError, Tool, ToolSpec
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
@@ -17,7 +18,7 @@ from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
-from nodes.plain import cleaned
+from nodes.plain import cleaned, copied
 from nodes.telemetry import ToolRun
 
 ANSWER = "answer"
@@ -82,6 +83,35 @@ class Toolbox:
     def confirmed(self) -> tuple[str, ...]:
         """Names of those that are run only after the user was asked."""
         return tuple(name for name, usable in self.tools.items() if usable.confirm)
+
+    def arguments_of(
+        self, call: PathwayCall, known: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the arguments of a call that a pathway makes, and the parameters left without one.
+
+        Args:
+            call: The call; a parameter that it does not name is filled by the value of its name.
+            known: What is known: the context, and the message.
+        """
+        parameters = self.tools[call.tool].parameters
+        properties, required = parameters.properties
+        sources = {name: name for name in properties} | dict(call.arguments)
+        found = {name: known.get(source) for name, source in sources.items()}
+        arguments = {name: copied(value) for name, value in found.items() if value is not None}
+        return arguments, [name for name in required if name not in arguments]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], occasion: Occasion) -> Any:
+        """Run a tool that a pathway calls by itself, and return what it gave.
+
+        Raises:
+            ValueError: The arguments do not fit.
+            LookupError: The context lacks what the session fills in.
+            Exception: Whatever the tool raises.
+        """
+        usable = self.tools[name]
+        filled = usable.parameters.filled(usable.parameters.given(arguments), occasion.context)
+        usable.parameters.check(filled)
+        return await self._run(usable.tool, filled)
 
     async def use(
         self, call: Call, occasion: Occasion, told_of: Collection[str], failed: set[str]

@@ -10,15 +10,22 @@ from typing import Any
 
 import orjson
 
-from journeys import IntentTrigger, JourneyConfig, JourneySpec, ModelError, TransitionSpec
+from journeys import (
+    GuidelineSpec,
+    IntentTrigger,
+    JourneyConfig,
+    JourneySpec,
+    ModelError,
+    TransitionSpec,
+)
 from nodes.commands import Command, Go, Verdict
 from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models
-from nodes.llm.prompts import UNDERSTANDING, as_data
+from nodes.llm.prompts import as_data, understanding
 from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
-from nodes.llm.verdicts import commands_of, schema_for
+from nodes.llm.verdicts import Understood, schema_for, understood_in
 from nodes.state import Position
 
 CACHED = "judged before, of the same message at the same point"
@@ -37,6 +44,7 @@ class Moment:
         said: What the assistant said last.
         message: What the user says.
         candidates: The transitions that a model may judge now.
+        guidelines: The guidelines that it is asked about.
     """
 
     spec: JourneySpec
@@ -44,19 +52,24 @@ class Moment:
     said: str
     message: str
     candidates: Sequence[TransitionSpec]
+    guidelines: Sequence[GuidelineSpec] = ()
 
     def data(self) -> dict[str, Any]:
         """Return what the model is given, as data."""
         stack = self.position["stack"]
         here = self.spec.pathways[self.position["pathway"]]
-        return {
-            "conversation": self.spec.purpose,
+        given: dict[str, Any] = {
+            "conversation": self.spec.part_of(here.id).purpose or self.spec.purpose,
             "it_stands_in": {"part": here.id, "purpose": here.purpose},
             "assistant_said_last": self.said,
             "question_still_open": stack[-1]["question"] if stack else None,
             "user_message": self.message,
-            "questions": [_question(transition) for transition in self.candidates],
         }
+        if self.candidates:
+            given["questions"] = [_question(transition) for transition in self.candidates]
+        if self.guidelines:
+            given["rules"] = [{"rule": g.id, "when": g.condition} for g in self.guidelines]
+        return given
 
     def key(self, model: str) -> bytes:
         """Return what the moment is known by in the cache (DESIGN section 4, intent cache)."""
@@ -78,21 +91,24 @@ def _question(transition: TransitionSpec) -> dict[str, Any]:
 
 async def understood(
     moment: Moment, models: Models, config: JourneyConfig, usage: Usage
-) -> list[Command]:
-    """Return a model's verdicts on where the message leads, or those that it gave before.
+) -> Understood:
+    """Return a model's verdicts on where the message leads and on the rules that it is asked about.
+
+    Where it is asked for the way alone, what it said before of the same moment is an answer; what
+    holds of the rules is asked anew every time (DESIGN section 4, intent cache).
 
     Raises:
         ModelError: There is no usable answer in time.
     """
     chat = _chat_of(moment.candidates, models, config)
     key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
-    ttl = config.intent_cache_ttl_seconds
+    ttl = 0.0 if moment.guidelines else config.intent_cache_ttl_seconds
     if ttl and (entry := models.cache.get(key)):
-        return list(entry[1])
-    commands = await _asked(moment, chat, config.intent_timeout_seconds, usage)
+        return Understood(list(entry[1]))
+    answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)
     if ttl:
-        models.cache[key] = (ttl, [_remembered(command) for command in commands])
-    return commands
+        models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])
+    return answer
 
 
 def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: JourneyConfig) -> Chat:
@@ -103,16 +119,17 @@ def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: Journ
     return models.step(config.intent_detection_model)
 
 
-async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> list[Command]:
+async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Understood:
     messages = [
-        {"role": "system", "content": UNDERSTANDING},
+        {"role": "system", "content": understanding(moment.candidates, moment.guidelines)},
         {"role": "user", "content": as_data(moment.data())},
     ]
-    question = Question(messages, "understanding", schema_for(moment.candidates), strict=True)
+    schema = schema_for(moment.candidates, moment.guidelines)
+    question = Question(messages, "understanding", schema, strict=True)
     until = asyncio.get_running_loop().time() + seconds
     answer = await ask(chat, question, until, usage)
     try:
-        return commands_of(answer.text)
+        return understood_in(answer.text, moves=bool(moment.candidates))
     except Misfit as fault:
         raise ModelError("malformed", f"the model's verdicts cannot be read: {fault}") from fault
 

@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import TransitionSpec
+from journeys import GuidelineSpec, TransitionSpec
 from nodes.commands import Command, Go, Verdict
 from nodes.llm.structured import Misfit, object_in
 from nodes.plain import MOST_WORDS, cleaned
 
+_REASON: Mapping[str, Any] = {"type": "string", "description": "Why, in a few words."}
 _SHARE: Mapping[str, Any] = {"type": "number", "description": "From 0 (no) to 1 (certain)."}
 
 
-def schema_for(candidates: Sequence[TransitionSpec]) -> dict[str, Any]:
-    """Return the JSON schema of an answer: verdicts on these questions, moves to these pathways."""
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a model said of a message: where it leads, and which of the rules hold."""
+
+    commands: list[Command] = field(default_factory=list)
+    guidelines: list[Verdict] = field(default_factory=list)
+
+
+def schema_for(
+    candidates: Sequence[TransitionSpec], guidelines: Sequence[GuidelineSpec] = ()
+) -> dict[str, Any]:
+    """Return the JSON schema of an answer.
+
+    It holds verdicts on these questions, moves to these pathways, and which of these rules hold:
+    of rules, which may be many, only those that do are named.
+    """
+    answer = _moves(candidates) if candidates else {}
+    if guidelines:
+        rule = {
+            "rule": {"type": "string", "enum": [guideline.id for guideline in guidelines]},
+            "confidence": _SHARE,
+            "reason": _REASON,
+        }
+        answer["rules_that_hold"] = _list_of(rule)
+    return _object(answer)
+
+
+def _moves(candidates: Sequence[TransitionSpec]) -> dict[str, Any]:
     verdict = {
         "question": {"type": "string", "enum": [transition.id for transition in candidates]},
         "holds": {"type": "boolean"},
         "confidence": _SHARE,
-        "reason": {"type": "string", "description": "Why, in a few words."},
+        "reason": _REASON,
     }
     targets = list(dict.fromkeys(transition.target for transition in candidates))
     go = {
@@ -27,7 +55,7 @@ def schema_for(candidates: Sequence[TransitionSpec]) -> dict[str, Any]:
         "target": {"type": "string", "enum": targets},
         "confidence": _SHARE,
     }
-    return _object({"verdicts": _list_of(verdict), "commands": _list_of(go)})
+    return {"verdicts": _list_of(verdict), "commands": _list_of(go)}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,21 +71,27 @@ def _list_of(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": _object(properties)}
 
 
-def commands_of(text: str) -> list[Command]:
-    """Return the verdicts and commands in a model's answer.
+def understood_in(text: str, *, moves: bool = True) -> Understood:
+    """Return what a model's answer says.
 
     Two verdicts on one question contradict each other if they differ, and count as none. What is
     not of the schema fails the whole answer: half of a verdict is no ground to move anybody.
+
+    Args:
+        text: The answer.
+        moves: Whether it was asked where the message leads.
 
     Raises:
         Misfit: The answer is not of the schema.
     """
     answer = object_in(text)
-    verdicts, commands = answer.get("verdicts"), answer.get("commands", [])
-    if not isinstance(verdicts, list) or not isinstance(commands, list):
+    verdicts: Any = answer.get("verdicts", None if moves else [])
+    commands, rules = answer.get("commands", []), answer.get("rules_that_hold", [])
+    if not all(isinstance(listed, list) for listed in (verdicts, commands, rules)):
         raise Misfit("it has no list of verdicts")
     read: list[Command] = [*_agreeing([_verdict(item) for item in verdicts])]
-    return [*read, *(_go(item) for item in commands)]
+    named = [_rule(item) for item in rules]
+    return Understood([*read, *(_go(item) for item in commands)], named)
 
 
 def _agreeing(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -72,7 +106,16 @@ def _agreeing(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def _verdict(item: Any) -> Verdict:
     given = _fields(item, "verdict")
-    question, holds, reason = given.get("question"), given.get("holds"), given.get("reason", "")
+    return _read(given, given.get("question"), given.get("holds"))
+
+
+def _rule(item: Any) -> Verdict:
+    given = _fields(item, "rule")
+    return _read(given, given.get("rule"), True)
+
+
+def _read(given: Mapping[str, Any], question: Any, holds: Any) -> Verdict:
+    reason = given.get("reason", "")
     if not isinstance(question, str) or not isinstance(holds, bool) or not isinstance(reason, str):
         raise Misfit("a verdict must have a question, holds and a reason")
     words = cleaned(reason)[:MOST_WORDS]

@@ -6,7 +6,7 @@ from nodes.llm.scripted.model import ScriptedModel
 from nodes.llm.scripted.script import Answer, Script
 from nodes.llm.scripted.slow import Slow
 from nodes.llm.scripted.speech import UseTool
-from nodes.llm.scripted.verdict import leads_nowhere, leads_to
+from nodes.llm.scripted.verdict import leads_nowhere, leads_to, rules_hold
 
 __all__ = [
     "Answer",
@@ -18,4 +18,5 @@ __all__ = [
     "UseTool",
     "leads_nowhere",
     "leads_to",
+    "rules_hold",
 ]

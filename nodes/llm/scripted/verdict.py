@@ -1,4 +1,4 @@
-"""Answers to the call that understands a message: where it leads."""
+"""Answers to the call that understands a message: where it leads, and which rules hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.llm.scripted.call import Call, Json
 def leads_to(
     pathway: str, *, confidence: float = 0.95, reason: str = "scripted"
 ) -> Callable[[Call], Json]:
-    """Return an answer by which a message leads to a pathway.
+    """Return an answer by which a message leads to a pathway, and no guideline holds.
 
     Args:
         pathway: Id of the pathway. A call in which no transition leads there, or which asks for
@@ -20,38 +20,54 @@ def leads_to(
         confidence: How sure the model is, 0 to 1.
         reason: Why it thinks so.
     """
+    return rules_hold(to=pathway, confidence=confidence, reason=reason)
+
+
+def leads_nowhere(call: Call) -> Json:
+    """Answer that a message asks for no transition, and that no guideline holds.
+
+    A call that asks for anything but verdicts fails the script.
+    """
+    return rules_hold()(call)
+
+
+def rules_hold(
+    *rules: str, to: str | None = None, confidence: float = 0.95, reason: str = "scripted"
+) -> Callable[[Call], Json]:
+    """Return an answer by which guidelines hold, and perhaps a message leads to a pathway.
+
+    Args:
+        *rules: Ids of the guidelines. A call that does not ask about one of them fails the script.
+        to: Id of the pathway, as in `leads_to`; None: nowhere.
+        confidence: How sure the model is of all this, 0 to 1.
+        reason: Why it thinks so.
+    """
 
     def answer(call: Call) -> Json:
-        asked = _questions(call)
-        if pathway not in {question["leads_to"] for question in asked}:
-            raise AssertionError(f"nothing leads to '{pathway}' here, only {asked}")
-        return {
-            "verdicts": [
-                _verdict(question, question["leads_to"] == pathway, confidence, reason)
-                for question in asked
-            ],
-            "commands": [],
-        }
+        asked = _asked(call)
+        moves, known = asked.get("questions", []), {rule["rule"] for rule in asked.get("rules", [])}
+        if to is not None and to not in {question["leads_to"] for question in moves}:
+            raise AssertionError(f"nothing leads to '{to}' here, only {moves}")
+        if unknown := set(rules) - known:
+            raise AssertionError(f"nobody asks about {sorted(unknown)} here, only {sorted(known)}")
+        held = [{"rule": rule, "confidence": confidence, "reason": reason} for rule in rules]
+        verdicts = [
+            _verdict(move, holds=move["leads_to"] == to, confidence=confidence, reason=reason)
+            for move in moves
+        ]
+        said: Json = {"verdicts": verdicts, "commands": []} if moves else {}
+        return {**said, "rules_that_hold": held} if known else said
 
     return answer
 
 
-def leads_nowhere(call: Call) -> Json:
-    """Answer that a message asks for no transition.
-
-    A call that asks for anything but verdicts fails the script.
-    """
-    verdicts = [_verdict(question, False, 0.95, "scripted") for question in _questions(call)]
-    return {"verdicts": verdicts, "commands": []}
-
-
-def _questions(call: Call) -> list[Json]:
+def _asked(call: Call) -> Json:
     if call.schema_name != "understanding":
         raise AssertionError(f"the call asks for '{call.schema_name}', not for verdicts")
-    asked: list[Json] = json.loads(call.message)["questions"]
+    asked: Json = json.loads(call.message)
     return asked
 
 
-def _verdict(question: Json, holds: bool, confidence: float, reason: str) -> dict[str, Any]:
+def _verdict(question: Json, *, holds: bool, confidence: float, reason: str) -> dict[str, Any]:
     name = question["question"]
     return {"question": name, "holds": holds, "confidence": confidence, "reason": reason}

@@ -1,0 +1,72 @@
+"""Call the tools of a pathway before its agents work, so that they speak of what is the case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import Call, PathwaySpec
+from nodes.inputs import TOOL_RESULTS
+from nodes.llm.results import told
+from nodes.llm.tools import Occasion, Toolbox
+from nodes.plain import copied, plain
+from nodes.services import Services
+from nodes.state import PathwayState, Update
+
+_SHARE = 0.5
+"""Share of a pathway's time that its tools have together: the rest is the agents'."""
+
+
+async def call_tools(state: PathwayState, services: Services) -> Update:
+    """Call the tools of the pathway that runs, one after the other; note what they gave.
+
+    What an earlier one saves, a later one may be given. A tool that fails, is late, or lacks an
+    argument is no failure of the turn: the agents are told, and must not claim otherwise.
+
+    Source: flow control, state guidance injection.
+    """
+    turn = state["turn"]
+    assert turn["run"] is not None
+    assert services.toolbox is not None
+    pathway = services.spec.pathways[turn["run"]]
+    context: dict[str, Any] = {"message": turn["message"] or "", **copied(state["context"])}
+    results: dict[str, Any] = {}
+    seconds = _SHARE * (pathway.timeout or services.config.pathway_timeout_seconds)
+    until = asyncio.get_running_loop().time() + seconds
+    for call in pathway.calls:
+        given = await _result(services.toolbox, call, context, until)
+        results[call.tool] = given
+        if call.save and _succeeded(given):
+            context[call.save] = given
+    return {"progress": {TOOL_RESULTS: results}}
+
+
+async def _result(
+    toolbox: Toolbox, call: Call, context: Mapping[str, Any], until: float
+) -> dict[str, Any] | Any:
+    arguments, missing = toolbox.arguments_of(call, context)
+    if missing:
+        return {"not_called": f"not known yet: {', '.join(missing)}"}
+    try:
+        async with asyncio.timeout_at(until):
+            given = await toolbox.call(call.tool, arguments, Occasion(context))
+            return plain(given, call.tool)
+    except TimeoutError:
+        return {"failed": "it took too long"}
+    except Exception as error:  # whatever an author's function raises
+        return {"failed": told(error)}
+
+
+def _succeeded(given: Any) -> bool:
+    return not (isinstance(given, dict) and given.keys() in ({"failed"}, {"not_called"}))
+
+
+def saved(pathway: PathwaySpec, progress: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return what a pathway keeps of what its tools gave: names of the context, and values."""
+    results = progress.get(TOOL_RESULTS, {})
+    return [
+        (call.save, results[call.tool])
+        for call in pathway.calls
+        if call.save and call.tool in results and _succeeded(results[call.tool])
+    ]

@@ -1,0 +1,284 @@
+"""Which guidelines hold in a turn: found by words and code, judged with all else a model is asked.
+
+What a model has to judge goes into the one call that understands the message. When that call fails,
+what needs no model holds all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from cachetools import LRUCache
+
+from journeys import GuidelineSpec, JourneyConfig, JourneySpec, Limits, ModelError
+from journeys.spec import MAX_HOPS
+from nodes.commands import Verdict
+from nodes.matching.held import Held
+from nodes.matching.index import Candidate, index_of
+from nodes.matching.resolution import resolve
+from nodes.moves import Standing, note
+from nodes.patterns.breaker import Breaker
+from nodes.plain import copied, words_of
+from nodes.services import Services
+from nodes.state import Guided, Position
+from nodes.telemetry import report
+
+BYPASSED = "guidelines_bypassed"
+"""Flag of a turn in which guidelines could not be matched as they should be."""
+Places = Collection[tuple[str, str]]
+"""Pathways that may run, each with the journey that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Guidelines of a message, before a model has its say.
+
+    Attributes:
+        asked: Those that a model is to judge.
+        held: Those that hold without one.
+        audit: What went wrong while they were found.
+        bypassed: Whether some could not be judged.
+    """
+
+    asked: tuple[GuidelineSpec, ...] = ()
+    held: tuple[Held, ...] = ()
+    audit: tuple[dict[str, Any], ...] = ()
+    bypassed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """The guidelines that hold in a turn, the first to count first, and the audit of them."""
+
+    guidelines: list[Guided] = field(default_factory=list)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+
+
+def places_of(spec: JourneySpec, targets: Collection[str]) -> set[tuple[str, str]]:
+    """Return where guidelines may be wanted: these pathways, and those that run on arrival then."""
+    places: set[tuple[str, str]] = set()
+    for target in targets:
+        at: str | None = target
+        for _ in range(MAX_HOPS):
+            if at is None or (at, spec.part_of(at).id) in places:
+                break
+            places.add((at, spec.part_of(at).id))
+            onward = spec.pathways[at].next
+            at = onward if onward and spec.pathways[onward].runs_on_arrival else None
+    return places
+
+
+async def weigh(services: Services, standing: Standing, message: str, places: Places) -> Weighed:
+    """Find the guidelines that a message may touch: by its words, by code, and those always meant.
+
+    Where no model is configured, the keywords that an author gave decide alone.
+    """
+    spec, config, position = services.spec, services.config, standing.position
+    if not places:
+        return Weighed()
+    index = index_of(spec.guidelines)
+    candidates = index.candidates(message, places, config.guideline_candidates)
+    asked = [candidate.guideline for candidate in candidates]
+    held = list(index.by_keyword(message, places))
+    coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
+    held += [
+        Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
+    ]
+    judged = await _by_code(coded, message, standing.context, config.guideline_timeout_seconds)
+    weighed = _with_code(judged, position)
+    if services.models is None:
+        held += list(_without_model(candidates))
+        asked = []
+    elif asked and not breaker_of(spec, config).allows():
+        return replace(
+            bypassed(replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))),
+            audit=(*weighed.audit, note("guidelines_bypassed", position, reason=_OPEN)),
+        )
+    return replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))
+
+
+def _without_model(candidates: Sequence[Candidate]) -> Iterator[Held]:
+    """Yield what holds where there is no model: what always counts, and an author's keywords."""
+    for candidate in candidates:
+        if candidate.guideline.needs_no_words:
+            yield Held(candidate.guideline, "always", reason="no model is configured")
+        elif candidate.guideline.keywords and candidate.keywords:
+            said = ", ".join(candidate.keywords)
+            yield Held(candidate.guideline, "keyword", reason=f"said '{said}'")
+
+
+_OPEN = "guidelines failed too often of late, and are not put to a model for a while"
+
+
+def bypassed(weighed: Weighed) -> Weighed:
+    """Return what holds of them where the model fails: what needs none, and what always counts."""
+    kept = [_unjudged(g, "could not be judged") for g in weighed.asked if g.needs_no_words]
+    return replace(weighed, asked=(), held=(*weighed.held, *kept), bypassed=True)
+
+
+def _unjudged(guideline: GuidelineSpec, reason: str) -> Held:
+    return Held(guideline, "bypassed", reason=reason)
+
+
+async def _by_code(
+    guidelines: Sequence[GuidelineSpec],
+    message: str,
+    context: Mapping[str, Any],
+    seconds: float,
+) -> dict[str, tuple[GuidelineSpec, bool | Exception]]:
+    """Ask the matchers that are code, all at once; one that is late counts as one that raised."""
+    if not guidelines:
+        return {}
+    given = copied(context)
+
+    async def ask(guideline: GuidelineSpec) -> bool | Exception:
+        assert guideline.when is not None
+        try:
+            async with asyncio.timeout(seconds):
+                result = guideline.when(message, given)
+                return bool(await result if inspect.isawaitable(result) else result)
+        except Exception as error:
+            return error
+
+    answers = await asyncio.gather(*map(ask, guidelines))
+    pairs = zip(guidelines, answers, strict=True)
+    return {guideline.id: (guideline, answer) for guideline, answer in pairs}
+
+
+def _with_code(
+    judged: Mapping[str, tuple[GuidelineSpec, bool | Exception]], position: Position
+) -> Weighed:
+    held = [Held(guideline, "code") for guideline, answer in judged.values() if answer is True]
+    audit = [
+        note("condition_raised", position, trigger=guideline.id, reason=words_of(answer))
+        for guideline, answer in judged.values()
+        if isinstance(answer, Exception)
+    ]
+    if audit:
+        report(logging.WARNING, "guidelines_failed", failed=len(audit))
+    # A critical rule that cannot be judged holds: whoever breaks its matcher must not be rid of it.
+    held += [
+        _unjudged(guideline, "its matcher failed")
+        for guideline, answer in judged.values()
+        if isinstance(answer, Exception) and guideline.critical
+    ]
+    return Weighed(held=tuple(held), audit=tuple(audit), bypassed=bool(audit))
+
+
+def judged(
+    weighed: Weighed, verdicts: Sequence[Verdict], position: Position, threshold: float
+) -> Weighed:
+    """Add what a model judged to hold, with more confidence than a threshold (flow control)."""
+    asked = {guideline.id: guideline for guideline in weighed.asked}
+    held, audit = list(weighed.held), list(weighed.audit)
+    for verdict in {verdict.question: verdict for verdict in verdicts}.values():
+        if verdict.question not in asked:
+            reason = f"'{verdict.question}' is not open here"
+            audit.append(note("dropped", position, reason=reason))
+        elif threshold < verdict.confidence <= 1.0:
+            guideline = asked[verdict.question]
+            held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
+        else:
+            audit.append(_dropped(position, verdict.question, "not sure enough", verdict))
+    return replace(weighed, held=tuple(held), audit=tuple(audit))
+
+
+def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held) -> dict[str, Any]:
+    sure = verdict.confidence if 0.0 <= verdict.confidence <= 1.0 else None
+    return note("guideline_dropped", position, trigger=id_, reason=reason, confidence=sure)
+
+
+def guidance_of(
+    spec: JourneySpec, weighed: Weighed, position: Position, places: Places
+) -> Guidance:
+    """Return the guidelines of the pathways that run in this turn, relations between them settled.
+
+    Source: flow control, priority resolution.
+    """
+    here = [
+        held
+        for held in weighed.held
+        if any(held.guideline.applies_in(pathway, journey) for pathway, journey in places)
+    ]
+    declared = _declared(spec)
+    resolution = resolve(sorted(here, key=lambda held: declared[held.guideline.id]))
+    audit = list(weighed.audit)
+    audit += [_dropped(position, held.guideline.id, why, held) for held, why in resolution.dropped]
+    audit += [
+        note(
+            "guideline",
+            position,
+            trigger=held.guideline.id,
+            reason=held.reason or held.tier,
+            confidence=held.confidence,
+        )
+        for held in resolution.matched
+    ]
+    flags = [BYPASSED] if weighed.bypassed else []
+    return Guidance([_guided(held) for held in resolution.matched], audit, flags)
+
+
+@lru_cache(maxsize=256)
+def _declared(spec: JourneySpec) -> dict[str, int]:
+    """Return the place of each guideline in the order of their declaration."""
+    return {guideline.id: place for place, guideline in enumerate(spec.guidelines)}
+
+
+def _guided(held: Held) -> Guided:
+    guideline = held.guideline
+    return Guided(
+        id=guideline.id,
+        scope=guideline.scope.value,
+        journey=guideline.journey,
+        pathway=guideline.pathway,
+        action=guideline.action,
+        tools=list(guideline.tools),
+        tier=held.tier,
+        confidence=held.confidence,
+        reason=held.reason,
+    )
+
+
+@contextmanager
+def watched(spec: JourneySpec, config: JourneyConfig) -> Iterator[None]:
+    """Let the breaker of a journey's guidelines know what comes of asking a model about them."""
+    breaker = breaker_of(spec, config)
+    try:
+        yield
+    except ModelError as failure:
+        opened = breaker.failed()
+        report(logging.WARNING, BYPASSED, kind=failure.kind, breaker_opened=opened)
+        raise
+    except BaseException:
+        breaker.abandoned()
+        raise
+    breaker.succeeded()
+
+
+# One for each journey of a process, whoever talks to it.
+_breakers: LRUCache[tuple[str, str, int, float], Breaker] = LRUCache(256)
+_clock = time.monotonic
+
+
+def breaker_of(spec: JourneySpec, config: JourneyConfig) -> Breaker:
+    """Return the breaker of a journey's guidelines (flow control, guideline timeout)."""
+    failures, seconds = config.guideline_breaker_failures, config.guideline_breaker_seconds
+    key = (spec.id, spec.version, failures, seconds)
+    if key not in _breakers:
+        limits = Limits(
+            breaker_failures=failures,
+            breaker_window=seconds,
+            breaker_cooldown=seconds,
+            clock=lambda: _clock(),
+        )
+        _breakers[key] = Breaker(limits)
+    return _breakers[key]

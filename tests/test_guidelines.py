@@ -1,0 +1,309 @@
+"""Guidelines in a conversation: which hold, what they change, and what it costs to find out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from journeys import (
+    NEVER,
+    Guideline,
+    InputField,
+    IntentTrigger,
+    Journey,
+    JourneyDefinitionError,
+    ModelAgent,
+    OutputField,
+    Pathway,
+    ReturnToPrevious,
+    Signature,
+    Transition,
+)
+from nodes import guidance
+from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
+
+
+class Serve(Signature):
+    """Serve the guest."""
+
+    message: str = InputField(description="What the guest says")
+    response: str = OutputField(description="What to say back")
+
+
+class Inn(Journey):
+    """Look after the guests of an inn."""
+
+    class DeskPath(Pathway):
+        """Answer at the desk."""
+
+        __signature__ = Serve
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+        __action__ = "Say the guest's name once."
+        __guidelines__ = [
+            Guideline(
+                id="late",
+                condition="the guest arrives late",
+                action="offer the night porter",
+                keywords=["late", "midnight"],
+                tools=["call_porter"],
+            ),
+        ]
+
+    class BarPath(Pathway):
+        """Serve drinks."""
+
+        __signature__ = Serve
+        __agents__ = ["clerk"]
+        __return_behavior__ = ReturnToPrevious()
+        __guidelines__ = [
+            Guideline(id="tired", condition="the guest is tired", action="close", always=True),
+        ]
+
+    __guidelines__ = [
+        Guideline(
+            id="angry", condition="the guest is angry", action="apologise first", always=True
+        ),
+        Guideline(
+            id="noise",
+            condition="the guest complains of noise",
+            action="offer another room",
+            keywords=["noise", "loud music"],
+            priority=5,
+            excludes=["late"],
+        ),
+        Guideline(id="house", action="be brief", always=True, scope="global", priority=99),
+        Guideline(
+            id="vip", action="offer tea", when=lambda said, context: context.get("vip") is True
+        ),
+        Guideline(id="off", action="never", always=True, enabled=False),
+        Guideline(
+            id="needy", condition="it rains", action="lend", keywords=["rain"], depends_on=["vip"]
+        ),
+    ]
+    __transitions__ = [
+        Transition(IntentTrigger(["a drink"], description="wants a drink"), to_pathway="bar"),
+    ]
+
+
+def call_porter(name: str) -> str:
+    """Call the night porter."""
+    return f"{name} is coming"
+
+
+def ring_bell() -> str:
+    """Ring the bell."""
+    return "ding"
+
+
+TOOLS = {"call_porter": call_porter, "ring_bell": ring_bell}
+
+
+@pytest.fixture
+def inn(talk, memory_url):
+    """Open a conversation at the inn: `await inn(model)`."""
+
+    guidance._breakers.clear()
+
+    async def begin(model: Any, clerk: Any = None, **options: Any):
+        given = {"model": model, "tools": TOOLS}
+        agents = {"clerk": clerk or ModelAgent()}
+        return await talk(Inn, agents, memory_url, options=given, **options)
+
+    return begin
+
+
+def held(chat: Any) -> list[str]:
+    return list(chat.last.metadata["guidelines"])
+
+
+async def test_one_call_judges_the_way_and_the_rules_and_the_agents_follow_them(inn):
+    with ScriptedModel(rules_hold("angry", "late"), {"response": "Sorry!"}) as model:
+        chat = await inn(model)
+
+        assert await chat.says("I come late, and I am furious") == "Sorry!"
+
+        understanding, agent = model.calls
+        assert understanding.schema_name == "understanding"
+        assert held(chat) == ["late", "angry", "house"]
+        system = agent.messages[0]["content"]
+        assert "Say the guest's name once." in system
+        rules = [system.index(said) for said in ("night porter", "apologise first", "be brief")]
+        assert rules == sorted(rules)
+        assert "offer tea" not in system
+        assert "call_porter" in agent.tools
+        assert chat.last.metadata["usage"]["model_calls"] == 2
+
+
+async def test_matched_actions_and_tools_reach_the_agents_of_this_turn_only(inn):
+    answers = [rules_hold("late"), {"response": "Come!"}, leads_nowhere, {"response": "Yes."}]
+    with ScriptedModel(*answers) as model:
+        chat = await inn(model)
+        await chat.says("We come late")
+        await chat.says("Thanks")
+
+        assert "night porter" not in model.calls[3].text.split("Come!")[0]
+        assert model.calls[3].tools == ["ring_bell"]
+        assert held(chat) == ["house"]
+
+
+async def test_a_rule_of_another_state_is_not_asked_about_and_the_words_choose_the_others(inn):
+    with ScriptedModel(leads_nowhere, {"response": "Hello."}) as model:
+        chat = await inn(model)
+        await chat.says("Good evening")
+
+        asked = model.calls[0].text
+        assert "the guest is angry" in asked
+        for untouched in ("arrives late", "complains of noise", "it rains", "offer tea"):
+            assert untouched not in asked
+
+
+async def test_a_free_trigger_settles_the_way_and_the_rules_of_where_it_leads_are_asked(inn):
+    with ScriptedModel(rules_hold("tired"), {"response": "Cheers."}) as model:
+        chat = await inn(model)
+        await chat.says("a drink, please")
+
+        assert chat.path == ["bar"]
+        assert held(chat) == ["tired", "house"]
+        assert "verdicts" not in model.calls[0].schema["properties"]
+
+
+async def test_relations_are_settled_without_a_model_and_audited(inn):
+    answers = [rules_hold("late", "noise", "needy"), {"response": "Moved."}]
+    with ScriptedModel(*answers) as model:
+        chat = await inn(model)
+        await chat.says("Late, and loud music, in the rain")
+
+        assert held(chat) == ["noise", "house"]
+        dropped = [e for e in await chat.journey.audit() if e.kind == "guideline_dropped"]
+        assert {e.trigger: e.reason for e in dropped} == {
+            "late": "excluded by 'noise'",
+            "needy": "depends on 'vip', which does not hold",
+        }
+        kept = [e for e in await chat.journey.audit() if e.kind == "guideline"]
+        assert [(e.trigger, e.confidence) for e in kept][:2] == [("noise", 0.95), ("house", 1.0)]
+
+
+@pytest.mark.parametrize(("confidence", "holds"), [(0.6, False), (0.6000001, True), (1.01, False)])
+async def test_a_rule_needs_more_than_the_threshold(inn, confidence, holds):
+    answers = [rules_hold("angry", confidence=confidence), {"response": "Hm."}]
+    with ScriptedModel(*answers) as model:
+        chat = await inn(model)
+        await chat.says("Hmpf")
+
+        assert ("angry" in held(chat)) is holds
+
+
+async def test_what_the_model_was_not_asked_is_dropped(inn):
+    said = {
+        "verdicts": [],
+        "commands": [],
+        "rules_that_hold": [{"rule": "off", "confidence": 1, "reason": "x"}],
+    }
+    with ScriptedModel(said, {"response": "Hm."}) as model:
+        chat = await inn(model)
+        await chat.says("Hello")
+
+        assert held(chat) == ["house"]
+        assert "dropped" in await chat.audited()
+
+
+async def test_code_decides_without_a_call(inn):
+    clerk = lambda ask: ", ".join(rule["action"] for rule in ask.get("guidelines", ()))  # noqa: E731
+    with ScriptedModel(leads_nowhere) as model:
+        chat = await inn(model, clerk, context={"vip": True})
+
+        assert await chat.says("Good evening") == "offer tea, be brief"
+
+
+async def test_without_a_model_an_authors_keywords_decide(inn):
+    clerk = lambda ask: ", ".join(rule["id"] for rule in ask.get("guidelines", ()))  # noqa: E731
+    chat = await inn(False, clerk)
+
+    assert await chat.says("The noises!") == "noise, angry, house"
+    assert chat.last.metadata["usage"]["model_calls"] == 0
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault.status(400), "no json", Fault.hang()], ids=["refused", "no json", "hanging"]
+)
+async def test_when_the_message_is_not_understood_what_needs_no_model_holds(inn, fault):
+    clerk = lambda ask: ", ".join(rule["id"] for rule in ask.get("guidelines", ()))  # noqa: E731
+    with ScriptedModel(fault) as model:
+        chat = await inn(model, clerk, context={"vip": True}, intent_timeout_seconds=0.2)
+
+        assert await chat.says("Late at midnight, with loud music") == "angry, vip, house"
+        assert "guidelines_bypassed" in chat.last.metadata["flags"]
+
+
+async def test_after_repeated_failures_rules_are_not_asked_for_a_minute(inn, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(guidance, "_clock", lambda: now[0])
+    clerk = lambda ask: "ok"  # noqa: E731
+    failing = ["no json"] * 2
+    with ScriptedModel(*failing, leads_nowhere, rules_hold("angry")) as model:
+        chat = await inn(model, clerk, guideline_breaker_failures=2)
+        await chat.says("one")
+        await chat.says("two")
+        await chat.says("three")
+
+        assert "rules" not in model.calls[2].text
+        assert "guidelines_bypassed" in chat.last.metadata["flags"]
+        now[0] = 61.0
+        await chat.says("four")
+        assert held(chat) == ["angry", "house"]
+        assert "guidelines_bypassed" not in chat.last.metadata["flags"]
+
+
+async def test_a_matcher_that_hangs_or_raises_counts_as_false_but_a_critical_rule_holds(solo):
+    async def hangs(said, context):
+        await asyncio.sleep(60)
+
+    def breaks(said, context):
+        raise LookupError("no such table")
+
+    class Desk(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+        __guidelines__ = [
+            Guideline(id="hanging", action="x", when=hangs),
+            Guideline(id="broken", action="y", when=breaks, critical=True),
+        ]
+
+    ids = lambda ask: ", ".join(rule["id"] for rule in ask.get("guidelines", ()))  # noqa: E731
+    chat = await solo(ids, Desk, guideline_timeout_seconds=0.02)
+
+    assert await chat.says("Hello") == "broken"
+    assert "guidelines_bypassed" in chat.last.metadata["flags"]
+    reasons = [e.reason for e in await chat.journey.audit() if e.kind == "condition_raised"]
+    assert reasons == ["TimeoutError", "LookupError: no such table"]
+
+
+@pytest.mark.parametrize(
+    ("guideline", "fault"),
+    [
+        (Guideline(condition="x"), "it does nothing"),
+        (Guideline(action="x"), "it never holds"),
+        (Guideline(condition="x", action="y", forbids=["z"]), "Set critical=True"),
+        (Guideline(condition="x", action="y", scope="sate"), "Did you mean 'state'?"),
+        (Guideline(condition="x", action="y", scope="state"), "write it in that pathway's"),
+        (Guideline(condition="x", action="y", keywords="late"), "it must be a list of text"),
+        (Guideline(condition="x", action="y", when=lambda: True), "(message, context)"),
+        (Guideline(condition="x", action="y", excludes=["gone"]), "which is no guideline"),
+        (Guideline(id="a", condition="x", action="y", depends_on=["a"]), "names the guideline"),
+        (Guideline(condition="x", action="y", priority="1"), "it must be a whole number"),
+        ("late", "it must be a Guideline(...)"),
+    ],
+    ids=lambda item: item if isinstance(item, str) else "guideline",
+)
+def test_a_faulty_guideline_is_named_with_its_remedy(guideline, fault):
+    path = type("DeskPath", (Pathway,), {"__agents__": ["clerk"]})
+    with pytest.raises(JourneyDefinitionError) as raised:
+        type("Desk", (Journey,), {"DeskPath": path, "__guidelines__": [guideline]})
+
+    assert fault in str(raised.value)
+    assert "Desk.__guidelines__[0]" in str(raised.value)

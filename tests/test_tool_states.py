@@ -1,0 +1,161 @@
+"""A pathway that calls its tools before its agents work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+import pytest
+
+from journeys import (
+    NEVER,
+    Call,
+    ConfigurationError,
+    FromContext,
+    InputField,
+    Journey,
+    JourneyDefinitionError,
+    OutputField,
+    Pathway,
+    Signature,
+    Tool,
+)
+from nodes.llm.scripted import ScriptedModel
+
+
+class Tell(Signature):
+    """Tell the customer what is known."""
+
+    message: str = InputField(description="What the customer says")
+    response: str = OutputField(description="What to say back")
+
+
+class Desk(Journey):
+    """Look policies up."""
+
+    class LookPath(Pathway):
+        """Look the policy up."""
+
+        __signature__ = Tell
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+        __calls__ = [
+            Call("find_policy", {"number": "policy"}, save="found"),
+            Call("price", save="price"),
+            "weather",
+        ]
+
+
+def find_policy(number: str) -> dict[str, Any]:
+    """Find a policy."""
+    if number == "hang":
+        raise LookupError("no such policy")
+    return {"number": number, "kind": "home"}
+
+
+async def price(found: dict[str, Any], extra: int = 2) -> float:
+    """Say what it costs."""
+    return 10.5 * extra
+
+
+def weather(where: Annotated[str, FromContext("town")]) -> str:
+    """Say how the weather is."""
+    return f"rain in {where}"
+
+
+TOOLS = {"find_policy": find_policy, "price": price, "weather": weather}
+
+
+def results(ask: Any) -> str:
+    return json.dumps(ask["tool_results"])
+
+
+@pytest.fixture
+def desk(talk, memory_url):
+    async def begin(clerk: Any = results, tools: Any = None, model: Any = False, **options: Any):
+        given = {"tools": tools or TOOLS, "model": model}
+        agents = {"clerk": clerk} if clerk else {}
+        return await talk(Desk, agents, memory_url, options=given, **options)
+
+    return begin
+
+
+async def test_the_agents_get_what_the_tools_gave_and_later_calls_what_earlier_ones_saved(desk):
+    chat = await desk(context={"policy": "P-1", "town": "Bonn"})
+
+    assert json.loads(await chat.says("Well?")) == {
+        "find_policy": {"number": "P-1", "kind": "home"},
+        "price": 21.0,
+        "weather": "rain in Bonn",
+    }
+    assert chat.context["found"] == {"number": "P-1", "kind": "home"}
+    assert chat.context["price"] == 21.0
+    assert "weather" not in chat.context
+
+
+async def test_a_model_reads_the_results_in_its_prompt(desk):
+    with ScriptedModel({"response": "It is a home policy."}) as model:
+        chat = await desk(None, model=model, context={"policy": "P-1", "town": "Bonn"})
+
+        assert await chat.says("Well?") == "It is a home policy."
+        asked = json.loads(model.calls[0].message)
+        assert asked["tool_results"]["find_policy"]["kind"] == "home"
+
+
+async def test_what_is_not_known_is_not_called_and_what_fails_is_told_and_not_kept(desk):
+    chat = await desk(context={"policy": "hang"})
+
+    assert json.loads(await chat.says("Well?")) == {
+        "find_policy": {"failed": "LookupError: no such policy"},
+        "price": {"not_called": "not known yet: found"},
+        "weather": {
+            "failed": "LookupError: it is not known yet for whom: the conversation has no where, "
+            "and you cannot give it"
+        },
+    }
+    assert set(chat.context) == {"policy"}
+    assert chat.last.metadata["error"] is None
+
+
+async def test_a_tool_that_hangs_leaves_the_agents_their_time(desk):
+    async def hangs(number: str) -> str:
+        """Hang."""
+        await asyncio.sleep(60)
+        return number
+
+    tools = {**TOOLS, "find_policy": hangs}
+    chat = await desk(tools=tools, context={"policy": "P-1"}, pathway_timeout_seconds=0.2)
+
+    assert json.loads(await chat.says("Well?"))["find_policy"] == {"failed": "it took too long"}
+
+
+@pytest.mark.parametrize(
+    ("tools", "fault"),
+    [
+        ({"price": price}, "no tool for: find_policy, weather"),
+        ({**TOOLS, "weather": Tool(weather, confirm=True)}, "which the user confirms"),
+        ({**TOOLS, "find_policy": weather}, "has no parameter 'number'"),
+    ],
+    ids=["missing", "to be confirmed", "another parameter"],
+)
+async def test_a_tool_that_cannot_be_called_is_refused_at_the_start(desk, tools, fault):
+    with pytest.raises(ConfigurationError, match=fault):
+        await desk(tools=tools)
+
+
+@pytest.mark.parametrize(
+    ("calls", "fault"),
+    [
+        ("find_policy", "must be a list"),
+        ([3], "it must be a Call"),
+        ([Call("")], "tool is ''"),
+        ([Call("x", {"a": 3})], "write parameter -> name"),  # type: ignore[dict-item]
+        (["x", "x"], "names the tool 'x' twice"),
+    ],
+    ids=["text", "number", "nameless", "argument", "twice"],
+)
+def test_a_faulty_call_is_named_with_its_remedy(calls, fault):
+    path = type("LookPath", (Pathway,), {"__agents__": ["clerk"], "__calls__": calls})
+    with pytest.raises(JourneyDefinitionError, match=fault):
+        type("Desk", (Journey,), {"LookPath": path})
