@@ -46,6 +46,6 @@ def test_the_page_names_every_event_of_the_log() -> None:
     events = re.findall(r'report\(\s*logging\.\w+,\s*"(\w+)"', "\n".join(sources))
 
     assert len(events) >= 6
-    assert {*events, "turn_finished", "turn_cancelled", "turn_failed"} <= set(
+    assert {*events, "turn_finished", "turn_degraded", "turn_cancelled", "turn_failed"} <= set(
         re.findall(r"`(\w+)`", PAGE)
     )

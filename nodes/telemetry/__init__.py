@@ -6,6 +6,7 @@ of errors, counts and times alone. docs/observability.md lists all there is.
 """
 
 from nodes.telemetry.agents import AgentRun, ToolRun, breaker_closed, breaker_opened
+from nodes.telemetry.flow import cache_read, guidelines_settled, reply_checked
 from nodes.telemetry.logs import report
 from nodes.telemetry.models import ModelCall
 from nodes.telemetry.otel import continuing
@@ -20,7 +21,10 @@ __all__ = [
     "TurnRun",
     "breaker_closed",
     "breaker_opened",
+    "cache_read",
     "continuing",
+    "guidelines_settled",
     "pseudonym",
+    "reply_checked",
     "report",
 ]

@@ -27,6 +27,11 @@ _HISTOGRAMS = {
 }
 _COUNTERS = {
     "journeygraph.breaker.opened": ("{opening}", "Times that an agent was left alone."),
+    "journeygraph.cache.read": ("{read}", "Looks into a cache."),
+    "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that gave way to others."),
+    "journeygraph.guideline.matched": ("{guideline}", "Guidelines that held in a turn."),
+    "journeygraph.reply.checked": ("{check}", "Checks of replies."),
+    "journeygraph.turn.flagged": ("{turn}", "Turns that carry a flag."),
 }
 
 
@@ -82,9 +87,9 @@ class Telemetry:
         """Take a value into a histogram."""
         self._histograms[name].record(value, attributes)
 
-    def count(self, name: str, attributes: Attributes) -> None:
-        """Count one."""
-        self._counters[name].add(1, attributes)
+    def count(self, name: str, attributes: Attributes, number: int = 1) -> None:
+        """Count one, or more."""
+        self._counters[name].add(number, attributes)
 
     def place(self) -> dict[str, str]:
         """Return the trace and the span that run here; empty outside of one."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.telemetry.activity import CANCELLED, FAILED, OK, Activity
+from nodes.telemetry.flow import JOURNEY, turn_flagged
 from nodes.telemetry.logs import report
 
 _OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
@@ -61,6 +62,7 @@ class TurnRun(Activity):
             "tier": metadata["tier"],
             # What stands behind a colon may be a name that is not an author's.
             "flags": [flag.partition(":")[0] for flag in metadata["flags"]],
+            "guidelines": list(metadata.get("guidelines", ())),
             "model_calls": usage["model_calls"],
             "input_tokens": usage["input_tokens"],
             "output_tokens": usage["output_tokens"],
@@ -71,23 +73,33 @@ class TurnRun(Activity):
         self.found = {_attribute(name): value for name, value in known.items()}
 
     def told(self) -> None:
-        """Say of every turn how it ended; one that failed is a warning."""
+        """Say of every turn how it ended; one that failed, or did without a part, is a warning."""
         error = {"error": self.fault} if self.fault else {}
         seconds = round(self.seconds, 4)
         event = f"turn_{_ENDED.get(self.outcome, 'failed')}"
         level = _LEVELS.get(self.outcome, logging.WARNING)
+        if self.outcome == OK and any(flag.endswith(_BYPASSED) for flag in self._flags):
+            event, level = "turn_degraded", logging.WARNING
         report(level, event, **self._summary, seconds=seconds, **error)
 
     def measured(self) -> None:
         """Take it as a workflow of the conventions, and as a turn of ours."""
         self.took("gen_ai.workflow.duration", {_WORKFLOW: self._journey})
         tier = self._summary.get("tier")
-        labels = {"journeygraph.journey.id": self._journey, "journeygraph.outcome": self.outcome}
+        labels = {JOURNEY: self._journey, "journeygraph.outcome": self.outcome}
         if tier:
             labels["journeygraph.turn.tier"] = tier
         self.took("journeygraph.turn.duration", labels)
+        turn_flagged(self._journey, self._flags)
+
+    @property
+    def _flags(self) -> Sequence[str]:
+        flags: Sequence[str] = self._summary.get("flags", ())
+        return flags
 
 
+_BYPASSED = "_bypassed"
+"""What flags of turns end in that were answered without one of the parts."""
 _ENDED = {OK: "finished", CANCELLED: "cancelled"}
 
 
