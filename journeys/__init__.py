@@ -4,6 +4,7 @@ from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
+from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig, Texts
 from journeys.context import MergeStrategy
 from journeys.errors import (
@@ -60,6 +61,7 @@ __all__ = [
     "AuditEntry",
     "BaseTrigger",
     "Call",
+    "Concierge",
     "ConditionTrigger",
     "ConfigurationError",
     "ContextMergeError",
@@ -68,6 +70,7 @@ __all__ = [
     "FromContext",
     "Guideline",
     "GuidelineSpec",
+    "HandOver",
     "Handoff",
     "InputField",
     "IntentTrigger",

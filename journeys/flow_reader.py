@@ -34,7 +34,7 @@ def read_flow(
     own = read_guidelines(owner, cls.__guidelines__, faults, journey=journey)
     guidelines = numbered([*own, *of_pathways])
     faults += relation_faults(guidelines)
-    faults += _faults(owner, cls)
+    faults += flow_faults(owner, cls)
     return {
         "guidelines": guidelines,
         "validation": validation_of(cls.__validation__, guidelines),
@@ -42,7 +42,7 @@ def read_flow(
         "degrade": cls.__degrade__,
         "model": cls.__model__,
         "activation": read_activation(owner, cls.__activation__, faults),
-        "shared": _names(owner, "__shared__", cls.__shared__, faults),
+        "shared": names_in(owner, "__shared__", cls.__shared__, faults),
     }
 
 
@@ -55,7 +55,8 @@ def validation_of(
     return declared
 
 
-def _faults(owner: str, cls: Any) -> Iterator[str]:
+def flow_faults(owner: str, cls: Any) -> Iterator[str]:
+    """Yield what is wrong with what is said when something fails, the model, and the checks."""
     for name, kind in (("__safe_reply__", str), ("__degrade__", str)):
         if not isinstance(value := getattr(cls, name), kind):
             yield f"{owner}: {name} is {shown(value)}; it must be text."
@@ -121,7 +122,8 @@ def _call_faults(where: str, call: Any) -> Iterator[str]:
         yield f"{where}: arguments is {shown(arguments)}; write parameter -> name in the context."
 
 
-def _names(owner: str, attribute: str, value: Any, faults: list[str]) -> tuple[str, ...]:
+def names_in(owner: str, attribute: str, value: Any, faults: list[str]) -> tuple[str, ...]:
+    """Read a list of context names, noting what is wrong with it."""
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     if not listed or not all(isinstance(item, str) and item for item in value):
         faults.append(f"{owner}: {attribute} is {shown(value)}; it must be a list of names.")

@@ -23,6 +23,8 @@ from journeys.validation import Validation
 
 RESERVED_IDS = ("understand", "settle")
 """Names of the graph's own nodes."""
+MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel"
+"""Kinds of transitions."""
 MAX_HOPS = 10
 """Most pathways that run in one turn."""
 
@@ -77,7 +79,11 @@ class PathwaySpec:
 
 @dataclass(frozen=True, slots=True)
 class TransitionSpec:
-    """One transition; `id` names it in the state and in the audit, stable within a version."""
+    """One transition; `id` names it in the state and in the audit, stable within a version.
+
+    `kind` tells apart what a concierge adds to the moves within its journeys: what starts one,
+    hands over to another, or gives one up.
+    """
 
     id: str
     trigger: BaseTrigger
@@ -86,6 +92,7 @@ class TransitionSpec:
     updates: tuple[Update, ...] = ()
     priority: int = 0
     where: str = ""
+    kind: str = MOVE
 
     @property
     def label(self) -> str:
@@ -118,7 +125,8 @@ class JourneySpec:
     context updates read, `reachable` the pathways that a session can come to. `guidelines` are
     those of the journey and of all its pathways; `tools` are declared by name and handed over when
     it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
-    them. `parts` are the journeys that a concierge is made of, by id.
+    them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
+    does with a message that starts none of them.
     """
 
     id: str
@@ -142,6 +150,12 @@ class JourneySpec:
     validation: Validation | None = None
     model: str | None = None
     parts: Mapping[str, JourneySpec] = field(default_factory=dict)
+    otherwise: str = ""
+
+    @property
+    def reception(self) -> str | None:
+        """Id of the pathway where a concierge stands between its journeys; None in others."""
+        return self.entry if self.parts else None
 
     def part_of(self, pathway_id: str) -> JourneySpec:
         """Return the journey that a pathway belongs to: this one, unless it is made of several."""

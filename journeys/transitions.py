@@ -136,3 +136,28 @@ class Transition:
     to_pathway: str = ""
     context_update: Mapping[str, str] | None = None
     priority: int = 0
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """A rule that leads from one journey of a concierge to another one.
+
+    The first is left as if it had been completed, and the second begins in the same turn.
+
+    Attributes:
+        from_journey: Id of the journey that is left, wherever it stands.
+        to_journey: Id of the journey that begins.
+        trigger: When.
+        context_update: As of a `Transition`; what the first knows is read before it is forgotten.
+        priority: As of a `Transition`; those of the first journey are its rivals.
+
+    Example:
+        >>> HandOver("billing", "outage", IntentTrigger(["my line is dead"])).to_journey
+        'outage'
+    """
+
+    from_journey: str
+    to_journey: str
+    trigger: BaseTrigger
+    context_update: Mapping[str, str] | None = None
+    priority: int = 0

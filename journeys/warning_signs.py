@@ -16,7 +16,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     for pathway in spec.pathways.values():
         if pathway.id not in spec.reachable:
             yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
-        if pathway.pipeline is None:
+        if pathway.pipeline is None and pathway.id != spec.reception:
             yield f"{pathway.where}: no agents, so nothing is said in it."
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)

@@ -1,0 +1,210 @@
+"""Several journeys in, one frozen spec out: that of a concierge, which begins and ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from journeys.behaviors import NEVER
+from journeys.checks import reference_faults, strategies_of
+from journeys.errors import JourneyDefinitionError
+from journeys.flow_reader import validation_of
+from journeys.guideline_reader import numbered, relation_faults
+from journeys.guidelines import GuidelineSpec
+from journeys.part_faults import (
+    Parts,
+    agreed,
+    hand_over_faults,
+    journey_faults,
+    never_started,
+    outcome_faults,
+    tool_faults,
+    validation_faults,
+)
+from journeys.parts import (
+    RECEPTION,
+    activations_of,
+    cancel_of,
+    clearing,
+    everywhere_in,
+    guidelines_of,
+    moves_of,
+    named,
+    owned,
+    pathways_of,
+)
+from journeys.spec import (
+    HAND_OVER,
+    JourneySpec,
+    PathwaySpec,
+    TransitionSpec,
+    content_hash,
+    frozen,
+    reachable,
+)
+from journeys.transition_reader import read_transitions
+from journeys.transitions import BaseTrigger, HandOver, Transition
+from journeys.trigger_faults import trigger_faults
+from journeys.validation import Validation
+from journeys.warning_signs import warnings_of
+
+CANCELS = "wants to give up what we are doing"
+"""What a user means who cancels, as a model is asked it."""
+_READS = ("append", "copy")
+
+
+def compose(
+    id: str,
+    name: str,
+    purpose: str,
+    journeys: Sequence[JourneySpec],
+    *,
+    otherwise: str = "ask",
+    cancel: BaseTrigger | None = None,
+    hand_over: Sequence[HandOver] = (),
+    guidelines: Sequence[GuidelineSpec] = (),
+    validation: Validation | None = None,
+    safe_reply: str = "",
+    degrade: str = "canned",
+    shared: Sequence[str] = (),
+    model: str | None = None,
+    sensitive: bool = False,
+    version: str | None = None,
+) -> JourneySpec:
+    """Make one spec of several journeys, which are active one at a time.
+
+    Pathways become `<journey>.<pathway>`, and guidelines `<journey>.<guideline>`. Agents and tools
+    keep their names: the same name in two journeys is the same agent, or tool.
+
+    Args:
+        id: Id of the concierge.
+        name: What it is called, also in messages.
+        purpose: What it is for.
+        journeys: Its journeys, in the order in which they are offered.
+        otherwise: What is done with a message that starts none of them: "ask" which one is meant,
+            give a "canned" answer, or let a model answer it "freeform", without tools and context.
+        cancel: What gives up the active journey.
+        hand_over: What leads from one journey to another.
+        guidelines: Global ones: of all journeys, and of the concierge itself.
+        validation: How replies are checked; None: as its journeys say.
+        safe_reply: Said in place of a reply that breaks the rules.
+        degrade: What is done where the concierge itself fails.
+        shared: Context names that no journey forgets when it is left.
+        model: OpenAI model of itself, and of journeys that name none.
+        sensitive: Whether everything that is stored is encrypted; so it is if a journey asks it.
+        version: Its version; by default a hash of the definition.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
+    found: list[str] = []
+    read = read_transitions(name, [_as_move(rule) for rule in hand_over], found)
+    faults = [
+        *map(_told, found),
+        *journey_faults(name, journeys),
+        *outcome_faults(name, otherwise),
+        *(trigger_faults(f"{name}: cancel", cancel) if cancel is not None else ()),
+        *hand_over_faults(name, [part.id for part in journeys], hand_over),
+    ]
+    if faults:  # nothing can be put together of what is not there
+        raise JourneyDefinitionError(faults)
+    parts = {part.id: replace(part, model=part.model or model) for part in journeys}
+    forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
+    between = _between(parts, forgets, hand_over, read)
+    reception = PathwaySpec(RECEPTION, name, purpose, complete_when=NEVER)
+    inner = [p for id_, part in parts.items() for p in pathways_of(part, forgets[id_])]
+    pathways = {pathway.id: pathway for pathway in [reception, *inner]}
+    moves = [move for part in parts.values() for move in activations_of(part)] + between
+    moves += [move for part in parts.values() for move in moves_of(part)]
+    moves += _cancels(parts, forgets, cancel, moves, f"{name}: cancel")
+    rules = numbered([*guidelines, *(g for part in parts.values() for g in guidelines_of(part))])
+    faults += reference_faults(name, RECEPTION, pathways, moves)
+    faults += [*relation_faults(rules), *tool_faults(name, parts)]
+    faults += validation_faults(name, validation, parts)
+    if faults:
+        raise JourneyDefinitionError(faults)
+    own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
+    made_of = [part.version for part in parts.values()]
+    spec = JourneySpec(
+        id=id,
+        name=name,
+        purpose=purpose,
+        entry=RECEPTION,
+        pathways=frozen(pathways),
+        transitions=tuple(moves),
+        strategies=frozen(strategies_of(pathways)),
+        kept=frozenset(u.argument for move in moves for u in move.updates if u.how in _READS),
+        reachable=reachable(RECEPTION, pathways, moves),
+        sensitive=sensitive or any(part.sensitive for part in parts.values()),
+        version=version or content_hash(id, purpose, made_of, own, shared, model, sensitive),
+        guidelines=rules,
+        tools=frozen({name: tool for part in parts.values() for name, tool in part.tools.items()}),
+        shared=tuple(shared),
+        degrade=degrade,
+        safe_reply=safe_reply,
+        validation=validation or agreed(parts) or validation_of(None, rules),
+        model=model,
+        parts=frozen(parts),
+        otherwise=otherwise,
+    )
+    return replace(spec, warnings=(*never_started(parts, between), *warnings_of(spec)))
+
+
+def _forgets(part: JourneySpec, declared: Sequence[HandOver], shared: Sequence[str]) -> list[str]:
+    """Return what is forgotten when a part is left: its own names, and what was handed to it."""
+    handed = [
+        name
+        for rule in declared
+        if rule.to_journey == part.id and isinstance(rule.context_update, Mapping)
+        for name in rule.context_update
+        if name not in (*part.shared, *shared)
+    ]
+    return list(dict.fromkeys([*owned(part, shared), *handed]))
+
+
+def _between(
+    parts: Parts,
+    forgets: Mapping[str, Sequence[str]],
+    declared: Sequence[HandOver],
+    read: Sequence[TransitionSpec],
+) -> list[TransitionSpec]:
+    """Return what leads from one part to another, and forgets what was the first one's."""
+    return [
+        replace(
+            move,
+            id=move.id.replace(f"{type(rule.trigger).__name__}:*->", "hand_over:"),
+            sources=everywhere_in(parts[rule.from_journey]),
+            target=named(rule.to_journey, parts[rule.to_journey].entry),
+            updates=(*clearing(forgets[rule.from_journey]), *move.updates),
+            where=_told(move.where),
+            kind=HAND_OVER,
+        )
+        for rule, move in zip(declared, read, strict=True)
+    ]
+
+
+def _as_move(rule: HandOver) -> Transition:
+    return Transition(
+        rule.trigger,
+        to_pathway=f"{rule.from_journey}->{rule.to_journey}",
+        context_update=rule.context_update,
+        priority=rule.priority,
+    )
+
+
+def _told(where: str) -> str:
+    return where.replace(".__transitions__[", ": hand_over[")
+
+
+def _cancels(
+    parts: Parts,
+    forgets: Mapping[str, Sequence[str]],
+    trigger: BaseTrigger | None,
+    moves: Sequence[TransitionSpec],
+    where: str,
+) -> list[TransitionSpec]:
+    """Return what gives each part up; nothing else comes before it."""
+    if trigger is None:
+        return []
+    first = 1 + max((move.priority for move in moves), default=0)
+    return [cancel_of(part, trigger, forgets[id_], first, where) for id_, part in parts.items()]

@@ -1,0 +1,186 @@
+"""A concierge: a journey that is made of journeys, and knows which one a message is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from journeys.bodies import bodies, unknown
+from journeys.composing import CANCELS, compose
+from journeys.errors import JourneyDefinitionError, shown
+from journeys.flow_reader import flow_faults, names_in
+from journeys.guideline_reader import read_guidelines
+from journeys.journey import Journey
+from journeys.part_faults import OTHERWISE
+from journeys.parts import RECEPTION, named
+from journeys.pathway import Pathway
+from journeys.reader import journey_id, pathway_classes
+from journeys.signature import docstring
+from journeys.spec import JourneySpec, frozen
+from journeys.transitions import BaseTrigger, HandOver
+
+__all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
+
+CONCIERGE_ATTRIBUTES = (
+    "__journeys__",
+    "__otherwise__",
+    "__cancel__",
+    "__hand_over__",
+    "__guidelines__",
+    "__validation__",
+    "__safe_reply__",
+    "__degrade__",
+    "__model__",
+    "__shared__",
+    "__sensitive__",
+    "__version__",
+)
+
+
+def _abstract(name: str, purpose: str = "") -> JourneySpec:
+    """Return the spec of a concierge without journeys, which can be subclassed and not started."""
+    return JourneySpec(
+        id=journey_id(name),
+        name=name,
+        purpose=purpose,
+        entry="",
+        pathways=frozen({}),
+        transitions=(),
+        strategies=frozen({}),
+        kept=frozenset(),
+        reachable=frozenset(),
+        sensitive=False,
+        version="",
+    )
+
+
+def read_concierge(cls: Any, root: type) -> JourneySpec:
+    """Read a concierge class into its spec.
+
+    Raises:
+        JourneyDefinitionError: With every fault of the body, and of its journeys together.
+    """
+    name = cls.__name__
+    faults = [*_body_faults(cls, root), *flow_faults(name, cls)]
+    journeys = _journeys(name, cls.__journeys__, faults)
+    guidelines = read_guidelines(name, cls.__guidelines__, faults, journey=None)
+    shared = names_in(name, "__shared__", cls.__shared__, faults)
+    hand_over = _hand_over(name, cls.__hand_over__, faults)
+    try:
+        spec = compose(
+            journey_id(name),
+            name,
+            docstring(cls, root),
+            [journey.spec for journey in journeys],
+            otherwise=cls.__otherwise__,
+            cancel=cls.__cancel__,
+            hand_over=hand_over,
+            guidelines=guidelines,
+            validation=cls.__validation__,
+            safe_reply=cls.__safe_reply__,
+            degrade=cls.__degrade__,
+            shared=shared,
+            model=cls.__model__,
+            sensitive=bool(cls.__sensitive__),
+            version=cls.__version__,
+        )
+    except JourneyDefinitionError as error:
+        raise JourneyDefinitionError([*faults, *error.faults]) from None
+    if faults:
+        raise JourneyDefinitionError(faults)
+    return spec if journeys else _abstract(name, spec.purpose)
+
+
+def _body_faults(cls: type, root: type) -> Iterator[str]:
+    for body in bodies(cls, root):
+        yield from unknown(body.__name__, body, root, CONCIERGE_ATTRIBUTES)
+        for name, value in vars(body).items():
+            if isinstance(value, type) and issubclass(value, Pathway):
+                yield (
+                    f"{body.__name__}: {name} is a pathway, and a concierge holds journeys. Write "
+                    "it in a Journey, and name that in __journeys__."
+                )
+
+
+def _journeys(owner: str, declared: Any, faults: list[str]) -> list[type[Journey]]:
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(f"{owner}: __journeys__ is {shown(declared)}; it must be a list of journeys.")
+        return []
+    journeys = []
+    for number, item in enumerate(declared):
+        if isinstance(item, type) and issubclass(item, Journey):
+            journeys.append(item)
+        else:
+            where = f"{owner}: __journeys__[{number}]"
+            faults.append(f"{where} is {shown(item)}; it must be a subclass of Journey.")
+    return journeys
+
+
+def _hand_over(owner: str, declared: Any, faults: list[str]) -> list[HandOver]:
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(f"{owner}: __hand_over__ must be a list of HandOver(...).")
+        return []
+    rules = []
+    for number, rule in enumerate(declared):
+        if isinstance(rule, HandOver):
+            rules.append(rule)
+        else:
+            where = f"{owner}: __hand_over__[{number}]"
+            faults.append(f"{where} is {shown(rule)}; it must be a HandOver(...).")
+    return rules
+
+
+class Concierge(Journey, spec=_abstract("Concierge")):
+    """Several journeys in one conversation, one of them active at a time.
+
+    While none is, a message is held against what activates them: patterns and conditions for
+    nothing, descriptions by the turn's one question to a model. The best above
+    `activation_confidence_threshold` begins, and answers in the same turn. A journey that is
+    completed, cancelled or handed over leaves the context, but for what it shares, and another may
+    begin. A session of it is that of any journey, in every other respect.
+
+    Attributes:
+        __journeys__: The journeys; each says with `__activation__` what starts it.
+        __otherwise__: What is done with a message that starts none: "ask" which one is meant, give
+            a "canned" answer, or let a model answer it "freeform", without tools and context.
+        __cancel__: A trigger that gives the active journey up.
+        __hand_over__: What leads from one journey to another, a list of `HandOver`.
+        __guidelines__: Global ones: of all journeys, and of the concierge itself.
+        __shared__: Context names that no journey forgets, beyond what each shares itself.
+
+    Raises:
+        JourneyDefinitionError: At class creation, with every fault of the body.
+
+    Source: flow control, journey activation; readings in docs/flow-control.md.
+
+    Example:
+        >>> from journeys import IntentTrigger, Pathway
+        >>> class Hours(Journey):
+        ...     '''Say when we are open.'''
+        ...
+        ...     __activation__ = [IntentTrigger(["open"])]
+        ...
+        ...     class SayPath(Pathway):
+        ...         __agents__ = ["clerk"]
+        >>> class Desk(Concierge):
+        ...     __journeys__ = [Hours]
+        >>> list(Desk.spec.pathways)
+        ['concierge', 'hours.say']
+    """
+
+    __journeys__: ClassVar[Sequence[type[Journey]]] = ()
+    __otherwise__: ClassVar[str] = "ask"
+    __cancel__: ClassVar[BaseTrigger | None] = None
+    __hand_over__: ClassVar[Sequence[HandOver]] = ()
+
+    def __init_subclass__(cls, *, spec: JourneySpec | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(spec=spec or read_concierge(cls, Concierge), **kwargs)
+
+    @property
+    def pathways(self) -> dict[str, type[Pathway]]:
+        """The pathway classes of all journeys by their ids here, in order; a copy."""
+        return {
+            named(journey.spec.id, id_): pathway
+            for journey in self.__journeys__
+            for id_, pathway in pathway_classes(journey, Journey).items()
+        }
