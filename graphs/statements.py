@@ -49,6 +49,11 @@ class Sql:
     sqlite: str | None
     postgres: str | None
 
+    @classmethod
+    def of(cls, statement: Any) -> Sql:
+        """Compile a statement of SQLAlchemy's for both."""
+        return _sql(statement)
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:

@@ -1,4 +1,4 @@
-"""Our own tables: sessions, the ledger of their turns, and the audit.
+"""Our own tables: sessions, the ledger of their turns, the audit, and definitions.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
@@ -9,6 +9,7 @@ journeys marked sensitive, the columns of sealed text are encrypted.
 from __future__ import annotations
 
 from sqlalchemy import (
+    Boolean,
     Column,
     DateTime,
     Float,
@@ -87,4 +88,28 @@ audit = Table(
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
     Index("audit_by_session", "session_id", "id"),
+)
+
+definitions = Table(
+    "definitions",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("id", NAME, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(16), nullable=False, comment="journey, concierge or guidelines"),
+    Column("name", Text, nullable=False, comment="of the file; what faults are told of"),
+    Column("body", Text, nullable=False, comment="JSON: its text, and those of files beside it"),
+    Column("digest", String(64), nullable=False, comment="sha256 of the body"),
+    Column("active", Boolean, nullable=False, comment="of one version of an id at most"),
+    Column("dropped", Integer, nullable=False, comment="how often cached copies were made void"),
+    Column("loaded_at", TIME, nullable=False),
+    Index("definitions_by_activity", "tenant", "active", "id"),
+)
+
+definition_epoch = Table(
+    "definition_epoch",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("epoch", Integer, nullable=False, comment="grows with every change of definitions"),
+    Column("dropped", Integer, nullable=False, comment="how often all copies were made void"),
 )

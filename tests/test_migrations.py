@@ -79,12 +79,16 @@ ADDED = (
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
+NEW = ("definitions", "definition_epoch")
+"""The tables that they made."""
 
 
 def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
     with connected(postgres_url) as connection:
         for table, column in ADDED:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in NEW:
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
         connection.execute(
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
@@ -104,6 +108,8 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -
     with sqlite3.connect(tmp_path / "old.db") as connection:
         for table, column in ADDED:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in NEW:
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
     connection.close()
     async with opened(url) as parcel:

@@ -1,0 +1,42 @@
+"""The statements that read and change definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, false, insert, literal_column, select, update
+
+from graphs.statements import Sql
+from graphs.tables import definition_epoch as epochs
+from graphs.tables import definitions
+
+_MINE = definitions.c.tenant == bindparam("tenant_is")
+_ONE = definitions.c.id == bindparam("id_is")
+_ACTIVE: ColumnElement[Any] = definitions.c.active
+_ONE_MORE: ColumnElement[int] = literal_column("1")
+_WITHOUT_BODY = [column for column in definitions.c if column.name not in ("tenant", "body")]
+_UNCHANGED = (epochs.c.tenant == bindparam("tenant_is"), epochs.c.epoch == bindparam("seen"))
+
+EPOCH = Sql.of(
+    select(epochs.c.epoch, epochs.c.dropped).where(epochs.c.tenant == bindparam("tenant_is"))
+)
+BEGIN_EPOCH = Sql.of(insert(epochs))
+BUMP = Sql.of(update(epochs).where(*_UNCHANGED).values(epoch=epochs.c.epoch + _ONE_MORE))
+BUMP_AND_DROP = Sql.of(
+    update(epochs)
+    .where(*_UNCHANGED)
+    .values(epoch=epochs.c.epoch + _ONE_MORE, dropped=epochs.c.dropped + _ONE_MORE)
+)
+ALL = Sql.of(select(*_WITHOUT_BODY).where(_MINE).order_by(definitions.c.id, definitions.c.version))
+HISTORY = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ONE).order_by(definitions.c.version))
+ACTIVE = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ACTIVE).order_by(definitions.c.id))
+BODY = Sql.of(
+    select(definitions.c.body).where(_MINE, _ONE, definitions.c.version == bindparam("version_is"))
+)
+ADD = Sql.of(insert(definitions))
+RETIRE = Sql.of(update(definitions).where(_MINE, _ONE, _ACTIVE).values(active=false()))
+DROP = Sql.of(
+    update(definitions)
+    .where(_MINE, _ONE, _ACTIVE)
+    .values(dropped=definitions.c.dropped + _ONE_MORE)
+)
