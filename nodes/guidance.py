@@ -29,7 +29,7 @@ from nodes.patterns.breaker import Breaker
 from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import Guided, Position
-from nodes.telemetry import report
+from nodes.telemetry import guidelines_settled, report
 
 BYPASSED = "guidelines_bypassed"
 """Flag of a turn in which guidelines could not be matched as they should be."""
@@ -211,6 +211,9 @@ def guidance_of(
     ]
     declared = _declared(spec)
     resolution = resolve(sorted(here, key=lambda held: declared[held.guideline.id]))
+    guidelines_settled(
+        spec.id, map(_kind, resolution.matched), (_kind(held) for held, _ in resolution.dropped)
+    )
     audit = list(weighed.audit)
     audit += [_dropped(position, held.guideline.id, why, held) for held, why in resolution.dropped]
     audit += [
@@ -225,6 +228,10 @@ def guidance_of(
     ]
     flags = [BYPASSED] if weighed.bypassed else []
     return Guidance([_guided(held) for held in resolution.matched], audit, flags)
+
+
+def _kind(held: Held) -> dict[str, str]:
+    return {"scope": held.guideline.scope.value, "tier": held.tier}
 
 
 @lru_cache(maxsize=256)
