@@ -84,7 +84,7 @@ async def _answered(
         values = await session.values(head["checkpoint_id"], head["version"])
         say = getattr(services.config.texts, fixed)
         audience.say(say)
-        return unmoved(values, head["version"], say, f"{fixed}_message")
+        return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
@@ -99,7 +99,7 @@ async def _answered(
         failed = await _failed(session, head, services, turn, error)
         values = await _run(session, services, {"messages": messages, "turn": failed}, config)
         audience.say(services.config.texts.apology)
-    return response_of(values)
+    return response_of(services.spec, values)
 
 
 async def _failed(

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import JourneySpec, MaxPathwayDepthError, ModelError, PathwayNotFoundError
+from journeys import (
+    JourneyConfig,
+    JourneySpec,
+    MaxPathwayDepthError,
+    ModelError,
+    PathwayNotFoundError,
+)
 from nodes.commands import Command, Verdict
 from nodes.consent import asked_before
 from nodes.context import Op, checked
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.moves import Standing, note, pruned
+from nodes.parts import dated
 from nodes.plain import stamp
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
@@ -37,7 +44,7 @@ async def understand(state: SessionState, services: Services) -> Update:
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     free = await free_verdicts(services, position, turn["message"], state["context"])
     turn, asked = await _asked(services, standing, turn, free)
-    limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
+    limits = _limits(services.config)
     steering = steer(services.spec, standing, [*free, *asked], limits)
     if steering.refused_depth and services.fails_fast:
         raise MaxPathwayDepthError(*steering.refused_depth)
@@ -62,6 +69,11 @@ async def _asked(
         event = note("model_failed", position, trigger="understanding", reason=str(failure))
         flag = f"understanding_failed:{failure.kind}"
         return {**turn, "flags": [flag], "audit": [*turn["audit"], event]}, []
+
+
+def _limits(config: JourneyConfig) -> Limits:
+    sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
+    return Limits(config.max_pathway_depth, sure, starts)
 
 
 def _check_known(spec: JourneySpec, position: Position) -> None:
@@ -156,10 +168,11 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         "transition": steering.transition,
         "judged": steering.judged,
         "flags": flags,
+        "near": list(steering.near),
     }
     _announce(services, heard)
     position: Position = {
-        **steering.position,
+        **dated(services.spec, steering.position, turn),
         "version": services.spec.version,
         "failures": 0,
     }
