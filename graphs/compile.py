@@ -17,6 +17,7 @@ from langgraph.types import Send
 from graphs.agents import services_of, timeout_of
 from graphs.binding import bind
 from graphs.chat import ChatInput, ChatState
+from graphs.concierge import reception_subgraph
 from graphs.observed import observed
 from graphs.patterns import PathwayOutput, PatternGraph
 from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
@@ -77,7 +78,10 @@ def build(
     graph.add_node("understand", bind(understand, default))
     graph.add_node("settle", bind(settle, default))
     for pathway in pathways:
-        subgraph = pathway_subgraph(pathway, config, default).compile()
+        if pathway.id == spec.reception:
+            subgraph = reception_subgraph(default).compile()
+        else:
+            subgraph = pathway_subgraph(pathway, config, default).compile()
         if pathway.pipeline is not None:
             subgraph = subgraph.with_config(at_most(pathway.pipeline))
         pattern = pathway.pipeline.pattern if pathway.pipeline else ""

@@ -154,7 +154,14 @@ class Scribe:
             begun_at=row["begun_at"],
             at=row["at"],
             usage={name: row[name] for name in USAGE},
+            journey_id=self._journey_of(row["pathway_id"]),
         )
+
+    def _journey_of(self, pathway_id: str) -> str | None:
+        if not self.spec.parts:
+            return self.spec.id
+        pathway = self.spec.pathways.get(pathway_id)
+        return pathway.journey or None if pathway else None
 
     def audit_entry(self, row: Row) -> AuditEntry:
         """Return a row of the audit as its reader sees it."""

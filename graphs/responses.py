@@ -10,10 +10,10 @@ from typing import Any
 
 from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.llm.usage import Usage
-from nodes.state import PARTING, Position, Turn
+from nodes.state import PARTING, Completed, Position, Turn
 
 
-def response_of(values: Mapping[str, Any]) -> JourneyResponse:
+def response_of(spec: JourneySpec, values: Mapping[str, Any]) -> JourneyResponse:
     """Return the response of the turn that these values of the state are from."""
     position, turn = values["position"], values["turn"]
     fired = turn["transition"]
@@ -23,9 +23,23 @@ def response_of(values: Mapping[str, Any]) -> JourneyResponse:
         pathway_changed=turn["moved"],
         transition_to=fired["target"] if fired else None,
         accumulated_context=values.get("context", {}),
-        is_journey_complete=position["status"] == "complete",
-        metadata=_metadata(position, turn),
+        is_journey_complete=position["status"] == "complete" or bool(turn.get("completed")),
+        metadata={**_metadata(position, turn), **_journey(spec, position, turn.get("completed"))},
     )
+
+
+def _journey(
+    spec: JourneySpec, position: Position, completed: Completed | None = None
+) -> dict[str, Any]:
+    """Return which journey is active, and in a concierge which one this turn completed."""
+    if not spec.parts:
+        return {"journey_id": spec.id}
+    return {
+        "journey_id": spec.pathways[position["pathway"]].journey or None,
+        "activated_at": position.get("activated_at"),
+        "journey_completed": completed["journey"] if completed else None,
+        "journey_result": dict(completed["values"]) if completed else {},
+    }
 
 
 def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
@@ -49,7 +63,9 @@ def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
     }
 
 
-def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> JourneyResponse:
+def unmoved(
+    spec: JourneySpec, values: Mapping[str, Any], version: int, say: str, flag: str
+) -> JourneyResponse:
     """Return the response to a message that changed nothing and was not recorded."""
     position = values["position"]
     return JourneyResponse(
@@ -61,6 +77,7 @@ def unmoved(values: Mapping[str, Any], version: int, say: str, flag: str) -> Jou
         is_journey_complete=position["status"] == "complete",
         metadata={
             **_metadata(position, values["turn"]),
+            **_journey(spec, position),
             "version": version,
             "transition_triggered": False,
             "transition_intent": None,

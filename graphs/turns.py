@@ -22,11 +22,12 @@ from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
-from journeys import JourneyConfig, JourneyEvent, JourneyResponse
+from journeys import JourneyConfig, JourneyEvent, JourneyResponse, ModelError
 from nodes.context import Op
-from nodes.freeform import freeform
+from nodes.llm.freeform import freeform
+from nodes.llm.usage import Usage
 from nodes.services import Services
-from nodes.state import PARTING, Turn
+from nodes.state import PARTING, Message, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.understand import new_turn
 
@@ -88,7 +89,7 @@ async def _answered(
         values = await session.values(head["checkpoint_id"], head["version"])
         say = getattr(services.config.texts, fixed)
         audience.say(say)
-        return unmoved(values, head["version"], say, f"{fixed}_message")
+        return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
@@ -102,11 +103,11 @@ async def _answered(
         if not fails_the_turn(error, fails_fast=services.fails_fast):
             raise
         if isinstance(error, TurnOverdue) and (done := await _committed(session, turn)):
-            return response_of(done)
+            return response_of(services.spec, done)
         failed = await _failed(session, head, services, turn, error)
         values = await _run(session, services, {"messages": messages, "turn": failed}, config)
         audience.say(PARTING.join(values["turn"]["replies"]))
-    return response_of(values)
+    return response_of(services.spec, values)
 
 
 async def _in_time(
@@ -159,10 +160,14 @@ async def _without_journey(services: Services, pathway: str, turn: Turn, *, in_t
     chosen = spec.part_of(pathway).degrade if pathway in spec.pathways else spec.degrade
     if chosen == "refuse":
         return texts.refused
-    said = None
-    if chosen == "freeform" and in_time:
-        said = await freeform(services, turn["message"] or "")
-    return said or texts.apology
+    if chosen == "canned" or services.models is None or not in_time:
+        return texts.apology
+    message = Message(role="user", content=turn["message"] or "")
+    usage = services.usage or Usage()
+    try:
+        return await freeform(services.config, services.models, usage, [message])
+    except ModelError:
+        return texts.apology
 
 
 async def _run(

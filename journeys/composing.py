@@ -108,7 +108,7 @@ def compose(
     ]
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
-    parts = {part.id: replace(part, model=part.model or model) for part in journeys}
+    parts = {part.id: _part(part, hand_over, read, model) for part in journeys}
     forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
     between = _between(parts, forgets, hand_over, read)
     reception = PathwaySpec(RECEPTION, name, purpose, complete_when=NEVER)
@@ -133,7 +133,7 @@ def compose(
         pathways=frozen(pathways),
         transitions=tuple(moves),
         strategies=frozen(strategies_of(pathways)),
-        kept=frozenset(u.argument for move in moves for u in move.updates if u.how in _READS),
+        kept=_sources(moves),
         reachable=reachable(RECEPTION, pathways, moves),
         sensitive=sensitive or any(part.sensitive for part in parts.values()),
         version=version or content_hash(id, purpose, made_of, own, shared, model, sensitive),
@@ -148,6 +148,22 @@ def compose(
         otherwise=otherwise,
     )
     return replace(spec, warnings=(*never_started(parts, between), *warnings_of(spec)))
+
+
+def _part(
+    part: JourneySpec,
+    declared: Sequence[HandOver],
+    read: Sequence[TransitionSpec],
+    model: str | None,
+) -> JourneySpec:
+    """Return a journey as a part, which keeps what hand-overs out of it read."""
+    out = [move for rule, move in zip(declared, read, strict=True) if rule.from_journey == part.id]
+    return replace(part, kept=part.kept | _sources(out), model=part.model or model)
+
+
+def _sources(moves: Sequence[TransitionSpec]) -> frozenset[str]:
+    """Return the names that the updates of transitions read."""
+    return frozenset(u.argument for move in moves for u in move.updates if u.how in _READS)
 
 
 def _forgets(part: JourneySpec, declared: Sequence[HandOver], shared: Sequence[str]) -> list[str]:

@@ -21,7 +21,8 @@ class JourneyResponse:
         accumulated_context: The context after the turn; a copy.
         is_journey_complete: Whether the goal is reached.
         metadata: version, pathway_stack, returning, transition_triggered, transition_intent, tier,
-            confidence, reasoning, ran, replies, error, flags and usage.
+            confidence, reasoning, ran, replies, error, flags, usage and journey_id; of a concierge
+            also activated_at, journey_completed and journey_result.
     """
 
     message: str
@@ -113,6 +114,8 @@ class VersionInfo:
         version: Its number, from 0; never used twice.
         kind: start, turn, failure or rollback.
         pathway_id: Where the session stood after it.
+        journey_id: The journey of that pathway; None where a concierge has none active, or the
+            pathway is of another version.
         message: What the user said; None but for turns.
         reply: What was answered.
         rolled_back_to: The version that a rollback went back to.
@@ -130,6 +133,7 @@ class VersionInfo:
     begun_at: str
     at: str
     usage: dict[str, int]
+    journey_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,7 @@ class AuditEntry:
 
     `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
     depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
-    late_result, pruned or version_changed.
+    late_result, pruned, version_changed or journey_completed.
     """
 
     session_id: str

@@ -11,6 +11,7 @@ from nodes.call_tools import saved
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
 from nodes.moves import note, pruned
+from nodes.parts import finished
 from nodes.patterns import conclude
 from nodes.patterns.reports import flags_of, leaves
 from nodes.patterns.work import Conclusion, Work
@@ -50,6 +51,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     _tell(services, turn, heard, results)
     position = waiting(state["position"], leaves(results))
     position, heard = _onward(services.spec, pathway, position, context, heard)
+    position, heard, forgotten = finished(services.spec, pathway, position, context, heard)
+    ops += forgotten
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
     update: Update = {"context": ops, "position": position, "turn": heard}
@@ -64,7 +67,7 @@ def _concluded(
 ) -> Conclusion:
     """Return what the pathway's pipeline came to."""
     if pathway.pipeline is None:
-        return Conclusion()
+        return Conclusion([result["values"] for result in results])
     ended = conclude(Work(pathway.pipeline, results, progress, services.registered))
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
@@ -78,7 +81,7 @@ def _failure(position: Position, result: Output) -> dict[str, Any]:
 def _accumulated(
     spec: JourneySpec, pathway: PathwaySpec, values: Sequence[Mapping[str, Any]]
 ) -> list[Op]:
-    names = set(pathway.accumulate) | spec.kept
+    names = set(pathway.accumulate) | spec.part_of(pathway.id).kept
     return [
         [how_to_merge(spec.strategies.get(name)), name, value, pathway.id]
         for given in values

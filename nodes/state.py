@@ -61,7 +61,10 @@ class Pending(TypedDict):
 
 
 class Position(TypedDict):
-    """Where a session stands; `pending` is what its last turn asked the user about."""
+    """Where a session stands; `pending` is what its last turn asked the user about.
+
+    `activated_at` is since when the present journey of a concierge has been active.
+    """
 
     journey: str
     version: str
@@ -72,6 +75,14 @@ class Position(TypedDict):
     fired: list[str]
     failures: int
     pending: NotRequired[list[Pending]]
+    activated_at: NotRequired[str]
+
+
+class Completed(TypedDict):
+    """A journey of a concierge that was completed, and what it alone knew."""
+
+    journey: str
+    values: dict[str, Any]
 
 
 class Fired(TypedDict):
@@ -108,7 +119,8 @@ class Turn(TypedDict):
     `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
     asked; it is None where nobody counts, as in Studio, which does so itself. `asked` is what the
     user was asked about before, and agents may do now. `guidelines` are those that hold, the first
-    to count first, and `checks` how the reply was checked.
+    to count first, and `checks` how the reply was checked. `near` are the journeys of a concierge
+    that a model held likely, but not likely enough, and `completed` is the one that ended.
     """
 
     number: int
@@ -132,6 +144,8 @@ class Turn(TypedDict):
     asked: NotRequired[list[Pending]]
     guidelines: NotRequired[list[Guided]]
     checks: NotRequired[list[Check]]
+    near: NotRequired[list[str]]
+    completed: NotRequired[Completed]
 
 
 class Guided(TypedDict):

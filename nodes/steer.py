@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeys import JourneySpec, TransitionSpec
+from journeys.spec import ACTIVATION, CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
 from nodes.legal import asks_model, legal, threshold
 from nodes.moves import Entered, Standing, back, move, note
+from nodes.parts import left, nearest
 from nodes.state import Fired, Judged, Position
 
 MODELS = ("model", "cache")
@@ -27,10 +29,14 @@ UNSURE = "below_threshold"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What steering must keep to: most paused pathways, and the least confidence of a verdict."""
+    """What steering must keep to: most paused pathways, and the least confidence of a verdict.
+
+    A journey of a concierge begins only with more than `activation`.
+    """
 
     depth: int
     confidence: float
+    activation: float = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +44,14 @@ class Steering:
     """The decision: where to stand, what to run (None: nothing), and what to say instead.
 
     `refused_depth` is the depth that was asked for and is over the limit; `judged` is what a model
-    said that moved nothing, `flags` what was wrong with it.
+    said that moved nothing, `flags` what was wrong with it, and `near` the journeys that it held
+    likely then.
     """
 
     position: Position
     run: str | None
     entered: Entered
-    say: Literal["", "closing", "too_deep"] = ""
+    say: Literal["", "closing", "too_deep", "cancelled"] = ""
     ops: list[Op] = field(default_factory=list)
     moved: bool = False
     transition: Fired | None = None
@@ -52,6 +59,7 @@ class Steering:
     refused_depth: tuple[int, int] | None = None
     judged: Judged | None = None
     flags: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 def steer(
@@ -76,8 +84,11 @@ def steer(
         steering = _fire(spec, standing, *chosen, limits, audit)
     else:
         steering = _stay(spec, standing, audit)
-    judged = None if steering.transition else _surest(commands)
-    return replace(steering, judged=judged, flags=doubts)
+    if steering.transition:
+        return replace(steering, flags=doubts)
+    asked = [c for c in commands if isinstance(c, Verdict) and c.tier in MODELS]
+    near = nearest(spec, legal(spec, standing.position), asked)
+    return replace(steering, judged=_surest(commands), flags=doubts, near=near)
 
 
 def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
@@ -130,7 +141,7 @@ def _held(
             if verdict.tier in MODELS:  # a condition may well hold where its transition is not open
                 audit.append(_closed_question(position, verdict))
                 doubts[OUTSIDE] = None
-        elif threshold(transition, limits.confidence) <= verdict.confidence <= 1.0:
+        elif _is_sure(transition, verdict, limits):
             held.append((transition, verdict))
         else:
             reason = _why_unsure(verdict.confidence)
@@ -139,6 +150,12 @@ def _held(
     order = {id_: place for place, id_ in enumerate(allowed)}
     held.sort(key=lambda item: _rank(item[0], item[1], order[item[0].id]))
     return held, tuple(doubts)
+
+
+def _is_sure(transition: TransitionSpec, verdict: Verdict, limits: Limits) -> bool:
+    if transition.kind == ACTIVATION and verdict.tier in (*MODELS, "command"):
+        return threshold(transition, limits.activation) < verdict.confidence <= 1.0
+    return threshold(transition, limits.confidence) <= verdict.confidence <= 1.0
 
 
 def _surest(commands: Sequence[Command]) -> Judged | None:
@@ -249,10 +266,13 @@ def _fire(
         confidence=verdict.confidence,
         reason=verdict.reason,
     )
+    cancels, stays = transition.kind == CANCEL, transition.kind == MOVE
     return Steering(
-        moved.position,
-        transition.target,
-        "transition",
+        moved.position if stays else left(spec, moved.position, before["pathway"]),
+        None if cancels else transition.target,
+        # What begins is entered as by itself: its first turn is that of the journey alone.
+        "transition" if stays else "arrival",
+        say="cancelled" if cancels else "",
         ops=moved.ops,
         moved=moved.position["pathway"] != before["pathway"],
         transition=fired,

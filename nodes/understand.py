@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from journeys import (
+    JourneyConfig,
     JourneySpec,
     MaxPathwayDepthError,
     ModelError,
@@ -21,6 +22,7 @@ from nodes.guidance import Weighed, bypassed, guidance_of, judged, places_of, wa
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.moves import Standing, note, pruned
+from nodes.parts import dated
 from nodes.plain import stamp
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update, last_said
@@ -45,7 +47,7 @@ async def understand(state: SessionState, services: Services) -> Update:
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     free = await free_verdicts(services, position, turn["message"], state["context"])
     questions = unsettled(services.spec, position, free)
-    limits = Limits(services.config.max_pathway_depth, services.config.intent_confidence_threshold)
+    limits = _limits(services.config)
     weighed = await _weighed(services, standing, turn, free, questions, limits)
     turn, asked, weighed = await _asked(services, standing, turn, questions, weighed)
     steering = steer(services.spec, standing, [*free, *asked], limits)
@@ -114,6 +116,11 @@ def _guided(spec: JourneySpec, turn: Turn, weighed: Weighed, steering: Steering)
         "audit": [*turn["audit"], *found.audit],
         "flags": [*turn["flags"], *found.flags],
     }
+
+
+def _limits(config: JourneyConfig) -> Limits:
+    sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
+    return Limits(config.max_pathway_depth, sure, starts)
 
 
 def _check_known(spec: JourneySpec, position: Position) -> None:
@@ -208,10 +215,11 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         "transition": steering.transition,
         "judged": steering.judged,
         "flags": flags,
+        "near": list(steering.near),
     }
     _announce(services, heard)
     position: Position = {
-        **steering.position,
+        **dated(services.spec, steering.position, turn),
         "version": services.spec.version,
         "failures": 0,
     }

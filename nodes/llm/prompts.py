@@ -120,14 +120,6 @@ def guided(system: str, guidelines: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join([system, _titled(title, _dashed(actions))]) if actions else system
 
 
-FREEFORM = (
-    "You answer a user of a service whose own procedures cannot be used right now. Be brief and "
-    "polite, in the user's language. You can look nothing up and do nothing: never claim, promise "
-    "or arrange anything, and never ask for personal data. What needs any of that has to wait, and "
-    "you say so. Answer with one JSON object of the given schema.\n\n" + _DATA
-)
-
-
 CHOOSING = (
     "You choose who does a task. You are given one JSON object: the task, how many agents to "
     "choose at most, and the agents with what each of them can do. Name the best one first.\n\n"

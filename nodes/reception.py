@@ -1,0 +1,59 @@
+"""Answer a message that starts no journey of a concierge: ask which one, say so, or talk freely."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from journeys import JourneySpec, ModelError
+from nodes.llm.freeform import freeform
+from nodes.llm.usage import Usage
+from nodes.services import Services
+from nodes.state import Output, PathwayState, Update
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
+_TRAILING = re.compile(r" +\n")
+
+
+async def receive(state: PathwayState, services: Services) -> Update:
+    """Answer as the concierge is configured to."""
+    outcome, texts = services.spec.otherwise, services.config.texts
+    said, flags = texts.unsure, list[str]()
+    if outcome == "ask":
+        listed = offered(services.spec, state["turn"].get("near", []))
+        said = _TRAILING.sub("\n", texts.which.replace("{journeys}", listed))
+    elif outcome == "freeform":
+        said, flags = await _freely(state, services, said)
+    given: dict[str, Any] = {"response": said}
+    answer = Output(agent=outcome, place=0, wave=0, values=given, flags=flags, streamed=False)
+    return {"results": [answer]}
+
+
+def offered(spec: JourneySpec, near: Sequence[str]) -> str:
+    """Return the journeys that a message can start, one a line; those that it is near to first."""
+    started = [id_ for id_, part in spec.parts.items() if part.activation]
+    ids = dict.fromkeys([*near, *started])
+    return "".join(f"\n- {_offer(spec.parts[id_])}" for id_ in ids)
+
+
+def _offer(part: JourneySpec) -> str:
+    """Return a journey as users are told of it: its name, and the first sentence on what it is for.
+
+    A class is named for its author; what its id says in words is for anybody.
+    """
+    name = part.id.replace("_", " ").capitalize() if part.name.isidentifier() else part.name
+    purpose = _SENTENCE.split(" ".join(part.purpose.split()), maxsplit=1)[0]
+    return f"{name}: {purpose}" if purpose else name
+
+
+async def _freely(state: PathwayState, services: Services, otherwise: str) -> tuple[str, list[str]]:
+    """Let a model answer; without one, or if it fails, say what is always said."""
+    if services.models is None:
+        return otherwise, ["model_not_configured"]
+    usage = services.usage or Usage()
+    spec, config = services.spec, services.config
+    try:
+        return await freeform(config, services.models, usage, state["messages"], spec), []
+    except ModelError as failure:
+        return otherwise, [f"freeform_failed:{failure.kind}"]
