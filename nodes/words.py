@@ -36,11 +36,11 @@ _ELSEWHERE = frozenset(_COMMON_ELSEWHERE.split())
 _FAINT = 0.05
 # Scripts without spaces, and Hangul, whose particles stick to the word: Thai to Lao, Myanmar,
 # Khmer, kana, Han, Hangul.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 )
-_WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+(?:\+\+|#)?")
+_WORD = re.compile(rf"([{UNSPACED}]+)|[^\W_{UNSPACED}]+(?:\+\+|#)?")
 _HYPHENED = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ing", "ed", "er", "or", "ion", "ly", "ment")
@@ -70,23 +70,28 @@ def words_of_name(name: str) -> list[str]:
     return words_of(f"{name} {_HUMP.sub(' ', name)}")
 
 
+def is_common(word: str) -> bool:
+    """Say whether a plain word is among the commonest of English, which say little."""
+    return word in _ENGLISH
+
+
 def has_words(text: str) -> bool:
     """Say whether there is any word in a text, and be it one of the commonest."""
     return _WORD.search(text) is not None
 
 
 def _words(text: str) -> Iterator[str]:
-    plain = _plain(text)
-    for joint in _HYPHENED.findall(plain) if "-" in plain else ():  # an e-mail is an email
-        yield _stem(joint.replace("-", ""))
-    for found in _WORD.finditer(plain):
+    folded = plain(text)
+    for joint in _HYPHENED.findall(folded) if "-" in folded else ():  # an e-mail is an email
+        yield stem(joint.replace("-", ""))
+    for found in _WORD.finditer(folded):
         if found[1]:
             yield from _pairs(found[1])
         elif found[0] not in _ENGLISH:
-            yield _stem(found[0])
+            yield stem(found[0])
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text case folded and without marks, so that a missing accent makes no other word."""
     if text.isascii():
         return text.lower()
@@ -102,7 +107,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Return a word without its English ending, so that invoices, invoiced, invoicing are one."""
     stem = _singular(word)
     for ending in _ENDINGS:

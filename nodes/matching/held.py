@@ -13,7 +13,7 @@ class Held:
 
     Attributes:
         guideline: The guideline.
-        tier: Who decided: model, code, always; or bypassed, where nobody could be asked.
+        tier: Who decided: model, code, keyword, always; or bypassed, where nobody could be asked.
         confidence: From 0 to 1; what is not a model is sure.
         reason: Why, in a few words.
     """

@@ -1,49 +1,243 @@
-"""TEMP placeholder for local runs; replaced by the merge."""
+"""Stage one: which guidelines a message may touch, found by words and without a model."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from journeys import GuidelineSpec
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import islice
+from math import log
+from threading import Lock
+
+from cachetools import LRUCache, cached
+
+from journeys import GuidelineSpec, Scope
 from nodes.matching.held import Held
+from nodes.matching.reading import parts_of, terms_of
+from nodes.matching.resolution import order_of
+from nodes.matching.vocabulary import Vocabulary
+from nodes.words import weight_of
+
+KEYWORD, PART, CONDITION = 1.0, 0.5, 0.5
+"""How much a hit counts: of a whole keyword, of a word of a longer one, of a condition's word where
+there are keywords too."""
+MOST_SCORED = 300
+"""Most guidelines that are compared for a message; those hit by rarer words come first."""
+MOST_TERMS = 64
+"""Most terms of a message that count; the rarer ones."""
+MOST_SHOWN = 5
+"""Most keywords that are told for a candidate."""
+
+# Who speaks, and that they do: words of conditions that say nothing of what it is about.
+_SPEAKERS = """
+    customer customers user users caller callers client clients asks ask asking asked wants wanting
+    says say saying said mentions mention mentioned mentioning sounds sound seems seem needs tells
+    speaks writes expresses states message conversation something someone somebody
+"""
+_TELLING = frozenset(_SPEAKERS.split())
+
+Place = tuple[str, str]
+"""A pathway and the journey that it belongs to, by their ids."""
+_Shelf = tuple[Scope, str | None]
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Candidate:
+    """A guideline that a message may touch.
+
+    Attributes:
+        guideline: The guideline.
+        keywords: What of it the message says or nearly says, rarest first; at most five. None for
+            one that is considered whatever the message is.
+        score: How much of it that is; higher is more. 0 for one without keywords.
+    """
+
     guideline: GuidelineSpec
-    keywords: tuple = ()
+    keywords: tuple[str, ...] = ()
     score: float = 0.0
 
 
+@dataclass(slots=True)
+class _Shelved:
+    """The guidelines of one scope and place, by their ranks in the order of all."""
+
+    asked: list[int] = field(default_factory=list)
+    unasked: list[int] = field(default_factory=list)
+    worded: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    spoken: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+
+
 class Index:
-    def __init__(self, gs):
-        self.gs = [g for g in gs if g.enabled]
+    """Guidelines by the words of messages and the places that they hold in.
 
-    def _in(self, places):
-        return [g for g in self.gs if any(g.applies_in(*p) for p in places)]
+    A message is read once, whatever the number of guidelines, and those of other places are not
+    looked at. What is considered for a message is bounded, so a word that thousands share costs no
+    more than one of a few.
 
-    def _hit(self, g, m):
-        return tuple(k for k in g.keywords if k.lower() in m.lower())
+    Args:
+        guidelines: The guidelines in order of declaration; disabled ones are left out.
+    """
 
-    def candidates(self, m, places, most):
+    def __init__(self, guidelines: Sequence[GuidelineSpec]) -> None:
+        enabled = (guideline for guideline in guidelines if guideline.enabled)
+        self._guidelines = tuple(sorted(enabled, key=order_of))
+        self._ranks = {guideline.id: rank for rank, guideline in enumerate(self._guidelines)}
+        self._shelves: dict[_Shelf, _Shelved] = defaultdict(_Shelved)
+        self._shown: dict[str, str] = {}
+        for rank, guideline in enumerate(self._guidelines):
+            self._put(rank, guideline, self._shelves[_shelf_of(guideline)])
+        self._rarity = self._rarities()
+        words = (
+            part
+            for guideline in self._guidelines
+            for text in (*guideline.keywords, guideline.condition)
+            for part in parts_of(text)
+        )
+        self._vocabulary = Vocabulary(self._rarity, words)
+
+    def candidates(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
+        """Return the guidelines whose conditions a model is to be asked about.
+
+        Those that are considered in every turn come first, all of them; then those whose words the
+        message says, best first, until there are `most`. Rare words count more than frequent ones,
+        several more than one; of equals the narrower scope comes first, then the higher priority.
+
+        Args:
+            message: What the user wrote.
+            places: Where the session stands: guidelines that hold in one of these places count.
+            most: How many there are at most, unless more are considered in every turn.
+        """
+        shelves = self._at(places)
+        always = sorted(rank for shelf in shelves for rank in shelf.asked)
+        asked = [Candidate(self._guidelines[rank]) for rank in always]
+        room = max(0, most - len(asked))
+        return asked + self._touched(message, [shelf.worded for shelf in shelves], room)
+
+    def by_keyword(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
+        """Return the guidelines without a condition that hold since the message says a keyword.
+
+        A keyword is said where all its words stand in a row, in any of their forms.
+
+        Args:
+            message: What the user wrote.
+            places: Where the session stands.
+            most: How many there are at most, best first as for candidates.
+        """
+        spoken = [shelf.spoken for shelf in self._at(places) if shelf.spoken]
+        return self._touched(message, spoken, most, nearly=False) if spoken else []
+
+    def unasked(self, places: Collection[Place]) -> list[GuidelineSpec]:
+        """Return those that need no model and no words: code decides, or they always hold."""
+        ranks = sorted(rank for shelf in self._at(places) for rank in shelf.unasked)
+        return [self._guidelines[rank] for rank in ranks]
+
+    def in_order(self, held: Iterable[Held]) -> list[Held]:
+        """Return guidelines of this index in the order in which relations are resolved."""
+        return sorted(held, key=lambda item: self._ranks[item.guideline.id])
+
+    def _at(self, places: Collection[Place]) -> list[_Shelved]:
+        keys: dict[_Shelf, None] = {(Scope.GLOBAL, None): None}
+        for pathway, journey in places:
+            keys |= {(Scope.STATE, pathway): None, (Scope.JOURNEY, journey): None}
+        return [self._shelves[key] for key in keys if key in self._shelves]
+
+    def _put(self, rank: int, guideline: GuidelineSpec, shelf: _Shelved) -> None:
+        if guideline.needs_no_words:
+            (shelf.asked if guideline.asks_model else shelf.unasked).append(rank)
+        elif guideline.asks_model:
+            for term, text, strength in _hints(guideline):
+                known = shelf.worded[term].get(rank, 0.0)
+                shelf.worded[term][rank] = max(known, strength)
+                self._shown.setdefault(term, text)
+        else:
+            for keyword in guideline.keywords:
+                for term in terms_of(keyword, strict=True):
+                    shelf.spoken[term][rank] = KEYWORD
+                    self._shown.setdefault(term, keyword)
+
+    def _rarities(self) -> dict[str, float]:
+        counts: dict[str, int] = defaultdict(int)
+        for shelf in self._shelves.values():
+            for posted in (shelf.worded, shelf.spoken):
+                for term, ranks in posted.items():
+                    counts[term] += len(ranks)
+        return {term: log(1 + len(self._guidelines) / count) for term, count in counts.items()}
+
+    def _touched(
+        self,
+        message: str,
+        posted: Sequence[Mapping[str, Mapping[int, float]]],
+        most: int,
+        nearly: bool = True,
+    ) -> list[Candidate]:
+        def fits(term: str) -> bool:
+            return any(term in postings for postings in posted)
+
+        heard = self._vocabulary.heard(message, fits)
+        hits = [
+            (self._rarity[term] * sure, term, postings[term])
+            for term, sure in heard.items()
+            if nearly or sure == 1
+            for postings in posted
+            if term in postings
+        ]
+        hits = nsmallest(MOST_TERMS, hits, key=lambda hit: (len(hit[2]), -hit[0], hit[1]))
+        scores = _scores((worth, ranks) for worth, _, ranks in hits)
+        best = nsmallest(most, scores, key=lambda rank: (-round(scores[rank], 6), rank))
         return [
-            Candidate(g, self._hit(g, m))
-            for g in self._in(places)
-            if g.asks_model and (g.needs_no_words or self._hit(g, m))
-        ][:most]
-
-    def by_keyword(self, m, places):
-        return [
-            Held(g, "keyword")
-            for g in self._in(places)
-            if not g.condition and not g.needs_no_words and self._hit(g, m)
+            Candidate(self._guidelines[rank], self._said(rank, hits), round(scores[rank], 6))
+            for rank in best
         ]
 
-    def unasked(self, places):
-        return [
-            g
-            for g in self._in(places)
-            if g.when is not None or (g.needs_no_words and not g.condition)
-        ]
+    def _said(
+        self, rank: int, hits: Iterable[tuple[float, str, Mapping[int, float]]]
+    ) -> tuple[str, ...]:
+        said = (self._shown[term] for _, term, ranks in hits if rank in ranks)
+        return tuple(islice(dict.fromkeys(said), MOST_SHOWN))
 
 
-def index_of(gs):
-    return Index(gs)
+def _shelf_of(guideline: GuidelineSpec) -> _Shelf:
+    if guideline.scope is Scope.STATE:
+        return Scope.STATE, guideline.pathway
+    return guideline.scope, None if guideline.scope is Scope.GLOBAL else guideline.journey
+
+
+def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, float]]:
+    """Yield the terms that hint at a guideline, each with its text and how strongly."""
+    for keyword in guideline.keywords:
+        whole = terms_of(keyword, strict=False)
+        yield from ((term, keyword, KEYWORD) for term in whole)
+        for term, word in parts_of(keyword):
+            yield term, word.plain, PART * weight_of(word.plain)
+    strength = CONDITION if guideline.keywords else KEYWORD
+    for term, word in parts_of(guideline.condition):
+        if word.plain not in _TELLING:
+            yield term, word.plain, strength * weight_of(word.plain)
+
+
+def _scores(hits: Iterable[tuple[float, Mapping[int, float]]]) -> dict[int, float]:
+    """Add up what was hit, the shortest postings first.
+
+    Once there are enough guidelines, those that only a more frequent word brings up are let go, the
+    last in the order first.
+    """
+    scores: dict[int, float] = {}
+    for worth, ranks in hits:
+        for rank in scores.keys() & ranks.keys():
+            scores[rank] += worth * ranks[rank]
+        room = MOST_SCORED - len(scores)
+        fresh = list(islice((rank for rank in ranks if rank not in scores), room))
+        scores |= {rank: worth * ranks[rank] for rank in fresh}
+    return scores
+
+
+# By identity, which is quicker than comparing thousands, and sound: what it holds keeps them alive.
+@cached(LRUCache[int, "tuple[tuple[GuidelineSpec, ...], Index]"](64), key=id, lock=Lock())
+def _indexed(guidelines: tuple[GuidelineSpec, ...]) -> tuple[tuple[GuidelineSpec, ...], Index]:
+    return guidelines, Index(guidelines)
+
+
+def index_of(guidelines: tuple[GuidelineSpec, ...]) -> Index:
+    """Return the index of some guidelines; the same tuple is read once."""
+    return _indexed(guidelines)[1]

@@ -1,0 +1,114 @@
+"""Which terms of an index a message says, or nearly says; the cost grows with the message only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+import ahocorasick
+from rapidfuzz.distance import OSA
+
+from nodes.matching.forms import root_of, spellings
+from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, terms_of, words_in
+from nodes.matching.synonyms import synonym_groups
+
+SYNONYM, ROOT, TYPO = 0.5, 0.6, 0.7
+"""How sure it is that a term is meant, where another word of its group, one of the same root, or
+one that differs by a letter is said."""
+LEAST_LETTERS = 4
+MOST_WORDS = 200
+"""Most different words of a message that are compared with terms that they only resemble."""
+
+
+class Vocabulary:
+    """The terms of an index, and what else may stand for them.
+
+    Args:
+        terms: The terms, as `terms_of` and `parts_of` give them.
+        words: The words that keywords and conditions are written with, each with its term.
+    """
+
+    def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
+        known = dict.fromkeys(terms)
+        means: dict[str, dict[str, float]] = {term: {term: 1.0} for term in known}
+        for phrase, meant in _synonyms(known):
+            for term in meant:
+                means.setdefault(phrase, {}).setdefault(term, SYNONYM)
+        self._automaton = ahocorasick.Automaton()
+        for phrase, meaning in means.items():
+            self._automaton.add_word(phrase, tuple(meaning.items()))
+        if means:
+            self._automaton.make_automaton()
+        self._roots: dict[str, list[str]] = defaultdict(list)
+        self._spelled: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._learn(words)
+
+    def _learn(self, words: Iterable[tuple[str, Word]]) -> None:
+        for term, word in dict.fromkeys(words):
+            if word.sign or len(word.form) < LEAST_LETTERS:
+                continue
+            if term not in self._roots[root_of(word.form)]:
+                self._roots[root_of(word.form)].append(term)
+            for spelling in {*spellings(word.plain), word.form}:
+                for short in _shortened(spelling):
+                    self._spelled[short].add((spelling, term))
+
+    def heard(self, message: str, fits: Callable[[str], bool]) -> dict[str, float]:
+        """Return the terms that a message says, each with how sure it is that it is meant.
+
+        Args:
+            message: The message.
+            fits: Says whether a term matters. Words that are no such term are compared with those
+                that they resemble.
+        """
+        read = readings(message)
+        heard: dict[str, float] = {}
+        for term, sure in self._said(searched(read)):
+            heard[term] = max(sure, heard.get(term, 0))
+        different = dict.fromkeys(word for words in read for word in words if _is_spelled(word))
+        for word in islice(different, MOST_WORDS):
+            own = row_of([word], LOOSE)
+            if own not in heard or not fits(own):
+                for term, sure in self._resembling(word):
+                    heard[term] = max(sure, heard.get(term, 0))
+        return heard
+
+    def _said(self, rows: str) -> Iterator[tuple[str, float]]:
+        if len(self._automaton):
+            for _, meant in self._automaton.iter(rows):
+                yield from meant
+
+    def _resembling(self, word: Word) -> Iterator[tuple[str, float]]:
+        for term in self._roots.get(root_of(word.form), ()):
+            yield term, ROOT
+        for said in {word.plain, word.form}:
+            for short in _shortened(said):
+                for spelling, term in self._spelled.get(short, ()):
+                    if OSA.distance(said, spelling, score_cutoff=1) <= 1:
+                        yield term, TYPO
+
+
+def _is_spelled(word: Word) -> bool:
+    return not (word.common or word.sign) and len(word.plain) >= LEAST_LETTERS
+
+
+def _shortened(word: str) -> set[str]:
+    """Return a word and what is left of it without one letter: one typo away, two share one."""
+    if len(word) < LEAST_LETTERS:
+        return set()
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+
+
+def _synonyms(known: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is said, each with the known terms that it may stand for."""
+    for group in synonym_groups():
+        rows = {
+            phrase: terms_of(phrase, any(word.common for word in words_in(phrase)))
+            for phrase in group
+        }
+        meant = [term for terms in rows.values() for term in terms if term in known]
+        if meant:
+            for terms in rows.values():
+                for term in terms:
+                    yield term, [other for other in meant if other not in terms]
