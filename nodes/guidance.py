@@ -226,8 +226,9 @@ def guidance_of(
         )
         for held in resolution.matched
     ]
-    flags = [BYPASSED] if weighed.bypassed else []
-    return Guidance([_guided(held) for held in resolution.matched], audit, flags)
+    matched = [_guided(held) for held in resolution.matched]
+    guidelines_settled(spec.id, matched, [_guided(held) for held, _ in resolution.dropped])
+    return Guidance(matched, audit, [BYPASSED] if weighed.bypassed else [])
 
 
 def _kind(held: Held) -> dict[str, str]:
