@@ -226,9 +226,8 @@ def guidance_of(
         )
         for held in resolution.matched
     ]
-    matched = [_guided(held) for held in resolution.matched]
-    guidelines_settled(spec.id, matched, [_guided(held) for held, _ in resolution.dropped])
-    return Guidance(matched, audit, [BYPASSED] if weighed.bypassed else [])
+    flags = [BYPASSED] if weighed.bypassed else []
+    return Guidance([_guided(held) for held in resolution.matched], audit, flags)
 
 
 def _kind(held: Held) -> dict[str, str]:
