@@ -27,6 +27,7 @@ from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood, schema_for, understood_in
 from nodes.state import Position
+from nodes.telemetry import cache_read
 
 CACHED = "judged before, of the same message at the same point"
 
@@ -103,8 +104,11 @@ async def understood(
     chat = _chat_of(moment.candidates, models, config)
     key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
     ttl = 0.0 if moment.guidelines else config.intent_cache_ttl_seconds
-    if ttl and (entry := models.cache.get(key)):
-        return Understood(list(entry[1]))
+    if ttl:
+        entry = models.cache.get(key)
+        cache_read("intents", hit=entry is not None)
+        if entry:
+            return Understood(list(entry[1]))
     answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)
     if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])
