@@ -40,14 +40,25 @@ def read_guidelines(
     specs: list[GuidelineSpec] = []
     for number, guideline in enumerate(declared):
         where = f"{owner}.__guidelines__[{number}]"
-        if not isinstance(guideline, Guideline):
+        if isinstance(guideline, Guideline):
+            specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
+        else:
             faults.append(f"{where} is {shown(guideline)}; it must be a Guideline(...).")
-            continue
-        found = list(_faults(where, guideline, journey, pathway))
-        faults += found
-        if not found:
-            specs.append(_read(where, guideline, journey, pathway))
     return specs
+
+
+def read_guideline(
+    where: str,
+    guideline: Guideline,
+    faults: list[str],
+    *,
+    journey: str | None,
+    pathway: str | None = None,
+) -> list[GuidelineSpec]:
+    """Read one guideline; without a spec where it has faults, which are noted."""
+    found = list(_faults(where, guideline, journey, pathway))
+    faults += found
+    return [] if found else [_read(where, guideline, journey, pathway)]
 
 
 def _faults(

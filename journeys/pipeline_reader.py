@@ -7,25 +7,24 @@ from typing import Any
 
 from journeys.agent_card import Agent, may_name
 from journeys.errors import ConfigurationError, did_you_mean, shown
-from journeys.pathway import Pathway
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.pipelines.pipeline import Pipeline
 from journeys.pipelines.shapes import SHAPES, Shape, error_handling_faults, setting_faults
 
 
 def read_pipeline(
-    klass: type[Pathway], id_: str, where: str, named: Sequence[str], faults: list[str]
+    declared: tuple[Any, Any], id_: str, where: str, named: Sequence[str], faults: list[str]
 ) -> PatternPipeline | None:
     """Return the pipeline of a pathway; None if nobody works there, or it has faults.
 
     Args:
-        klass: The pathway's class.
+        declared: Its `__pipeline__` and `__pipeline_config__`.
         id_: Its id.
         where: The class, for the faults.
         named: The names in `__agents__`.
         faults: Takes what is wrong, one sentence for each.
     """
-    value, config = klass.__pipeline__, klass.__pipeline_config__
+    value, config = declared
     if not isinstance(config, Mapping):
         faults.append(f"{where}: __pipeline_config__ is {shown(config)}; it must be a dict.")
         return None

@@ -5,31 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.bodies import bodies, unknown
-from journeys.checks import judge_fault, reference_faults, strategies_of
+from journeys.checks import judge_fault, reference_faults
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
 from journeys.guideline_reader import read_guidelines
 from journeys.guidelines import GuidelineSpec
 from journeys.io_fields import SignatureSpec
+from journeys.joining import joined
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.signature import Signature, docstring
-from journeys.spec import (
-    JourneySpec,
-    PathwaySpec,
-    TransitionSpec,
-    content_hash,
-    frozen,
-    reachable,
-)
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, content_hash, frozen
 from journeys.transition_reader import read_transitions
-from journeys.warning_signs import warnings_of
 
 JOURNEY_ATTRIBUTES = (
     "__entry_pathway__",
@@ -99,24 +91,19 @@ def _spec(
     purpose = docstring(cls, root)
     sensitive = bool(getattr(cls, "__sensitive__", False))
     declared = getattr(cls, "__version__", None)
-    sources = {u.argument for t in transitions for u in t.updates if u.how in ("append", "copy")}
     shape = (list(pathways.values()), list(transitions))
     parts = (cls.__name__, purpose, entry, *shape, sensitive, flow)
-    spec = JourneySpec(
+    return joined(
+        entry,
+        pathways,
+        transitions,
         id=journey_id(cls.__name__),
         name=cls.__name__,
         purpose=purpose,
-        entry=entry,
-        pathways=frozen(pathways),
-        transitions=tuple(transitions),
-        strategies=frozen(strategies_of(pathways)),
-        kept=frozenset(sources),
-        reachable=reachable(entry, pathways, transitions),
         sensitive=sensitive,
         version=declared or content_hash(*parts),
         **flow,
     )
-    return replace(spec, warnings=tuple(warnings_of(spec)))
 
 
 def _entry(cls: type) -> str | None:
@@ -181,7 +168,8 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
     signature = reader.signature()
     unnamed = signature is not None and klass.__agents__ is Pathway.__agents__
     named = (id_,) if unnamed else reader.names("__agents__")
-    pipeline = read_pipeline(klass, id_, where, named, faults)
+    declared = (klass.__pipeline__, klass.__pipeline_config__)
+    pipeline = read_pipeline(declared, id_, where, named, faults)
     return PathwaySpec(
         id=id_,
         where=where,

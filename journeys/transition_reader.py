@@ -25,14 +25,15 @@ def read_transitions(owner: str, declared: Any, faults: list[str]) -> list[Trans
         if not isinstance(transition, Transition):
             faults.append(f"{where} is {shown(transition)}; it must be a Transition(...).")
             continue
-        faults += trigger_faults(where, transition.trigger)
-        specs.append(_read(where, transition, seen, faults))
+        specs.append(read_transition(where, transition, seen, faults))
     return specs
 
 
-def _read(
+def read_transition(
     where: str, transition: Transition, seen: dict[str, int], faults: list[str]
 ) -> TransitionSpec:
+    """Read one transition, noting its faults; `seen` counts the ids of the journey."""
+    faults += trigger_faults(where, transition.trigger)
     sources = _sources(where, transition.from_pathway, faults)
     if type(transition.priority) is not int:
         priority = shown(transition.priority)

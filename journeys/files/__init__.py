@@ -1,0 +1,75 @@
+"""Journeys in YAML and JSON files. What reads them is imported on first use."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from journeys.guidelines import GuidelineSpec
+    from journeys.journey import Journey
+    from journeys.spec import JourneySpec
+
+__all__ = [
+    "document_kind",
+    "load_journey",
+    "read_guidelines_text",
+    "read_journey_text",
+]
+
+
+def load_journey(path: str | PathLike[str]) -> type[Journey]:
+    """Return the journey, or the concierge, of a YAML or JSON file as a class.
+
+    A file says what the journey is; agents and what does the work of its tools are passed when it
+    is opened, as for any class. It can name no code.
+
+    Args:
+        path: The file; one that ends in .json is read as JSON, every other one as YAML 1.2.
+
+    Raises:
+        JourneyDefinitionError: With every fault: file, line, column and the way out.
+        OSError: There is no such file, or it cannot be read.
+
+    Source: flow control, journey definition loading; the format is in docs/files.md.
+    """
+    from journeys.files.loading import load  # noqa: PLC0415 - pydantic and ruamel take long
+
+    return load(path)
+
+
+def read_journey_text(text: str, name: str) -> JourneySpec:
+    """Return the spec of a journey, or of a concierge, that is kept as text.
+
+    Args:
+        text: What the file says. A concierge must hold its journeys itself here.
+        name: Of the file, for messages; one that ends in .json is read as JSON.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
+    from journeys.files.loading import journey_in  # noqa: PLC0415
+
+    return journey_in(text, name)
+
+
+def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:
+    """Return the global guidelines of a file that has nothing else, kept as text.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
+    from journeys.files.loading import guidelines_in  # noqa: PLC0415
+
+    return guidelines_in(text, name)
+
+
+def document_kind(text: str, name: str) -> str:
+    """Return what a text defines: "journey", "concierge" or "guidelines".
+
+    Raises:
+        JourneyDefinitionError: It cannot be read at all.
+    """
+    from journeys.files.loading import kind_in  # noqa: PLC0415
+
+    return kind_in(text, name)

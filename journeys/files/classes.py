@@ -1,0 +1,85 @@
+"""A spec from a file as a class, which looks like one that was written out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import new_class
+from typing import Any, NoReturn
+
+from journeys.errors import JourneyDefinitionError
+from journeys.files.outputs import camel
+from journeys.journey import Journey
+from journeys.pathway import Pathway
+from journeys.signature import Signature
+from journeys.spec import JourneySpec, PathwaySpec
+from journeys.transitions import Transition
+
+
+def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey]:
+    """Return a journey class over a spec.
+
+    Args:
+        spec: The whole journey.
+        source: The file that it was read from, if it was.
+    """
+    classes = {id_: _pathway_class(pathway) for id_, pathway in spec.pathways.items()}
+    body: dict[str, Any] = {
+        "__doc__": spec.purpose,
+        "__module__": __name__,
+        "__entry_pathway__": spec.entry,
+        "__transitions__": _transitions(spec),
+        "__version__": spec.version,
+        "__sensitive__": spec.sensitive,
+        "__validation__": spec.validation,
+        "__safe_reply__": spec.safe_reply,
+        "__degrade__": spec.degrade,
+        "__model__": spec.model,
+        "__activation__": spec.activation,
+        "__shared__": spec.shared,
+        "__init_subclass__": classmethod(_refuse_subclass),
+        "pathways": property(lambda _: dict(classes)),
+        "source": source,
+    }
+    name = camel(spec.id)
+    return new_class(name, (Journey,), {"spec": spec}, lambda namespace: namespace.update(body))
+
+
+def _refuse_subclass(cls: type[Journey], **_: Any) -> NoReturn:
+    raise JourneyDefinitionError(
+        [f"{cls.__name__}: a journey from a file has no subclasses. Change the file."]
+    )
+
+
+def _transitions(spec: JourneySpec) -> list[Transition]:
+    return [
+        Transition(
+            item.trigger,
+            from_pathway="*" if item.sources == ("*",) else list(item.sources),
+            to_pathway=item.target,
+            context_update=item.context_update or None,
+            priority=item.priority,
+        )
+        for item in spec.transitions
+    ]
+
+
+def _pathway_class(spec: PathwaySpec) -> type[Pathway]:
+    complete = spec.complete_when
+    body: Mapping[str, Any] = {
+        "__doc__": spec.purpose,
+        "__module__": __name__,
+        "__signature__": Signature.of(spec.signature) if spec.signature else None,
+        "__agents__": list(spec.agents),
+        "__action__": spec.action,
+        "__calls__": spec.calls,
+        "__tools__": spec.tools,
+        "__pipeline__": spec.pipeline or "sequential",
+        "__accumulate__": dict(spec.accumulate),
+        "__complete_when__": list(complete) if isinstance(complete, tuple) else complete,
+        "__next__": spec.next,
+        "__return_behavior__": spec.returns,
+        "__runs_on_arrival__": spec.runs_on_arrival,
+        "__timeout__": spec.timeout,
+    }
+    return type(f"{camel(spec.id)}Path", (Pathway,), dict(body))

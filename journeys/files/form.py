@@ -1,0 +1,340 @@
+"""The closed form of a definition file: what may stand in it, and of what kind each part is.
+
+The published JSON Schema is made of these models. What each part means is in docs/files.md.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
+"""Names that are ids: snake_case, ASCII."""
+Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=20_000)]
+ToolName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+"""Names of functions as OpenAI takes them."""
+ContextName = Annotated[str, StringConstraints(pattern=r"\S", max_length=200)]
+Cel = Annotated[Text, Field(description="A CEL expression that is true or false.")]
+Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
+Json = Any
+
+
+def _mapping_or_text(value: Any) -> str:
+    return "<mapping>" if isinstance(value, (dict, Form)) else "<text>"
+
+
+def _list_mapping_or_text(value: Any) -> str:
+    return "<list>" if isinstance(value, list) else _mapping_or_text(value)
+
+
+def _list_or_text(value: Any) -> str:
+    return "<list>" if isinstance(value, list) else "<text>"
+
+
+class Form(BaseModel):
+    """A part of a file. Keys that nothing reads are refused, and no kind is made into another."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ToolFunction(Form):
+    """A function that a model or a state can call."""
+
+    model_config = ConfigDict(title="Function")
+    name: ToolName = Field(description="As models and states call it.")
+    description: Text = Field("", description="What it is for; models are told it.")
+    parameters: dict[str, Json] = Field(
+        default_factory=lambda: {"type": "object", "properties": {}},
+        description="JSON Schema of its arguments: an object with properties.",
+    )
+
+
+class ToolForm(Form):
+    """A tool in the shape of OpenAI's Assistants; its work is done by what is passed as TOOLS."""
+
+    model_config = ConfigDict(title="Tool")
+    type: Literal["function"] = "function"
+    function: ToolFunction
+
+
+class ConditionForm(Form):
+    """What starts a journey: words for a model, patterns of messages, or an expression."""
+
+    model_config = ConfigDict(title="Activation condition")
+    condition: Text = Field("", description="In words; a model judges it.")
+    patterns: list[Text] = Field([], description="Phrases of a message, without a model.")
+    when: Cel = ""
+    confidence: Share | None = Field(None, description="Least confidence of a model's yes.")
+
+
+class GuidelineForm(Form):
+    """A rule of behaviour: when something holds, do something."""
+
+    model_config = ConfigDict(title="Guideline")
+    id: ContextName = Field("", description="Unique in the journey.")
+    condition: Text = Field("", description="When it holds, in words; a model judges it.")
+    action: Text = Field("", description="What the agents are told then.")
+    scope: Literal["state", "journey", "global"] | None = None
+    when: Cel = ""
+    keywords: list[Text] = Field([], description="Words of messages that it may hold for.")
+    tools: list[ToolName] = Field([], description="Tools that agents may use when it holds.")
+    priority: int = Field(0, description="Within a scope, the higher one comes first.")
+    always: bool = Field(False, description="Considered in every turn, whatever is said.")
+    critical: bool = Field(False, description="Replies are held against forbids and requires.")
+    enabled: bool = True
+    excludes: list[ContextName] = Field([], description="Ids of guidelines that this one drops.")
+    depends_on: list[ContextName] = Field([], description="Ids of guidelines that must hold too.")
+    forbids: list[Text] = Field([], description="Phrases that no reply may contain.")
+    requires: list[Text] = Field([], description="Phrases of which a reply must contain one.")
+
+
+class CallForm(Form):
+    """A call of a tool before the agents work."""
+
+    model_config = ConfigDict(title="Call")
+    tool: ToolName
+    arguments: dict[str, ContextName] = Field({}, description="Parameter -> name in the context.")
+    save: Name = Field("", description="Name in the context under which the result is kept.")
+
+
+class WhenForm(Form):
+    """An expression."""
+
+    model_config = ConfigDict(title="Condition")
+    when: Cel
+
+
+Scalar = Annotated[Any, WithJsonSchema({"type": ["string", "integer", "boolean", "null"]})]
+SchemaType = Literal["string", "integer", "number", "boolean", "array", "object", "null"]
+
+
+class ValueForm(Form):
+    """JSON Schema of a value; of its words, these are read."""
+
+    model_config = ConfigDict(title="Schema of a value")
+    type: (
+        Annotated[
+            Annotated[SchemaType, Tag("<text>")]
+            | Annotated[list[SchemaType], Field(min_length=1), Tag("<list>")],
+            Discriminator(_list_or_text),
+        ]
+        | None
+    ) = Field(None, description='A kind of value, or a list of one and "null".')
+    description: Text = Field("", description="What it holds; models are told it.")
+    enum: list[Scalar] = Field([], description="The only values that it has.")
+    items: ValueForm | None = Field(None, description="Of an array: what is in it.")
+    properties: dict[str, ValueForm] | None = Field(None, description="Of an object: its keys.")
+    required: list[str] = Field([], description="Of an object: keys that must be there.")
+
+
+class OutputForm(ValueForm):
+    """What an agent gives, and the context keeps: a JSON Schema, and how it is merged."""
+
+    model_config = ConfigDict(title="Output")
+    merge: Literal["replace", "append", "merge", "max", "min", "sum", "union"] | None = Field(
+        None, description="How a new value joins the old one."
+    )
+
+
+PATTERNS = Literal[
+    "sequential", "supervisor_worker", "router", "ensemble", "blackboard", "consensus", "debate",
+    "handoff", "parallel",
+]  # fmt: skip
+
+
+class PipelineForm(BaseModel):
+    """How several agents work together, with its settings and who has a role in it."""
+
+    model_config = ConfigDict(title="Pipeline", extra="allow", strict=True, frozen=True)
+    pattern: PATTERNS
+
+
+class StateForm(Form):
+    """A stretch of the conversation."""
+
+    model_config = ConfigDict(title="State")
+    kind: Literal["chat", "tool", "collect"] = Field(
+        "chat", description="tool: `calls` are made first. collect: stays until it has `outputs`."
+    )
+    purpose: Text = Field("", description="What it is for.")
+    action: Text = Field("", description="What its agents are told to do.")
+    tools: list[ToolName] = Field([], description="What model agents may use here.")
+    agents: list[ContextName] | None = Field(
+        None, description="Names of registered agents. Default: one, named as the state."
+    )
+    pipeline: Annotated[
+        Annotated[PATTERNS, Tag("<text>")] | Annotated[PipelineForm, Tag("<mapping>")],
+        Discriminator(_mapping_or_text),
+    ] = "sequential"
+    outputs: dict[Name, OutputForm] = Field({}, description="What is kept in the context.")
+    guidelines: list[GuidelineForm] = []
+    calls: list[
+        Annotated[
+            Annotated[ToolName, Tag("<text>")] | Annotated[CallForm, Tag("<mapping>")],
+            Discriminator(_mapping_or_text),
+        ]
+    ] = Field([], description="Tools that are called before the agents work.")
+    complete_when: (
+        Annotated[
+            Annotated[Literal["never"], Tag("<text>")]
+            | Annotated[list[ContextName], Field(min_length=1), Tag("<list>")]
+            | Annotated[WhenForm, Tag("<mapping>")],
+            Discriminator(_list_mapping_or_text),
+        ]
+        | None
+    ) = Field(None, description="Names that the context must have, an expression, or never.")
+    next: Name | None = Field(None, description="Where it leads when it is complete.")
+    on_arrival: Literal["run", "wait"] = Field(
+        "wait", description="Whether it runs in the turn in which another state leads here."
+    )
+    timeout: Annotated[FiniteFloat, Field(gt=0)] | None = Field(
+        None, description="Most seconds for a run."
+    )
+
+
+class DetourForm(Form):
+    """How a detour returns."""
+
+    model_config = ConfigDict(title="Detour")
+    return_to: Name = Field("previous", description="'previous', or the id of a state.")
+    preserve_context: bool = Field(True, description="false: its changes are undone.")
+    max_depth: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Most paused states below it."
+    )
+
+
+class TransitionForm(Form):
+    """A rule that moves the session."""
+
+    model_config = ConfigDict(title="Transition")
+    to: Name = Field(description="Id of the state that it leads to.")
+    from_: Annotated[
+        Annotated[str, Tag("<text>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
+        Discriminator(_list_or_text),
+    ] = Field("*", alias="from", description='Where it applies: a state, several, or "*".')
+    condition: Text = Field("", description="What the user wants, in words; a model judges it.")
+    patterns: list[Text] = Field([], description="Phrases of a message, without a model.")
+    when: Cel = ""
+    always: bool = Field(False, description="Fires when nothing else does.")
+    confidence: Share | None = Field(None, description="Least confidence of a model's yes.")
+    priority: int = Field(0, description="Higher ones are asked first.")
+    update: dict[ContextName, str] = Field(
+        {}, description="Name -> 'set:TEXT', 'append:NAME', 'copy:NAME' or 'clear:'."
+    )
+    detour: Annotated[
+        Annotated[bool, Tag("<text>")] | Annotated[DetourForm, Tag("<mapping>")],
+        Discriminator(_mapping_or_text),
+    ] = Field(False, description="Whether the state that it leads to returns, and how.")
+
+
+class ValidationForm(Form):
+    """How replies are checked."""
+
+    model_config = ConfigDict(title="Validation")
+    mode: Literal["before_send", "after_send"] = "before_send"
+    confidence: Share = 0.8
+    timeout_seconds: Annotated[FiniteFloat, Field(ge=0)] = 10.0
+    pii: list[Literal["card", "iban", "email", "phone", "national_id"]] = Field(
+        ["card", "iban", "email", "phone", "national_id"],
+        description="Personal data that no reply gives away.",
+    )
+    allow: list[Text] = Field([], description="Texts that look like it, and may be said.")
+
+
+Activation = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[ConditionForm, Tag("<mapping>")],
+    Discriminator(_mapping_or_text),
+]
+
+
+class DefinitionForm(Form):
+    """What journeys and concierges share."""
+
+    id: Name = Field(description="Names it for sessions and for other journeys.")
+    version: Text | None = Field(None, description="Default: a hash of the definition.")
+    name: Text = Field("", description="For people. Default: made of the id.")
+    instructions: Text = Field("", description="Its purpose; models are told it.")
+    model: Text | None = Field(None, description="Name of an OpenAI model for its agents.")
+    guidelines: list[GuidelineForm] = []
+    validation: ValidationForm | None = None
+    safe_reply: Text = Field("", description="Said in place of a reply that breaks a rule.")
+    degrade: Literal["canned", "freeform", "refuse"] = Field(
+        "canned", description="What is done when the journey itself fails."
+    )
+    shared: list[ContextName] = Field([], description="What it leaves to other journeys.")
+
+
+class JourneyForm(DefinitionForm):
+    """A whole conversation with a goal."""
+
+    model_config = ConfigDict(title="Journey")
+    sensitive: bool = Field(False, description="true: everything stored is encrypted.")
+    tools: list[ToolForm] = []
+    activation_conditions: list[Activation] = Field(
+        [], description="What starts it among other journeys."
+    )
+    initial_state: Name | None = Field(None, description="Default: the first state.")
+    states: dict[Name, StateForm] = Field(min_length=1)
+    transitions: list[TransitionForm] = []
+
+
+class HandOverForm(Form):
+    """A rule that moves the session from one journey to another."""
+
+    model_config = ConfigDict(title="Hand-over")
+    from_: Name = Field(alias="from", description="Id of the journey that it leaves.")
+    to: Name = Field(description="Id of the journey that it begins.")
+    condition: Text = ""
+    patterns: list[Text] = []
+    when: Cel = ""
+    confidence: Share | None = None
+
+
+class ConciergeForm(DefinitionForm):
+    """Several journeys, of which messages choose one."""
+
+    model_config = ConfigDict(title="Concierge")
+    journeys: list[
+        Annotated[
+            Annotated[Text, Tag("<text>")] | Annotated[JourneyForm, Tag("<mapping>")],
+            Discriminator(_mapping_or_text),
+        ]
+    ] = Field(min_length=1, description="Names of files beside this one, or journeys.")
+    otherwise: Literal["ask", "canned", "freeform"] = Field(
+        "ask", description="What is done when no journey starts."
+    )
+    cancel: list[Text] = Field([], description="Phrases that end the active journey.")
+    hand_over: list[HandOverForm] = []
+
+
+class GuidelinesForm(Form):
+    """Global guidelines, for all journeys."""
+
+    model_config = ConfigDict(title="Guidelines")
+    guidelines: list[GuidelineForm] = Field(min_length=1)
+
+
+FORMS: dict[str, type[Form]] = {
+    "journey": JourneyForm,
+    "concierge": ConciergeForm,
+    "guidelines": GuidelinesForm,
+}
+"""The kinds of definition files."""
+
+
+def kind_of(document: Any) -> str:
+    """Return what a document is: "journey", "concierge" or "guidelines"."""
+    keys = set(document) if isinstance(document, dict) else set()
+    if "journeys" in keys:
+        return "concierge"
+    return "guidelines" if "guidelines" in keys and not keys & {"id", "states"} else "journey"

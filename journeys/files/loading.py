@@ -1,0 +1,80 @@
+"""Files and texts in, journeys out."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from journeys.errors import JourneyDefinitionError
+from journeys.files.classes import journey_class
+from journeys.files.form import GuidelinesForm, JourneyForm, kind_of
+from journeys.files.reading import (
+    MOST_BYTES,
+    global_guidelines_of,
+    journey_of,
+    read_document,
+    read_tree,
+    refuse,
+)
+from journeys.guidelines import GuidelineSpec
+from journeys.journey import Journey
+from journeys.spec import JourneySpec
+
+_OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def load(path: str | PathLike[str]) -> type[Journey]:
+    """Return the journey of a file as a class; see `journeys.load_journey`."""
+    file = Path(path)
+    return journey_class(journey_in(text_of(file), file.name), file.resolve())
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        JourneyDefinitionError: It is no UTF-8, or too large.
+        OSError: It cannot be read.
+    """
+    with file.open("rb") as opened:
+        data = opened.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        said = f"the file is larger than {MOST_BYTES // 1024} kB. Split it."
+        raise JourneyDefinitionError([f"{file.name}:1:1: {said}"])
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = error.start - (before.rfind(b"\n") + 1)
+        place = f"{file.name}:{before.count(10) + 1}:{column + 1}"
+        kind = _OTHER_ENCODINGS.get(data[:2], "")
+        seems = f" It looks like {kind}." if kind else ""
+        said = f"{place}: the text is not UTF-8.{seems} Save it as UTF-8."
+        raise JourneyDefinitionError([said]) from None
+
+
+def journey_in(text: str, name: str) -> JourneySpec:
+    """Return the spec in a text; see `journeys.files.read_journey_text`."""
+    part, form = read_document(text, name, ("journey", "concierge"))
+    spec = None if form is None else journey_of(part, cast("JourneyForm", form))
+    refuse(part.faults)
+    return cast("JourneySpec", spec)
+
+
+def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:
+    """Return the global guidelines in a text; see `journeys.files.read_guidelines_text`."""
+    part, form = read_document(text, name, ("guidelines",))
+    found = () if form is None else global_guidelines_of(part, cast("GuidelinesForm", form))
+    refuse(part.faults)
+    return found
+
+
+def kind_in(text: str, name: str) -> str:
+    """Return what a text defines; see `journeys.files.document_kind`."""
+    tree = read_tree(text, name)
+    if tree.value is None:
+        raise JourneyDefinitionError(
+            [f"{name}:{f.place[0]}:{f.place[1]}: {f.said}" for f in tree.faults]
+        )
+    return kind_of(tree.value)

@@ -1,0 +1,147 @@
+"""The outputs of a state: JSON Schema in, the signature of its agents out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from journeys.context import MergeStrategy
+from journeys.errors import JourneyDefinitionError, did_you_mean
+from journeys.files.form import StateForm, ValueForm
+from journeys.files.part import Part
+from journeys.io_fields import InputField, OutputField, SignatureSpec
+from journeys.signature import Signature
+
+_SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
+_HEARD = "What the user just said"
+_SAID = "What to say to the user"
+_RESPONSE = "response"
+
+
+def camel(id_: str) -> str:
+    """Return an id as the name of a class.
+
+    Example:
+        >>> camel("insurance_claim")
+        'InsuranceClaim'
+    """
+    return "".join(word[:1].upper() + word[1:] for word in id_.split("_"))
+
+
+def signature_of(part: Part, id_: str, state: StateForm) -> SignatureSpec | None:
+    """Return the contract of a state's agents: the message in, a reply and the outputs out."""
+    path = ("states", id_, "outputs")
+    outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
+    for name, form in state.outputs.items():
+        if name == _RESPONSE:
+            said = (
+                f"'{_RESPONSE}' is what is said to the user, which every state has. Take it away."
+            )
+            part.note(said, *path, name)
+            continue
+        annotation = _annotation(part, form, (*path, name), name)
+        outputs[name] = (annotation, OutputField(description=form.description))
+    inputs = {"message": (str, InputField(description=_HEARD, source="message"))}
+    try:
+        return Signature.define(camel(id_), inputs=inputs, outputs=outputs)().spec
+    except JourneyDefinitionError as error:
+        for fault in error.faults:
+            name = fault.partition(":")[0].rpartition(".")[2]
+            part.note(fault.partition(": ")[2], *path, name)
+        return None
+
+
+def accumulated(state: StateForm) -> dict[str, MergeStrategy | None]:
+    """Return the names that a state keeps in the context, with how they are merged."""
+    return {
+        name: MergeStrategy(form.merge) if form.merge else None
+        for name, form in state.outputs.items()
+    }
+
+
+def _annotation(part: Part, form: ValueForm, path: Sequence[str | int], name: str) -> Any:
+    """Return the Python type of a value; of one that has faults, which are noted, any."""
+    kinds = [form.type] if isinstance(form.type, str) else list(form.type or ())
+    nullable = "null" in kinds or None in form.enum
+    kinds = [kind for kind in kinds if kind != "null"]
+    faults = len(part.faults)
+    if len(kinds) > 1:
+        said = f"type names {len(kinds)} kinds; a value has one, and may be null beside it."
+        part.note(said, *path, "type")
+    elif form.enum:
+        found: Any = _choice(part, form, kinds, path)
+    elif not kinds:
+        part.note(
+            "it has no type. Write one: string, integer, number, boolean, array, object.", *path
+        )
+    else:
+        found = _of_kind(part, form, kinds[0], path, name)
+    _note_stray(part, form, kinds, path)
+    if len(part.faults) > faults:
+        return Any
+    return found | None if nullable else found
+
+
+def _note_stray(
+    part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[str | int]
+) -> None:
+    """Note words that say nothing of a value of its kind."""
+    given = {"items": form.items is not None, "properties": form.properties is not None}
+    for word, kind in (("items", "array"), ("properties", "object"), ("required", "object")):
+        if (given.get(word) or (word == "required" and form.required)) and kind not in kinds:
+            part.note(f"{word} is of an {kind}. Write type: {kind}, or take it away.", *path, word)
+
+
+def _choice(part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
+    wanted = _SINGLE.get(kinds[0]) if kinds else None
+    if kinds and wanted not in (str, int, bool):
+        said = f"enum is of text, whole numbers and booleans, not of type {kinds[0]}."
+        part.note(said, *path, "enum")
+    for number, value in enumerate(form.enum):
+        fits = value is None or type(value) is wanted
+        if not fits and (kinds or type(value) not in (str, int, bool)):
+            kind = kinds[0] if kinds else "text, a whole number, true or false"
+            part.note(f"enum[{number}] is {value!r}; it must be {kind}.", *path, "enum", number)
+    return Literal[tuple(value for value in form.enum if value is not None)]
+
+
+def _of_kind(part: Part, form: ValueForm, kind: str, path: Sequence[str | int], name: str) -> Any:
+    if kind in _SINGLE:
+        return _SINGLE[kind]
+    if kind == "array":
+        if form.items is None:
+            part.note("an array needs items: the schema of what is in it.", *path)
+            return list[Any]
+        return list[_annotation(part, form.items, (*path, "items"), f"{name}_item")]  # type: ignore[misc]
+    if not form.properties:
+        return dict[str, Any]
+    for number, key in enumerate(form.required):
+        if key not in form.properties:
+            hint = did_you_mean(key, list(form.properties))
+            part.note(f"'{key}' is none of the properties.{hint}", *path, "required", number)
+    members = {
+        key: _annotation(part, inner, (*path, "properties", key), f"{name}_{key}")
+        for key, inner in form.properties.items()
+    }
+    if Any in members.values():
+        return Any
+    return _object(camel(name), form.model_dump_json(), tuple(members.items()))
+
+
+@lru_cache(maxsize=1024)
+def _object(name: str, schema: str, members: tuple[tuple[str, Any], ...]) -> Any:
+    """Return the type of an object; the same one for the same schema."""
+    declared = json.loads(schema)
+    fields = {}
+    for key, annotation in members:
+        description = declared["properties"][key]["description"] or None
+        if key in declared["required"]:
+            fields[key] = Annotated[annotation, Field(description=description)]
+        else:
+            fields[key] = NotRequired[Annotated[annotation | None, Field(description=description)]]
+    return TypedDict(name, fields)  # type: ignore[operator]

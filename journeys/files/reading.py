@@ -1,0 +1,161 @@
+"""Text of a definition file in, frozen specs out; every fault of it in one error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from journeys.checks import reference_faults
+from journeys.errors import JourneyDefinitionError
+from journeys.files.form import Form, GuidelinesForm, JourneyForm, ValidationForm, kind_of
+from journeys.files.form_faults import fitted
+from journeys.files.json_text import json_events
+from journeys.files.part import Part, in_order
+from journeys.files.places import Fault, Place, Tree, tree_of
+from journeys.files.rules import (
+    activation_of,
+    check_tools,
+    guidelines_of,
+    related,
+    returns_of,
+    transitions_of,
+)
+from journeys.files.states import pathway_of, tools_of
+from journeys.files.yaml_text import yaml_events
+from journeys.flow_reader import validation_of
+from journeys.guidelines import GuidelineSpec
+from journeys.joining import joined
+from journeys.spec import JourneySpec, content_hash
+from journeys.validation import Validation
+
+MOST_BYTES = 256 * 1024
+"""Longest file, in bytes."""
+
+
+def read_tree(text: str, name: str) -> Tree:
+    """Return the text of a file as data with places: JSON by its name, else YAML.
+
+    Raises:
+        JourneyDefinitionError: It is too long, empty, or no such text; with what else was found.
+    """
+    text = text.removeprefix("\ufeff")
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        said = f"the file is larger than {MOST_BYTES // 1024} kB. Split it."
+        raise JourneyDefinitionError([f"{name}:1:1: {said}"])
+    tree = tree_of(json_events(text) if name.lower().endswith(".json") else yaml_events(text))
+    if tree.value is None and not tree.faults:
+        tree.faults.append(Fault(Place(1, 1), "the file is empty. Write a journey into it."))
+    return tree
+
+
+def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Form | None]:
+    """Return a file's content and, as far as it fits, its form; its faults are noted in the part.
+
+    Args:
+        text: The text of the file.
+        name: Its name, for messages; one that ends in .json is read as JSON.
+        wanted: Kinds of documents that it may be.
+
+    Raises:
+        JourneyDefinitionError: It cannot be read, or is of another kind.
+    """
+    tree = read_tree(text, name)
+    part = Part(name, tree)
+    kind = kind_of(tree.value)
+    broken = tree.value is None or kind not in wanted
+    if not broken:
+        faults: list[Fault] = []
+        form = fitted(kind, tree, faults)
+        told = {fault.place for fault in tree.faults}
+        part.note_plain(fault for fault in faults if fault.place not in told)
+    elif not tree.faults:
+        listed = " or ".join(wanted)
+        part.note(f"this is a file of kind {kind}; here it must be: {listed}.")
+    part.note_plain(tree.faults)
+    if broken:
+        raise JourneyDefinitionError(in_order(part.faults))
+    return part, form
+
+
+def refuse(faults: Sequence[str]) -> None:
+    """Raise what was found, if anything.
+
+    Raises:
+        JourneyDefinitionError: With all faults in the order of their places.
+    """
+    if faults:
+        raise JourneyDefinitionError(in_order(faults))
+
+
+def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
+    """Return the journey in a part of a file; None if that or the rest of the file has faults."""
+    owner = part.where(f"journey '{form.id}'")
+    tools = tools_of(part, form.tools)
+    returns = returns_of(part, form)
+    pathways = {id_: pathway_of(part, id_, form, tools, returns) for id_ in form.states}
+    _say_where_detours_stand(part, form)
+    transitions = transitions_of(part, form)
+    part.note_read(reference_faults(owner, form.initial_state, pathways, transitions))
+    guidelines = _guidelines(part, form)
+    _check_guideline_tools(part, form, list(tools))
+    activation = activation_of(part, form.activation_conditions)
+    if part.faults:
+        return None
+    spec = joined(
+        form.initial_state or next(iter(pathways)),
+        pathways,
+        transitions,
+        id=form.id,
+        name=form.name or form.id.replace("_", " ").capitalize(),
+        purpose=form.instructions,
+        sensitive=form.sensitive,
+        version=form.version or content_hash("file", part.value),
+        guidelines=guidelines,
+        tools=tools,
+        activation=tuple(activation),
+        shared=tuple(dict.fromkeys(form.shared)),
+        degrade=form.degrade,
+        safe_reply=form.safe_reply,
+        validation=validation_of(validation_in(form.validation), guidelines),
+        model=form.model,
+    )
+    return _in_words_of_files(part, spec)
+
+
+def validation_in(form: ValidationForm | None) -> Validation | None:
+    """Return how replies are checked, as it is written."""
+    return None if form is None else Validation(**form.model_dump(exclude_unset=True))
+
+
+def global_guidelines_of(part: Part, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
+    """Return the guidelines of a file that has nothing else."""
+    return related(part, guidelines_of(part, form.guidelines, "guidelines", journey=None))
+
+
+def _guidelines(part: Part, form: JourneyForm) -> tuple[GuidelineSpec, ...]:
+    specs = guidelines_of(part, form.guidelines, "guidelines", journey=form.id)
+    for id_, state in form.states.items():
+        path = ("states", id_, "guidelines")
+        specs += guidelines_of(part, state.guidelines, *path, journey=form.id, state=id_)
+    return related(part, specs)
+
+
+def _check_guideline_tools(part: Part, form: JourneyForm, known: Sequence[str]) -> None:
+    written: list[tuple[Any, ...]] = [((), form.guidelines)]
+    written += [(("states", id_), state.guidelines) for id_, state in form.states.items()]
+    for path, guidelines in written:
+        for number, guideline in enumerate(guidelines):
+            check_tools(part, guideline.tools, known, *path, "guidelines", number, "tools")
+
+
+def _say_where_detours_stand(part: Part, form: JourneyForm) -> None:
+    for number, item in enumerate(form.transitions):
+        if item.to in form.states:
+            where = part.where(f"state '{item.to}'", "states", item.to)
+            path = ("transitions", number, "detour", "return_to")
+            part.stands(where, "the return target", *path)
+
+
+def _in_words_of_files(part: Part, spec: JourneySpec) -> JourneySpec:
+    return replace(spec, warnings=tuple(map(part.told, spec.warnings)))
