@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from cachetools import LRUCache
@@ -86,9 +85,9 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     if not places:
         return Weighed()
     index = index_of(spec.guidelines)
-    candidates = index.candidates(message, places, config.guideline_candidates)
-    asked = [candidate.guideline for candidate in candidates]
-    held = list(index.by_keyword(message, places))
+    most, alone = config.guideline_candidates, services.models is None
+    asked = [c.guideline for c in index.candidates(message, places, most)]
+    held = [_said(c) for c in index.by_keyword(message, places, most, alone=alone)]
     coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
     held += [
         Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
@@ -96,7 +95,7 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     judged = await _by_code(coded, message, standing.context, config.guideline_timeout_seconds)
     weighed = _with_code(judged, position)
     if services.models is None:
-        held += list(_without_model(candidates))
+        held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
         asked = []
     elif asked and not breaker_of(spec, config).allows():
         return replace(
@@ -106,14 +105,9 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     return replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))
 
 
-def _without_model(candidates: Sequence[Candidate]) -> Iterator[Held]:
-    """Yield what holds where there is no model: what always counts, and an author's keywords."""
-    for candidate in candidates:
-        if candidate.guideline.needs_no_words:
-            yield Held(candidate.guideline, "always", reason="no model is configured")
-        elif candidate.guideline.keywords and candidate.keywords:
-            said = ", ".join(candidate.keywords)
-            yield Held(candidate.guideline, "keyword", reason=f"said '{said}'")
+def _said(candidate: Candidate) -> Held:
+    said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
+    return Held(candidate.guideline, "keyword", reason=f"said {said}")
 
 
 _OPEN = "guidelines failed too often of late, and are not put to a model for a while"
@@ -209,8 +203,7 @@ def guidance_of(
         for held in weighed.held
         if any(held.guideline.applies_in(pathway, journey) for pathway, journey in places)
     ]
-    declared = _declared(spec)
-    resolution = resolve(sorted(here, key=lambda held: declared[held.guideline.id]))
+    resolution = resolve(index_of(spec.guidelines).in_order(here))
     guidelines_settled(
         spec.id, map(_kind, resolution.matched), (_kind(held) for held, _ in resolution.dropped)
     )
@@ -232,12 +225,6 @@ def guidance_of(
 
 def _kind(held: Held) -> dict[str, str]:
     return {"scope": held.guideline.scope.value, "tier": held.tier}
-
-
-@lru_cache(maxsize=256)
-def _declared(spec: JourneySpec) -> dict[str, int]:
-    """Return the place of each guideline in the order of their declaration."""
-    return {guideline.id: place for place, guideline in enumerate(spec.guidelines)}
 
 
 def _guided(held: Held) -> Guided:

@@ -66,6 +66,7 @@ class _Shelved:
     unasked: list[int] = field(default_factory=list)
     worded: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
     spoken: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    named: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
 
 class Index:
@@ -114,7 +115,9 @@ class Index:
         room = max(0, most - len(asked))
         return asked + self._touched(message, [shelf.worded for shelf in shelves], room)
 
-    def by_keyword(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
+    def by_keyword(
+        self, message: str, places: Collection[Place], most: int, *, alone: bool = False
+    ) -> list[Candidate]:
         """Return the guidelines without a condition that hold since the message says a keyword.
 
         A keyword is said where all its words stand in a row, in any of their forms.
@@ -123,8 +126,12 @@ class Index:
             message: What the user wrote.
             places: Where the session stands.
             most: How many there are at most, best first as for candidates.
+            alone: Whether keywords decide alone, so that those with a condition hold as well, if an
+                author gave them keywords.
         """
         spoken = [shelf.spoken for shelf in self._at(places) if shelf.spoken]
+        if alone:
+            spoken += [shelf.named for shelf in self._at(places) if shelf.named]
         return self._touched(message, spoken, most, nearly=False) if spoken else []
 
     def unasked(self, places: Collection[Place]) -> list[GuidelineSpec]:
@@ -150,16 +157,17 @@ class Index:
                 known = shelf.worded[term].get(rank, 0.0)
                 shelf.worded[term][rank] = max(known, strength)
                 self._shown.setdefault(term, text)
-        else:
+        if not guideline.needs_no_words:
+            spoken = shelf.named if guideline.asks_model else shelf.spoken
             for keyword in guideline.keywords:
                 for term in terms_of(keyword, strict=True):
-                    shelf.spoken[term][rank] = KEYWORD
+                    spoken[term][rank] = KEYWORD
                     self._shown.setdefault(term, keyword)
 
     def _rarities(self) -> dict[str, float]:
         counts: dict[str, int] = defaultdict(int)
         for shelf in self._shelves.values():
-            for posted in (shelf.worded, shelf.spoken):
+            for posted in (shelf.worded, shelf.spoken, shelf.named):
                 for term, ranks in posted.items():
                     counts[term] += len(ranks)
         return {term: log(1 + len(self._guidelines) / count) for term, count in counts.items()}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from nodes.matching.forms import form_of
 from nodes.words import UNSPACED, is_common, plain
@@ -76,7 +77,7 @@ def parts_of(text: str) -> Iterator[tuple[str, Word]]:
     Of a script without spaces these are the pairs of signs that stand side by side.
     """
     for words in readings(text):
-        for word, following in zip(words, [*words[1:], None], strict=True):
+        for word, following in zip_longest(words, words[1:]):
             if word.sign:
                 if following is not None and following.sign:
                     yield row_of([word, following], LOOSE), word
