@@ -35,9 +35,10 @@ class Vocabulary:
         for phrase, meant in _synonyms(known):
             for term in meant:
                 means.setdefault(phrase, {}).setdefault(term, SYNONYM)
-        self._automaton = ahocorasick.Automaton()
-        for phrase, meaning in means.items():
-            self._automaton.add_word(phrase, tuple(meaning.items()))
+        self._meanings = [tuple(meaning.items()) for meaning in means.values()]
+        self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+        for number, phrase in enumerate(means):
+            self._automaton.add_word(phrase, number)
         if means:
             self._automaton.make_automaton()
         self._roots: dict[str, list[str]] = defaultdict(list)
@@ -66,8 +67,8 @@ class Vocabulary:
         heard: dict[str, int] = {}
         for term, sure in self._said(searched(read)):
             heard[term] = max(sure, heard.get(term, 0))
-        different = dict.fromkeys(word for words in read for word in words if _is_spelled(word))
-        for word in islice(different, MOST_WORDS):
+        different = {word.plain: word for words in read for word in words}
+        for word in islice(filter(_is_spelled, different.values()), MOST_WORDS):
             own = row_of([word], LOOSE)
             if own not in heard or not fits(own):
                 for term, sure in self._resembling(word):
@@ -76,8 +77,8 @@ class Vocabulary:
 
     def _said(self, rows: str) -> Iterator[tuple[str, int]]:
         if len(self._automaton):
-            for _, meant in self._automaton.iter(rows):
-                yield from meant
+            for number in {number for _, number in self._automaton.iter(rows)}:
+                yield from self._meanings[number]
 
     def _resembling(self, word: Word) -> Iterator[tuple[str, int]]:
         for term in self._roots.get(root_of(word.form), ()):
