@@ -25,6 +25,7 @@ from journeys.errors import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
@@ -113,6 +114,7 @@ __all__ = [
     "Validation",
     "VersionInfo",
     "VersionNotFoundError",
+    "load_journey",
     "select_best_agent",
     "select_top_k_agents",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphs.agents import check_all
@@ -27,10 +27,11 @@ from server.turns import Turns
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A journey, and the agents that all of its sessions here share."""
+    """A journey, and the agents and tools that all of its sessions here share."""
 
     journey: type[Journey]
     agents: Mapping[str, Any]
+    tools: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -56,7 +57,12 @@ class Wiring:
         """Return a handle on a session of a journey; cheap, since all share store and graph."""
         served = self.journeys[journey_id]
         return PathwayManager(
-            served.journey, session_id, self.config, agents=served.agents, model=self.model
+            served.journey,
+            session_id,
+            self.config,
+            agents=served.agents,
+            model=self.model,
+            tools=served.tools,
         )
 
     @asynccontextmanager
@@ -99,7 +105,7 @@ def wire(
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
-        CommandError: A journey is not there, or has agents missing.
+        CommandError: A journey is not there, or has agents or tools missing.
         JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
@@ -121,7 +127,7 @@ def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
         settings.require_key(spec)
         if spec.id in served:
             raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")
-        served[spec.id] = Served(found.journey, _agents_of(found))
+        served[spec.id] = Served(found.journey, _agents_of(found), found.checked_tools())
     return served
 
 
