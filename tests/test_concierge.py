@@ -196,8 +196,7 @@ async def test_a_canned_answer_does_not_ask(desk):
 
 
 async def test_a_model_answers_freely_with_the_talk_and_nothing_else(desk):
-    script = [leads_nowhere, {"response": "We look after houses."}]
-    with ScriptedModel(*script) as model:
+    with ScriptedModel(leads_nowhere, {"response": "We look after houses."}) as model:
         chat = await desk(model, FreeDesk, context={"secret": "1234"})
 
         assert await chat.says("who are you?") == "We look after houses."
