@@ -103,6 +103,7 @@ async def test_a_turn_that_moves_nothing_says_so(talk, store_url):
             "error": None,
             "flags": [],
             "usage": UNUSED,
+            "journey_id": "parcel",
         },
     )
 
@@ -134,6 +135,7 @@ async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, sto
             "error": None,
             "flags": [],
             "usage": UNUSED,
+            "journey_id": "parcel",
         },
     )
 
