@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from journeys import IntentTrigger, JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
+from journeys.spec import ACTIVATION
+from nodes.commands import Verdict
 from nodes.state import Position
+
+_SURE = ("condition", "pattern", "own", "always")
+"""Tiers of verdicts that no model gave."""
 
 
 def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
@@ -26,10 +31,27 @@ def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
     return sorted(armed, key=lambda t: -t.priority)
 
 
-def threshold(transition: TransitionSpec, default: float) -> float:
-    """Return the least confidence of a verdict for this transition."""
+def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activation: float) -> bool:
+    """Say whether a verdict is sure enough.
+
+    Args:
+        transition: What it is about; its own threshold comes first.
+        verdict: Who decided, and how sure.
+        least: Least confidence of a move.
+        activation: Confidence that a model must exceed to start a journey of a concierge.
+    """
+    if not is_share(verdict.confidence):
+        return False
     own = getattr(transition.trigger, "confidence_threshold", None)
-    return default if own is None else own
+    if transition.kind == ACTIVATION:
+        # What is not a model is sure, also where nobody can be surer than is asked for.
+        return verdict.tier in _SURE or verdict.confidence > (activation if own is None else own)
+    return verdict.confidence >= (least if own is None else own)
+
+
+def is_share(confidence: float) -> bool:
+    """Say whether it is a confidence at all."""
+    return 0.0 <= confidence <= 1.0
 
 
 def asks_model(transition: TransitionSpec) -> bool:

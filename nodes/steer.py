@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeys import JourneySpec, TransitionSpec
-from journeys.spec import ACTIVATION, CANCEL, MOVE
+from journeys.spec import CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
-from nodes.legal import asks_model, legal, threshold
+from nodes.legal import asks_model, is_share, is_sure, legal
 from nodes.moves import Entered, Standing, back, move, note
 from nodes.parts import left, nearest
 from nodes.state import Fired, Judged, Position
@@ -141,7 +141,7 @@ def _held(
             if verdict.tier in MODELS:  # a condition may well hold where its transition is not open
                 audit.append(_closed_question(position, verdict))
                 doubts[OUTSIDE] = None
-        elif _is_sure(transition, verdict, limits):
+        elif is_sure(transition, verdict, limits.confidence, limits.activation):
             held.append((transition, verdict))
         else:
             reason = _why_unsure(verdict.confidence)
@@ -150,12 +150,6 @@ def _held(
     order = {id_: place for place, id_ in enumerate(allowed)}
     held.sort(key=lambda item: _rank(item[0], item[1], order[item[0].id]))
     return held, tuple(doubts)
-
-
-def _is_sure(transition: TransitionSpec, verdict: Verdict, limits: Limits) -> bool:
-    if transition.kind == ACTIVATION and verdict.tier in (*MODELS, "command"):
-        return threshold(transition, limits.activation) < verdict.confidence <= 1.0
-    return threshold(transition, limits.confidence) <= verdict.confidence <= 1.0
 
 
 def _surest(commands: Sequence[Command]) -> Judged | None:
@@ -167,7 +161,7 @@ def _surest(commands: Sequence[Command]) -> Judged | None:
     if not said:
         return None
     first = max(said, key=lambda verdict: (verdict.holds, verdict.confidence))
-    sure = first.confidence if _is_share(first.confidence) else 0.0
+    sure = first.confidence if is_share(first.confidence) else 0.0
     return Judged(tier=first.tier, confidence=sure, reason=first.reason)
 
 
@@ -177,11 +171,7 @@ def _says_yes(verdict: Verdict, position: Position) -> bool:
 
 
 def _why_unsure(confidence: float) -> str:
-    return "not sure enough" if _is_share(confidence) else f"{confidence} is no confidence"
-
-
-def _is_share(confidence: float) -> bool:
-    return 0.0 <= confidence <= 1.0
+    return "not sure enough" if is_share(confidence) else f"{confidence} is no confidence"
 
 
 _TIERS = {"model": 1, "cache": 1, "command": 1, "always": 2}
@@ -229,7 +219,7 @@ def _row(
         to=transition.target,
         trigger=transition.label,
         reason=reason,
-        confidence=verdict.confidence if _is_share(verdict.confidence) else None,
+        confidence=verdict.confidence if is_share(verdict.confidence) else None,
     )
 
 

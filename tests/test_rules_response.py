@@ -102,7 +102,9 @@ async def test_a_turn_that_moves_nothing_says_so(talk, store_url):
             "replies": ["scales: hello"],
             "error": None,
             "flags": [],
+            "guidelines": [],
             "usage": UNUSED,
+            "journey_id": "parcel",
         },
     )
 
@@ -133,7 +135,9 @@ async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, sto
             "replies": ["from 5 euros"],
             "error": None,
             "flags": [],
+            "guidelines": [],
             "usage": UNUSED,
+            "journey_id": "parcel",
         },
     )
 
