@@ -192,7 +192,7 @@ async def test_state_transitions_take_the_highest_priority_that_is_satisfied(
         ]
         return {"verdicts": [{**v, "reason": ""} for v in verdicts], "commands": []}
 
-    paths = {f"{name}Path": state() for name in ("Desk", "Top", "High", "Low")}
+    paths: dict[str, Any] = {f"{name}Path": state() for name in ("Desk", "Top", "High", "Low")}
     listed = [wants("x", "top", 9), wants("y", "high", 5), wants("z", "low", 1)]
     with scripted(all_hold, HAPPY):
         chat = await line(journey(**paths, __transitions__=listed))
@@ -205,7 +205,7 @@ async def test_state_transitions_update_the_state_its_history_and_the_context_fo
     scripted: Callable[..., Any], talk: Any, tmp_path: Path
 ) -> None:
     url = f"sqlite:///{tmp_path / 'journeys.db'}"
-    body = {
+    body: dict[str, Any] = {
         "DeskPath": state(),
         "BillPath": state(),
         "__transitions__": [
@@ -246,7 +246,7 @@ async def test_state_transitions_update_the_state_its_history_and_the_context_fo
 async def test_state_guidance_injection_puts_the_action_into_the_system_prompt_of_that_state(
     line: Callable[..., Any], scripted: Callable[..., Any]
 ) -> None:
-    body = {
+    body: dict[str, Any] = {
         "DeskPath": state(__action__="Ask for the policy number first."),
         "BillPath": state(__action__="Never promise a refund."),
         "__transitions__": [
