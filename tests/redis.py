@@ -48,8 +48,9 @@ class RedisServer:
             port = _free_port()
             place = ("--bind", "127.0.0.1", "--port", str(port))
             kept = ("--save", "", "--appendonly", "no", "--requirepass", self.password)
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            self._process = subprocess.Popen([str(program), *place, *kept], **quiet)
+            nowhere = subprocess.DEVNULL
+            command = [str(program), *place, *kept]
+            self._process = subprocess.Popen(command, stdout=nowhere, stderr=nowhere)
             if self._answers(port):
                 self.url = f"redis://:{self.password}@127.0.0.1:{port}/0"
                 return
