@@ -18,6 +18,7 @@ from graphs.late import LateResults
 from graphs.ledger import now, transcript_of
 from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
+from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
@@ -80,6 +81,7 @@ class PathwayManager:
         self._saver = saver
         self._on_end = on_end
         self._on_expire = on_expire
+        self.on_commit: OnCommit | None = None
         self._agents: dict[str, Any] = {}
         self._services: Services | None = None
         self._opening: asyncio.Task[Session] | None = None
@@ -192,6 +194,11 @@ class PathwayManager:
         """Return a copy of the context."""
         return (await self.restore()).accumulated_context
 
+    async def session_context(self) -> SessionContext:
+        """Return the context, and with it where the session stands and since when."""
+        session, head = await self._known()
+        return await session.context(head)
+
     async def versions(self) -> builtins.list[VersionInfo]:
         """Return every version of the session, oldest first."""
         session, _ = await self._known()
@@ -261,7 +268,9 @@ class PathwayManager:
     async def _session(self) -> Session:
         """Open the session's store, once."""
         if self._opening is None:
-            opening = open_session(self.session_id, self.spec, self.config, self._saver)
+            opening = open_session(
+                self.session_id, self.spec, self.config, self._saver, self.on_commit
+            )
             self._opening = asyncio.ensure_future(opening)
         opened = self._opening
         try:

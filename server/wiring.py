@@ -20,6 +20,7 @@ from journeys import (
 )
 from nodes.llm.models import is_configured, open_models
 from server.auth import Keys
+from server.cache import Cache, Contexts, MemoryCache, Shelf, open_cache
 from server.cli.finding import Found, example_ids, find
 from server.settings import Settings
 from server.turns import Turns
@@ -44,7 +45,9 @@ class Wiring:
     shows_docs: bool
     turns: Turns
     model: Any = None
+    cache: Cache = field(default_factory=MemoryCache)
     _directory: Directory | None = None
+    _contexts: Contexts | None = None
 
     @property
     def directory(self) -> Directory:
@@ -53,10 +56,18 @@ class Wiring:
             raise RuntimeError("The store is opened by the app's lifespan, which has not begun.")
         return self._directory
 
+    @property
+    def contexts(self) -> Contexts:
+        """The contexts of sessions in the cache; there while the app runs."""
+        if self._contexts is None:
+            shelf = Shelf(self.cache, "context", secret=self.config.encryption_key)
+            self._contexts = Contexts(shelf, self.config.session_ttl_seconds)
+        return self._contexts
+
     def manager(self, journey_id: str, session_id: str) -> PathwayManager:
         """Return a handle on a session of a journey; cheap, since all share store and graph."""
         served = self.journeys[journey_id]
-        return PathwayManager(
+        manager = PathwayManager(
             served.journey,
             session_id,
             self.config,
@@ -64,6 +75,8 @@ class Wiring:
             model=self.model,
             tools=served.tools,
         )
+        manager.on_commit = self.contexts.keep
+        return manager
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -84,6 +97,8 @@ class Wiring:
                 open_.push_async_callback(sealed.close)
             if models := open_models(self.model):
                 open_.push_async_callback(models.close)
+            open_.push_async_callback(self.cache.close)
+            open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
 
@@ -115,6 +130,7 @@ def wire(
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),
+        cache=open_cache(settings.redis()),
     )
 
 
