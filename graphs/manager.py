@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs import statements
+from graphs import statements, validation_audit
 from graphs.agents import check_agent, check_all, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
@@ -25,6 +25,7 @@ from graphs.tools import check_tools
 from graphs.turns import Tell, begin, take
 from journeys import (
     AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyConfig,
     JourneyDefinitionError,
@@ -35,6 +36,7 @@ from journeys import (
     TranscriptEntry,
     VersionInfo,
 )
+from nodes.checking.outlet import Outlet
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
@@ -220,6 +222,12 @@ class PathwayManager:
         rows = await session.store.read(statements.AUDIT, session=self.session_id)
         return [session.scribe.audit_entry(row) for row in rows]
 
+    async def checks(self) -> builtins.list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        session, _ = await self._known()
+        rows = await session.store.read(validation_audit.OF_SESSION, session=self.session_id)
+        return [session.scribe.check_entry(row) for row in rows]
+
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one; what came between stays.
 
@@ -258,7 +266,10 @@ class PathwayManager:
         text = read(message)
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
-            services = replace(self._served(), usage=Usage(), listening=tell is not None)
+            outlet = Outlet() if tell else None
+            services = replace(
+                self._served(), usage=Usage(), listening=tell is not None, outlet=outlet
+            )
             response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):

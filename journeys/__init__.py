@@ -32,6 +32,7 @@ from journeys.journey import Journey
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
     AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyEvent,
     JourneyResponse,
@@ -62,6 +63,7 @@ __all__ = [
     "AuditEntry",
     "BaseTrigger",
     "Call",
+    "CheckEntry",
     "Concierge",
     "ConditionTrigger",
     "ConfigurationError",
