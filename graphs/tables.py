@@ -1,5 +1,4 @@
-"""Our own tables: sessions, the ledger of their turns, the audit, the checks of
-replies, and definitions.
+"""Our own tables: sessions, turns, the audit, the checks of replies, and definitions.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
