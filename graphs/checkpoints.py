@@ -7,7 +7,7 @@ a failed run's checkpoint, which still shows the turn before, is not written at 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ class Commit:
 
     number: int
     statements: Callable[[Turn, Position, str], list[Statement]]
+    counts: Callable[[Mapping[str, Any]], None] = lambda values: None
+    """Told the values of the state once they are written."""
 
     def settles(self, checkpoint: Any) -> bool:
         """Say whether a checkpoint is that of this turn, done."""
@@ -41,6 +43,10 @@ class Commit:
         """Return the statements to write with a checkpoint."""
         values = checkpoint["channel_values"]
         return self.statements(values["turn"], values["position"], checkpoint["id"])
+
+    def written(self, checkpoint: Any) -> None:
+        """Take note that a checkpoint and its rows count."""
+        self.counts(checkpoint["channel_values"])
 
 
 def commit_of(config: Any) -> Commit | None:
@@ -113,6 +119,7 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         stored = await self._inner.aput(_without_commit(config), checkpoint, metadata, new_versions)
         if commit:
             await self._write(rows)
+            commit.written(checkpoint)
         return stored
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:

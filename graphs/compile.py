@@ -2,6 +2,7 @@
 
 START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
                     '-> settle, when there is nothing to run
+Where replies are checked, settle leads to check, and that to END.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from journeys import (
 )
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import call_tools
+from nodes.checking.scope import checks_of
 from nodes.llm.models import open_models
 from nodes.services import Services
 from nodes.settle import settle
@@ -91,11 +93,27 @@ def build(
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
+    last = _checking(graph, spec, default)
     if arrivals := arriving(spec):
-        graph.add_conditional_edges("settle", onward, [*arrivals, END])
+        graph.add_conditional_edges("settle", onward_to(last), [*arrivals, last])
     else:
-        graph.add_edge("settle", END)
+        graph.add_edge("settle", last)
     return graph
+
+
+def _checking(graph: Any, spec: JourneySpec, default: Services | None) -> str:
+    """Add the check of replies where there is one; return what comes behind settle."""
+    checks = checks_of(spec)
+    if checks is None:
+        return END
+    # Half a second to import; here, and not in the first turn, where it would hold up all others.
+    from nodes.checking.pii import load  # noqa: PLC0415
+    from nodes.validate import validate  # noqa: PLC0415
+
+    load(checks.pii)
+    graph.add_node("check", bind(validate, default))
+    graph.add_edge("check", END)
+    return "check"
 
 
 def route_to(awaited: Sequence[str]) -> Callable[[Any], Awaitable[str | Send]]:
@@ -112,10 +130,14 @@ def route_to(awaited: Sequence[str]) -> Callable[[Any], Awaitable[str | Send]]:
     return route
 
 
-async def onward(state: Any) -> str:
-    """Return the pathway that runs on arrival, or the end of the turn."""
-    run: str | None = state["turn"]["run"]
-    return run or END
+def onward_to(last: str) -> Callable[[Any], Awaitable[str]]:
+    """Return the edge that leads to the pathway that runs on arrival, or to what comes last."""
+
+    async def onward(state: Any) -> str:
+        run: str | None = state["turn"]["run"]
+        return run or last
+
+    return onward
 
 
 def arriving(spec: JourneySpec) -> list[str]:

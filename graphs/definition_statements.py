@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, bindparam, false, insert, literal_column, 
 
 from graphs.statements import Sql
 from graphs.tables import definition_epoch as epochs
-from graphs.tables import definitions
+from graphs.tables import definitions, sessions
 
 _MINE = definitions.c.tenant == bindparam("tenant_is")
 _ONE = definitions.c.id == bindparam("id_is")
@@ -19,6 +19,17 @@ _UNCHANGED = (epochs.c.tenant == bindparam("tenant_is"), epochs.c.epoch == bindp
 
 EPOCH = Sql.of(
     select(epochs.c.epoch, epochs.c.dropped).where(epochs.c.tenant == bindparam("tenant_is"))
+)
+_EPOCH_TOO = [
+    select(column)
+    .where(epochs.c.tenant == bindparam("tenant_is"))
+    .scalar_subquery()
+    .label(f"definitions_{column.name}")
+    for column in (epochs.c.epoch, epochs.c.dropped)
+]
+# A session's row alone, and with it the epoch, so that to look for changes costs no query.
+FOUND = Sql.of(
+    select(*sessions.c, *_EPOCH_TOO).where(sessions.c.session_id == bindparam("session"))
 )
 BEGIN_EPOCH = Sql.of(insert(epochs))
 BUMP = Sql.of(update(epochs).where(*_UNCHANGED).values(epoch=epochs.c.epoch + _ONE_MORE))

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from graphs import definition_statements as statements
-from graphs.drafts import Definition, Draft, Epoch, Loaded, check, digest_of, planned
+from graphs.drafts import TENANT, Definition, Draft, Epoch, Loaded, check, digest_of, planned
 from graphs.faults import AlreadyThere, LostRace
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
 from journeys import JourneyConfig, StateError
 from journeys.errors import did_you_mean
 
-TENANT = "default"
 _TRIES = 8
 """How often a change is tried anew that others came before."""
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
-from graphs import statements
+from graphs import definition_statements, statements
+from graphs.drafts import TENANT, Epoch
 from graphs.expiry import is_over
 from graphs.ledger import now
 from graphs.statements import Row
@@ -45,6 +46,19 @@ class Listed:
         return Place(self.updated_at, self.journey_id, self.session_id)
 
 
+class Found(NamedTuple):
+    """A session, and what is known of its database by the same query.
+
+    Attributes:
+        expires_at: When it is over unless a message comes.
+        epoch: Of the definitions.
+    """
+
+    listed: Listed
+    expires_at: str
+    epoch: Epoch
+
+
 _SHOWN = tuple(field.name for field in fields(Listed))
 
 
@@ -65,11 +79,21 @@ class Directory:
 
     async def find(self, session_id: str) -> Listed | None:
         """Return a session, whatever its status; None if there is none of this id."""
-        head = await self._store.head(session_id)
-        if head is None:
+        found = await self.found(session_id)
+        return found.listed if found else None
+
+    async def found(self, session_id: str) -> Found | None:
+        """Return a session as `find` does, and with it when it expires and the epoch."""
+        rows = await self._store.read(
+            definition_statements.FOUND, session=session_id, tenant_is=TENANT
+        )
+        if not rows:
             return None
+        head = rows[0]
         status = "expired" if is_over(head) else head["status"]
-        return Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
+        listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
+        epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
+        return Found(listed, head["expires_at"], epoch)
 
     async def page(
         self,

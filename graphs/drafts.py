@@ -12,6 +12,8 @@ from graphs.ledger import now
 from journeys import StateError
 from nodes.plain import stamp
 
+TENANT = "default"
+"""Whose definitions are meant where nobody is named."""
 LARGEST = 2**20
 """Most bytes of UTF-8 that a definition may have, the files beside it included."""
 

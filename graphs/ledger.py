@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs import statements
+from graphs import statements, validation_audit
 from graphs.sealing import Seal
 from graphs.statements import Row, Statement
 from graphs.tables import USAGE
-from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
+from journeys import AuditEntry, CheckEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
 from nodes.context import apply_ops
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
@@ -82,6 +82,8 @@ class Scribe:
         ]
         if turn["audit"]:
             written.append(self.audited(turn["number"], turn["audit"]))
+        if turn.get("checks"):
+            written.append(self._checked(turn, at))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}
@@ -135,6 +137,10 @@ class Scribe:
         ]
         return Statement(statements.ADD_AUDIT, rows)
 
+    def _checked(self, turn: Turn, at: datetime) -> Statement:
+        """Return the statement that adds how a turn's reply was checked."""
+        return validation_audit.added(self.session_id, self.spec.id, turn, stamp(at), self.seal)
+
     def _closed(self, text: str | None, place: str) -> str | None:
         return None if text is None else self.seal.close(text, place)
 
@@ -177,6 +183,10 @@ class Scribe:
             confidence=row["confidence"],
             at=row["at"],
         )
+
+    def check_entry(self, row: Row) -> CheckEntry:
+        """Return a check of a reply as its reader sees it."""
+        return validation_audit.entry(row, self.seal)
 
     def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
         """Return every value that a context name had, from the operations in the ledger."""

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs import statements
+from graphs import statements, validation_audit
 from graphs.agents import check_agent, check_all, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
@@ -18,12 +18,14 @@ from graphs.late import LateResults
 from graphs.ledger import now, transcript_of
 from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
+from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
 from graphs.turns import Tell, begin, take
 from journeys import (
     AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyConfig,
     JourneyDefinitionError,
@@ -34,6 +36,7 @@ from journeys import (
     TranscriptEntry,
     VersionInfo,
 )
+from nodes.checking.outlet import Outlet
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
@@ -80,6 +83,7 @@ class PathwayManager:
         self._saver = saver
         self._on_end = on_end
         self._on_expire = on_expire
+        self.on_commit: OnCommit | None = None
         self._agents: dict[str, Any] = {}
         self._services: Services | None = None
         self._opening: asyncio.Task[Session] | None = None
@@ -192,6 +196,11 @@ class PathwayManager:
         """Return a copy of the context."""
         return (await self.restore()).accumulated_context
 
+    async def session_context(self) -> SessionContext:
+        """Return the context, and with it where the session stands and since when."""
+        session, head = await self._known()
+        return await session.context(head)
+
     async def versions(self) -> builtins.list[VersionInfo]:
         """Return every version of the session, oldest first."""
         session, _ = await self._known()
@@ -212,6 +221,12 @@ class PathwayManager:
         session, _ = await self._known()
         rows = await session.store.read(statements.AUDIT, session=self.session_id)
         return [session.scribe.audit_entry(row) for row in rows]
+
+    async def checks(self) -> builtins.list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        session, _ = await self._known()
+        rows = await session.store.read(validation_audit.OF_SESSION, session=self.session_id)
+        return [session.scribe.check_entry(row) for row in rows]
 
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one; what came between stays.
@@ -251,7 +266,10 @@ class PathwayManager:
         text = read(message)
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
-            services = replace(self._served(), usage=Usage(), listening=tell is not None)
+            outlet = Outlet() if tell else None
+            services = replace(
+                self._served(), usage=Usage(), listening=tell is not None, outlet=outlet
+            )
             response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
@@ -261,7 +279,9 @@ class PathwayManager:
     async def _session(self) -> Session:
         """Open the session's store, once."""
         if self._opening is None:
-            opening = open_session(self.session_id, self.spec, self.config, self._saver)
+            opening = open_session(
+                self.session_id, self.spec, self.config, self._saver, self.on_commit
+            )
             self._opening = asyncio.ensure_future(opening)
         opened = self._opening
         try:

@@ -72,6 +72,8 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         rows = commit.rows(checkpoint) if commit else []
         rows = [*rows, *self._state(config["configurable"], checkpoint, metadata, new_versions)]
         await self._whole(rows, lambda connection: _at_once(connection, rows))
+        if commit:
+            commit.written(checkpoint)
         return skipped({"configurable": _place(config)}, checkpoint)
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:

@@ -59,6 +59,7 @@ def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
         "guidelines": [held["id"] for held in turn.get("guidelines", ())],
+        "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }
 
@@ -89,6 +90,7 @@ def unmoved(
             "error": None,
             "flags": [flag],
             "guidelines": [],
+            "checks": [],
             "usage": Usage().counted(),
         },
     )

@@ -13,6 +13,7 @@ from graphs import statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.ledger import Scribe
+from graphs.session_context import OnCommit, SessionContext, context_of
 from graphs.stages import Graph
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
@@ -40,6 +41,7 @@ class Session:
     saver: Any
     graph: Graph
     scribe: Scribe
+    on_commit: OnCommit | None = None
 
     async def head(self) -> Row:
         """Return the session's row.
@@ -112,11 +114,15 @@ class Session:
 
         The first context may be large: the ledger has its operations, and the state its values.
         """
+        begun: Row = {}
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            return self.scribe.begun({**turn, "ops": ops}, position, checkpoint)
+            written = self.scribe.begun({**turn, "ops": ops}, position, checkpoint)
+            begun.update(written[0].rows[0])
+            return written
 
-        return self.run_config(NO_CHECKPOINT, Commit(0, statements_of))
+        told = Commit(0, statements_of, lambda values: self._tell(begun, 0, values))
+        return self.run_config(NO_CHECKPOINT, told)
 
     def turn_after(self, head: Row) -> Any:
         """Return the configuration of the next turn."""
@@ -124,7 +130,18 @@ class Session:
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
             return self.scribe.advanced(turn, position, checkpoint, head)
 
-        return self.run_config(head["checkpoint_id"], Commit(head["version"] + 1, statements_of))
+        number = head["version"] + 1
+        commit = Commit(number, statements_of, lambda values: self._tell(head, number, values))
+        return self.run_config(head["checkpoint_id"], commit)
+
+    async def context(self, head: Row) -> SessionContext:
+        """Return what the session knew at its head."""
+        values = await self.values(head["checkpoint_id"], head["version"])
+        return context_of(self.spec, head, head["version"], values)
+
+    def _tell(self, head: Row, version: int, values: Mapping[str, Any]) -> None:
+        if self.on_commit and not self.spec.sensitive:
+            self.on_commit(context_of(self.spec, head, version, values))
 
     async def rolled_back(self, head: Row, version: Any) -> tuple[Row, Mapping[str, Any]]:
         """Move the head to the state of an older version; return both, without another look.
@@ -155,6 +172,7 @@ class Session:
             turn, values["position"], target["checkpoint_id"], head, version
         )
         await self.store.write(*written)
+        self._tell(head, turn["number"], values)
         moved = {"version": turn["number"], "updated_at": written[0].rows[0]["now"]}
         return {**head, **moved}, values
 
@@ -182,7 +200,11 @@ def already_there(session_id: str) -> SessionExistsError:
 
 
 async def open_session(
-    session_id: str, spec: JourneySpec, config: JourneyConfig, saver: Any
+    session_id: str,
+    spec: JourneySpec,
+    config: JourneyConfig,
+    saver: Any,
+    on_commit: OnCommit | None = None,
 ) -> Session:
     """Open a session's store and compile its journey, each once.
 
@@ -209,7 +231,7 @@ async def open_session(
         store.graphs[built_in] = graph
     ttl, keep = config.session_ttl_seconds, config.keep_versions
     scribe = Scribe(spec, session_id, store.seal, ttl, keep)
-    return Session(session_id, spec, store, used, graph, scribe)
+    return Session(session_id, spec, store, used, graph, scribe, on_commit)
 
 
 def _retrying(config: JourneyConfig) -> tuple[Any, ...]:

@@ -55,7 +55,9 @@ class SqliteJourneySaver(AsyncSqliteSaver):
                     config, checkpoint, metadata, new_versions
                 )
 
-        return await self._whole(write)
+        stored = await self._whole(write)
+        commit.written(checkpoint)
+        return stored
 
     async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
         """Write pending writes; a managed turn is never resumed in its middle, so has none."""

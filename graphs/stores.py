@@ -17,7 +17,7 @@ import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import statements
+from graphs import statements, validation_audit
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -117,7 +117,11 @@ class Store:
             first = Statement(statements.MARK_EXPIRED, row, exactly_one=True)
         else:
             first = Statement(statements.FORGET_SESSION, row)
-        others = (statements.FORGET_AUDIT, statements.FORGET_TURNS)
+        others = (
+            validation_audit.FORGET,
+            statements.FORGET_AUDIT,
+            statements.FORGET_TURNS,
+        )
         with translated():
             await self.saver.forget(session_id, [first, *(Statement(sql, row) for sql in others)])
 

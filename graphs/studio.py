@@ -20,7 +20,7 @@ from nodes.llm.models import is_configured
 def _compiled(journey: type[Journey], module: ModuleType) -> Any:
     functions = module.AGENTS
     agents = getattr(module, "MODEL_AGENTS", functions) if is_configured(None) else functions
-    return journey.compile(agents=agents)
+    return journey.compile(agents=agents, tools=getattr(module, "TOOLS", {}))
 
 
 def _pipeline(name: str) -> Any:

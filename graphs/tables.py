@@ -1,4 +1,4 @@
-"""Our own tables: sessions, the ledger of their turns, the audit, and definitions.
+"""Our own tables: sessions, turns, the audit, the checks of replies, and definitions.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
@@ -88,6 +88,26 @@ audit = Table(
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
     Index("audit_by_session", "session_id", "id"),
+)
+
+validation_audit = Table(
+    "validation_audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    Column("journey_id", NAME, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("pathway_id", NAME, nullable=False, comment="where the reply came from"),
+    Column("is_valid", Boolean, nullable=False, comment="of the reply as it was made"),
+    Column("violations", Text, nullable=False, comment="sealed JSON: a list of sentences"),
+    Column("confidence", Float, comment="of the model that judged it; null: none did"),
+    Column("latency_ms", Float, nullable=False),
+    Column("outcome", String(16), nullable=False, comment="sent, masked, rewritten or replaced"),
+    Column("bypassed", Boolean, nullable=False, comment="whether a model should have judged it"),
+    Column("review", Boolean, nullable=False, comment="whether somebody should look at it"),
+    Column("at", TIME, nullable=False),
+    Index("checks_by_session", "session_id", "id"),
+    Index("checks_to_review", "journey_id", "review", "id"),
 )
 
 definitions = Table(

@@ -25,12 +25,14 @@ from journeys.errors import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
     AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyEvent,
     JourneyResponse,
@@ -61,6 +63,7 @@ __all__ = [
     "AuditEntry",
     "BaseTrigger",
     "Call",
+    "CheckEntry",
     "Concierge",
     "ConditionTrigger",
     "ConfigurationError",
@@ -113,6 +116,7 @@ __all__ = [
     "Validation",
     "VersionInfo",
     "VersionNotFoundError",
+    "load_journey",
     "select_best_agent",
     "select_top_k_agents",
 ]

@@ -12,6 +12,7 @@ from journeys.errors import JourneyDefinitionError
 from journeys.guidelines import Guideline
 from journeys.outcomes import (
     AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyEvent,
     JourneyResponse,
@@ -269,6 +270,10 @@ class Journey:
     async def audit(self) -> list[AuditEntry]:
         """Return the audit of the session, oldest first."""
         return await self.manager.audit()
+
+    async def checks(self) -> list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        return await self.manager.checks()
 
     async def transcript(self) -> list[TranscriptEntry]:
         """Return all that was said, oldest first."""

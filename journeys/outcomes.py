@@ -175,3 +175,37 @@ class AuditEntry:
     reason: str
     confidence: float | None
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEntry:
+    """How the reply of a turn was checked: one row of the validation audit.
+
+    Attributes:
+        session_id: The session.
+        journey_id: Its journey.
+        turn: Number of the turn.
+        pathway_id: Where the reply came from.
+        is_valid: Whether the reply was valid as it was made.
+        violations: What was wrong with it, in words; personal data is only named by its kind.
+        confidence: How sure the model was that judged it; None if none did.
+        latency_ms: How long all of it took.
+        outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
+            safe reply.
+        bypassed: Whether a model should have judged it and could not.
+        review: Whether somebody should look at it.
+        at: When it was recorded, ISO 8601 in UTC.
+    """
+
+    session_id: str
+    journey_id: str
+    turn: int
+    pathway_id: str
+    is_valid: bool
+    violations: list[str]
+    confidence: float | None
+    latency_ms: float
+    outcome: str
+    bypassed: bool
+    review: bool
+    at: str

@@ -130,6 +130,11 @@ class Signature:
         body["__guidelines__"] = list(guidelines)
         return type(name, (cls,), body)
 
+    @classmethod
+    def of(cls, spec: SignatureSpec) -> Self:
+        """Return a signature over a spec that was made elsewhere."""
+        return cls()._with(spec)
+
     @property
     def intent(self) -> str:
         """Why the agent exists."""

@@ -154,9 +154,9 @@ def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
     parting = PARTING if turn and turn["replies"] else ""
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
-    live = services.listening and seat.has_word and once
+    live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
-    return _Speaker(services.usage or Usage(), services.emit if live else None, parting, consent)
+    return _Speaker(services.usage or Usage(), services.say if live else None, parting, consent)
 
 
 class _Speaker:
@@ -165,7 +165,7 @@ class _Speaker:
     def __init__(
         self,
         usage: Usage,
-        emit: Callable[[Mapping[str, Any]], None] | None = None,
+        emit: Callable[[str], None] | None = None,
         parting: str = "",
         consent: Consent | None = None,
     ) -> None:
@@ -189,5 +189,5 @@ class _Speaker:
     def __call__(self, text: str) -> None:
         if self._emit and text:
             said = cleaned(text)
-            self._emit({"type": "token", "text": said if self.spoke else self._parting + said})
+            self._emit(said if self.spoke else self._parting + said)
             self.spoke = True

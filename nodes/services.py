@@ -8,6 +8,8 @@ from typing import Any
 
 from journeys import Agent, JourneyConfig, JourneySpec
 from nodes.calling import Callee
+from nodes.checking.outlet import Outlet
+from nodes.checking.scope import checks_of
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -33,6 +35,8 @@ class Services:
         listening: Whether anybody hears the turn while it runs; a model need not stream otherwise.
         emit: Takes an event of the running turn, for streams.
         toolbox: The tools of the journey itself, which pathways call.
+        outlet: What the turn's words pass where they are heard before they are checked; without
+            it, they wait for that.
     """
 
     spec: JourneySpec
@@ -45,11 +49,26 @@ class Services:
     listening: bool = True
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
     toolbox: Toolbox | None = None
+    outlet: Outlet | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
         if self.listening:
             self.emit({"type": type_, **details})
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody hears a word of the reply before it is checked."""
+        checks = checks_of(self.spec)
+        return checks is not None and (checks.mode == "before_send" or self.outlet is None)
+
+    def say(self, text: str) -> None:
+        """Let listeners hear a part of the reply, unless it is checked first."""
+        checks = checks_of(self.spec)
+        if checks is not None and self.outlet is not None and not self.holds:
+            text = self.outlet.let(text, checks)
+        if text and not self.holds:
+            self.emit({"type": "token", "text": text})
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None]) -> Services:
         """Return them for one node, whose events go where they are told."""
@@ -64,6 +83,7 @@ class Services:
             self.listening,
             emit,
             self.toolbox,
+            self.outlet,
         )
 
     @property

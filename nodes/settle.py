@@ -8,6 +8,8 @@ from typing import Any
 from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import saved
+from nodes.checking.scope import checks_of
+from nodes.closing import closed
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
 from nodes.moves import note, pruned
@@ -116,7 +118,7 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
     news = heard["replies"][len(turn["replies"]) :]
     if news and not any(result["streamed"] for result in results):
         parting = PARTING if turn["replies"] else ""
-        services.emit({"type": "token", "text": parting + news[0]})
+        services.say(parting + news[0])
 
 
 def _onward(
@@ -167,11 +169,5 @@ def _is_complete(
 
 
 def _ended(services: Services, turn: Turn) -> Update:
-    """Close the record; the replies of all hops become one message."""
-    reply = PARTING.join(turn["replies"])
-    # With an id, a graph that holds this one as a node knows the message again.
-    message = {"role": "assistant", "content": reply, "id": f"reply-{turn['number']}"}
-    messages = [message] if reply else []
-    usage = services.usage.counted() if services.usage else None
-    ended: Turn = {**turn, "run": None, "usage": usage, "done": True}
-    return {"turn": ended, "messages": messages}
+    """Close the turn, unless its reply is checked first."""
+    return {"turn": turn} if checks_of(services.spec) else closed(services, turn)

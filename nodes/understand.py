@@ -233,4 +233,4 @@ def _announce(services: Services, turn: Turn) -> None:
     if turn["run"]:
         services.emit({"type": "pathway", "pathway": turn["run"]})
     for reply in turn["replies"]:
-        services.emit({"type": "token", "text": reply})
+        services.say(reply)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 LONGEST_TASK = 10_000
 """Characters of a task that are read; of a longer one, the first ones."""
@@ -96,8 +96,14 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower()
     spread = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(char for char in spread if not unicodedata.category(char).startswith("M"))
-    return unicodedata.normalize("NFC", bare)
+    return unicodedata.normalize("NFC", spread.translate(_marks()))
+
+
+@cache
+def _marks() -> dict[int, None]:
+    """Return what takes all marks out of a text; once, since asking for each sign is slow."""
+    points = (*range(0x0300, 0x1F000), *range(0xE0100, 0xE01F0))  # there are none elsewhere
+    return {point: None for point in points if unicodedata.category(chr(point)).startswith("M")}
 
 
 def _pairs(run: str) -> Iterator[str]:

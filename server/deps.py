@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Request
 
-from graphs.directory import Listed
+from graphs.directory import Found, Listed
 from graphs.inbox import checked_id, read
 from graphs.manager import PathwayManager
+from graphs.session_context import SessionContext
 from journeys import ConfigurationError, JourneySpec
 from server.problems import Problem, no_session
 from server.schemas import Message
@@ -44,15 +45,28 @@ async def _spec(journey_id: str, wiring: Wired) -> JourneySpec:
     return known_journey(wiring, journey_id)
 
 
-async def _listed(session_id: str, wiring: Wired) -> Listed:
+async def _named(session_id: str) -> str:
     try:
-        listed = await wiring.directory.find(checked_id(session_id))
+        return checked_id(session_id)
     except ConfigurationError:
         raise no_session() from None
+
+
+_SessionName = Annotated[str, Depends(_named)]
+
+
+async def _listed(session_id: _SessionName, wiring: Wired) -> Listed:
+    found = await wiring.directory.found(session_id)
+    if found:
+        wiring.contexts.saw(found.epoch)
+    return _ours(found, wiring).listed
+
+
+def _ours(found: Found | None, wiring: Wiring) -> Found:
     # One of a journey that is not served here is none of ours.
-    if listed is None or listed.journey_id not in wiring.journeys:
+    if found is None or found.listed.journey_id not in wiring.journeys:
         raise no_session()
-    return listed
+    return found
 
 
 _ListedSession = Annotated[Listed, Depends(_listed)]
@@ -76,6 +90,13 @@ async def _live(session: _KnownSession, listed: _ListedSession) -> PathwayManage
     return session
 
 
+class Standing(NamedTuple):
+    """A session, and what it knows."""
+
+    listed: Listed
+    context: SessionContext
+
+
 RunningTurns = Annotated[Turns, Depends(_turns)]
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
@@ -91,6 +112,28 @@ async def _opened(session: _KnownSession) -> AsyncIterator[PathwayManager]:
 
 
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
+
+
+async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
+    """Find out what a session knows: from the cache, if that is as new as the database."""
+    looked, kept = await wiring.contexts.look(wiring.directory, session_id)
+    found = _ours(looked, wiring)
+    listed = found.listed
+    cached = not wiring.journeys[listed.journey_id].journey.spec.sensitive
+    is_live = cached and listed.status != "expired"
+    if is_live and (context := wiring.contexts.judged(found, kept)):
+        return Standing(listed, context)
+    manager = wiring.manager(listed.journey_id, session_id)
+    try:
+        context = await manager.session_context()
+    finally:
+        await manager.close()
+    if cached:
+        wiring.contexts.keep(context, found.expires_at)
+    return Standing(listed, context)
+
+
+StandingSession = Annotated[Standing, Depends(_standing)]
 
 
 def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from graphs.directory import Listed
+from graphs.session_context import SessionContext
 from journeys import (
     FieldVersion,
     JourneyResponse,
@@ -148,13 +149,35 @@ class History(BaseModel):
 
 
 class Context(BaseModel):
-    """What a session knows."""
+    """What a session knows, and where it stands."""
 
     session_id: str
-    context: dict[str, Any]
+    call_id: str | None = Field(description="The text of that name in the context.")
+    customer_id: str | None = Field(description="The text of that name in the context.")
+    journey_id: str = Field(description="The active journey, one of several in a concierge.")
+    current_state: str = Field(description="The pathway where the session stands.")
+    context: dict[str, Any] = Field(description="Its variables.")
+    started_at: str
+    activated_at: str = Field(description="When the active journey began.")
+    version: int
     history: list[FieldVersion] | None = Field(
         default=None, description="With ?name=: every value it has had, oldest first."
     )
+
+    @classmethod
+    def of(cls, context: SessionContext) -> Self:
+        """Return a context as it is sent."""
+        return cls(
+            session_id=context.session_id,
+            call_id=context.call_id,
+            customer_id=context.customer_id,
+            journey_id=context.journey_id,
+            current_state=context.current_state,
+            context=context.variables,
+            started_at=context.started_at,
+            activated_at=context.activated_at,
+            version=context.version,
+        )
 
 
 class Versions(BaseModel):

@@ -34,6 +34,8 @@ class Settings(BaseSettings):
         agent_model: OpenAI model of the agents that are models.
         openai_api_key: From `OPENAI_API_KEY`: with it, journeys run on models.
         openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
+        redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
+            "rediss://..." over TLS or "unix://FILE"; unset: each process holds its own.
         api_keys: Keys that clients of the HTTP server show, parted by commas.
         docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
             where no API key is set.
@@ -52,6 +54,7 @@ class Settings(BaseSettings):
     agent_model: str = "gpt-4o-mini"
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
+    redis_url: SecretStr | None = None
     api_keys: SecretStr | None = None
     docs: bool | None = None
     log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"
@@ -79,6 +82,10 @@ class Settings(BaseSettings):
             intent_detection_model=self.intent_model,
             agent_model=self.agent_model,
         )
+
+    def redis(self) -> str | None:
+        """Return the URL of the cache, with its password."""
+        return self.redis_url.get_secret_value() if self.redis_url else None
 
     def keys(self) -> list[str]:
         """Return the API keys, one by one."""

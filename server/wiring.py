@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphs.agents import check_all
@@ -20,6 +20,7 @@ from journeys import (
 )
 from nodes.llm.models import is_configured, open_models
 from server.auth import Keys
+from server.cache import Cache, Contexts, MemoryCache, Shelf, open_cache
 from server.cli.finding import Found, example_ids, find
 from server.settings import Settings
 from server.turns import Turns
@@ -27,10 +28,11 @@ from server.turns import Turns
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A journey, and the agents that all of its sessions here share."""
+    """A journey, and the agents and tools that all of its sessions here share."""
 
     journey: type[Journey]
     agents: Mapping[str, Any]
+    tools: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -43,7 +45,9 @@ class Wiring:
     shows_docs: bool
     turns: Turns
     model: Any = None
+    cache: Cache = field(default_factory=MemoryCache)
     _directory: Directory | None = None
+    _contexts: Contexts | None = None
 
     @property
     def directory(self) -> Directory:
@@ -52,12 +56,27 @@ class Wiring:
             raise RuntimeError("The store is opened by the app's lifespan, which has not begun.")
         return self._directory
 
+    @property
+    def contexts(self) -> Contexts:
+        """The contexts of sessions in the cache; there while the app runs."""
+        if self._contexts is None:
+            shelf = Shelf(self.cache, "context", secret=self.config.encryption_key)
+            self._contexts = Contexts(shelf, self.config.session_ttl_seconds)
+        return self._contexts
+
     def manager(self, journey_id: str, session_id: str) -> PathwayManager:
         """Return a handle on a session of a journey; cheap, since all share store and graph."""
         served = self.journeys[journey_id]
-        return PathwayManager(
-            served.journey, session_id, self.config, agents=served.agents, model=self.model
+        manager = PathwayManager(
+            served.journey,
+            session_id,
+            self.config,
+            agents=served.agents,
+            model=self.model,
+            tools=served.tools,
         )
+        manager.on_commit = self.contexts.keep
+        return manager
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -78,6 +97,8 @@ class Wiring:
                 open_.push_async_callback(sealed.close)
             if models := open_models(self.model):
                 open_.push_async_callback(models.close)
+            open_.push_async_callback(self.cache.close)
+            open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
 
@@ -99,7 +120,7 @@ def wire(
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
-        CommandError: A journey is not there, or has agents missing.
+        CommandError: A journey is not there, or has agents or tools missing.
         JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
@@ -109,6 +130,7 @@ def wire(
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),
+        cache=open_cache(settings.redis()),
     )
 
 
@@ -121,7 +143,7 @@ def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
         settings.require_key(spec)
         if spec.id in served:
             raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")
-        served[spec.id] = Served(found.journey, _agents_of(found))
+        served[spec.id] = Served(found.journey, _agents_of(found), found.checked_tools())
     return served
 
 

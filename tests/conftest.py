@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from journeys import Journey
-from tests import postgres
+from tests import postgres, redis
+from tests.proxy import Proxy
 from tests.solo import Solo
 from tests.talk import Talk
 
@@ -25,13 +26,19 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start what many tests need before the first of them counts its seconds."""
-    if (
-        any(_needs_postgres(item) for item in session.items)
-        and not session.config.option.collectonly
-    ):
-        # What keeps it from starting is told by every test that needs it.
-        with contextlib.suppress(Exception):
+    if session.config.option.collectonly:
+        return
+    # What keeps one from starting is told by every test that needs it.
+    with contextlib.suppress(Exception):
+        if any(_needs_postgres(item) for item in session.items):
             postgres.shared()
+    with contextlib.suppress(Exception):
+        if any("redis_server" in getattr(item, "fixturenames", ()) for item in session.items):
+            redis.shared()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    terminalreporter.write_line(f"Redis of the tests: {redis.described()}")
 
 
 def _needs_postgres(item: Any) -> bool:
@@ -41,12 +48,26 @@ def _needs_postgres(item: Any) -> bool:
 
 def pytest_unconfigure() -> None:
     postgres.end_shared()
+    redis.end_shared()
 
 
 @pytest.fixture
 def postgres_server() -> postgres.Postgres:
     """A Postgres for all tests of the process."""
     return postgres.shared()
+
+
+@pytest.fixture
+def redis_server() -> redis.RedisServer:
+    """A Redis or Valkey for all tests of the process; a test keeps to keys of its own."""
+    return redis.shared()
+
+
+@pytest.fixture
+async def redis_network(redis_server: redis.RedisServer) -> AsyncIterator[Proxy]:
+    """The way to that server, which can be told to misbehave; `url` leads through it."""
+    async with Proxy.to(redis_server.url) as proxy:
+        yield proxy
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

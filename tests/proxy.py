@@ -1,4 +1,4 @@
-"""A network between a client and its database that is slow, breaks, or falls silent."""
+"""A network between a client and its server that is slow, breaks, falls silent, or lies."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ class Proxy:
         loses: What has to be in what a client sends: it arrives, its answer does not, and the
             connection is cut. Only the first time.
         drops: The same, but it does not arrive either; as often as `times` says.
+        refuses: Whether who connects is turned away at once.
+        garbles: What a client gets in place of every answer.
+        cuts_after: Bytes of an answer after which the connection is cut.
+        lags: Whether every question gets the answer to the one before.
+        connected: How often a client connected.
+        asked: How often one sent something.
     """
 
     def __init__(self, url: str, delay: float = 0.0) -> None:
@@ -41,6 +47,13 @@ class Proxy:
         self.drops: bytes | None = None
         self.times = 0
         self.hit = 0
+        self.refuses = False
+        self.garbles: bytes | None = None
+        self.cuts_after: int | None = None
+        self.lags = False
+        self._before = b""
+        self.connected = 0
+        self.asked = 0
         self._ends: set[asyncio.StreamWriter] = set()
 
     @classmethod
@@ -67,6 +80,10 @@ class Proxy:
             end.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected += 1
+        if self.refuses:
+            writer.transport.abort()
+            return
         with contextlib.suppress(OSError):
             behind, before = await asyncio.open_connection(*self._target)
             self._ends |= {writer, before}
@@ -84,6 +101,7 @@ class Proxy:
         self, reader: asyncio.StreamReader, server: asyncio.StreamWriter, doomed: asyncio.Event
     ) -> None:
         while data := await reader.read(_CHUNK):
+            self.asked += 1
             if self.delay:
                 await asyncio.sleep(self.delay)
             if self.drops and self.drops in data and self.times:
@@ -103,10 +121,22 @@ class Proxy:
         while data := await reader.read(_CHUNK):
             if doomed.is_set():
                 break
+            if self.cuts_after is not None:
+                client.write(data[: self.cuts_after])
+                await client.drain()
+                client.close()
+                return
             if not self.silent:
-                client.write(data)
+                client.write(self._told(data))
                 await client.drain()
         client.transport.abort()
+
+    def _told(self, answer: bytes) -> bytes:
+        """What a client is told in place of an answer."""
+        if self.garbles is not None:
+            return self.garbles
+        before, self._before = self._before, answer
+        return before if self.lags else answer
 
 
 @contextlib.contextmanager

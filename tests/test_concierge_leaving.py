@@ -34,7 +34,8 @@ async def test_a_completed_journey_frees_the_session_for_another(talk, store_url
     assert data["journey_result"] == {"date": "may"}
     assert chat.context == {"customer": "c1"}
     session = await chat.journey.get_session_state()
-    assert session and not session.is_journey_complete
+    assert session is not None
+    assert not session.is_journey_complete
 
     assert await chat.says("my door is broken") == "reporter: my door is broken"
 

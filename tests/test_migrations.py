@@ -79,7 +79,7 @@ ADDED = (
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
-NEW = ("definitions", "definition_epoch")
+NEW = ("validation_audit", "definitions", "definition_epoch")
 """The tables that they made."""
 
 

@@ -140,7 +140,7 @@ async def test_what_is_retired_is_served_no_more_until_it_is_loaded_again(handle
     await store.load([CLAIM, HOURS])
     await store.retire("claim")
     assert [one.id for one in await store.active()] == ["hours"]
-    with pytest.raises(UnknownDefinitionError, match="'claim' is active. There are: hours"):
+    with pytest.raises(UnknownDefinitionError, match=r"'claim' is active\. There are: hours"):
         await store.retire("claim")
     [back] = await store.load([CLAIM])
     assert (back.definition.version, back.is_new, back.definition.active) == (2, True, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -38,19 +39,23 @@ def load_journey(path: str | PathLike[str]) -> type[Journey]:
     return load(path)
 
 
-def read_journey_text(text: str, name: str) -> JourneySpec:
+def read_journey_text(
+    text: str, name: str, beside: Callable[[str], str] | None = None
+) -> JourneySpec:
     """Return the spec of a journey, or of a concierge, that is kept as text.
 
     Args:
-        text: What the file says. A concierge must hold its journeys itself here.
+        text: What the file says.
         name: Of the file, for messages; one that ends in .json is read as JSON.
+        beside: Returns the text of a file that a concierge names, or raises OSError. None: a
+            concierge must hold its journeys itself.
 
     Raises:
         JourneyDefinitionError: With every fault.
     """
     from journeys.files.loading import journey_in  # noqa: PLC0415
 
-    return journey_in(text, name)
+    return journey_in(text, name, beside)
 
 
 def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:

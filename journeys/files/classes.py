@@ -7,6 +7,7 @@ from pathlib import Path
 from types import new_class
 from typing import Any, NoReturn
 
+from journeys.concierge import Concierge
 from journeys.errors import JourneyDefinitionError
 from journeys.files.outputs import camel
 from journeys.journey import Journey
@@ -41,11 +42,14 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
         "pathways": property(lambda _: dict(classes)),
         "source": source,
     }
-    name = camel(spec.id)
-    return new_class(name, (Journey,), {"spec": spec}, lambda namespace: namespace.update(body))
+    if spec.parts:
+        body["__journeys__"] = [journey_class(part, source) for part in spec.parts.values()]
+        body["__otherwise__"] = spec.otherwise
+    base = Concierge if spec.parts else Journey
+    return new_class(camel(spec.id), (base,), {"spec": spec}, lambda space: space.update(body))
 
 
-def _refuse_subclass(cls: type[Journey], **_: Any) -> NoReturn:
+def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
     raise JourneyDefinitionError(
         [f"{cls.__name__}: a journey from a file has no subclasses. Change the file."]
     )
@@ -82,4 +86,4 @@ def _pathway_class(spec: PathwaySpec) -> type[Pathway]:
         "__runs_on_arrival__": spec.runs_on_arrival,
         "__timeout__": spec.timeout,
     }
-    return type(f"{camel(spec.id)}Path", (Pathway,), dict(body))
+    return type(f"{camel(spec.id.replace('.', '_'))}Path", (Pathway,), dict(body))

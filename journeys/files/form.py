@@ -298,12 +298,15 @@ class HandOverForm(Form):
     patterns: list[Text] = []
     when: Cel = ""
     confidence: Share | None = None
+    priority: int = Field(0, description="Higher ones are asked first.")
+    update: dict[ContextName, str] = Field({}, description="As of a transition.")
 
 
 class ConciergeForm(DefinitionForm):
     """Several journeys, of which messages choose one."""
 
     model_config = ConfigDict(title="Concierge")
+    sensitive: bool = Field(False, description="true: everything stored is encrypted.")
     journeys: list[
         Annotated[
             Annotated[Text, Tag("<text>")] | Annotated[JourneyForm, Tag("<mapping>")],

@@ -174,7 +174,7 @@ def _within(schema: Mapping[str, Any], step: int | str) -> Mapping[str, Any]:
     if isinstance(step, int):
         found = schema.get("items", {})
     else:
-        others = next(iter(schema.get("patternProperties", {}).values()), {})
+        others: dict[str, Any] = next(iter(schema.get("patternProperties", {}).values()), {})
         found = schema.get("properties", {}).get(step, others)
     return found if isinstance(found, dict) else {}
 
@@ -212,7 +212,8 @@ def _leave_out(document: Any, error: Mapping[str, Any]) -> None:
             path = path[:-1]
     if not path or _value_at(document, path) is _GONE:
         return
-    at, last = _value_at(document, path[:-1]), path[-1]
+    last: Any = path[-1]
+    at = _value_at(document, path[:-1])
     if isinstance(at, list):
         at[last] = _GONE
     elif path == ("id",):

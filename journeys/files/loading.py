@@ -8,7 +8,8 @@ from typing import cast
 
 from journeys.errors import JourneyDefinitionError
 from journeys.files.classes import journey_class
-from journeys.files.form import GuidelinesForm, JourneyForm, kind_of
+from journeys.files.concierges import Beside, concierge_of
+from journeys.files.form import ConciergeForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.reading import (
     MOST_BYTES,
     global_guidelines_of,
@@ -27,7 +28,11 @@ _OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 def load(path: str | PathLike[str]) -> type[Journey]:
     """Return the journey of a file as a class; see `journeys.load_journey`."""
     file = Path(path)
-    return journey_class(journey_in(text_of(file), file.name), file.resolve())
+
+    def beside(name: str) -> str:
+        return text_of(file.parent / name)
+
+    return journey_class(journey_in(text_of(file), file.name, beside), file.resolve())
 
 
 def text_of(file: Path) -> str:
@@ -54,10 +59,14 @@ def text_of(file: Path) -> str:
         raise JourneyDefinitionError([said]) from None
 
 
-def journey_in(text: str, name: str) -> JourneySpec:
+def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
     """Return the spec in a text; see `journeys.files.read_journey_text`."""
     part, form = read_document(text, name, ("journey", "concierge"))
-    spec = None if form is None else journey_of(part, cast("JourneyForm", form))
+    spec: JourneySpec | None = None
+    if isinstance(form, JourneyForm):
+        spec = journey_of(part, form)
+    elif isinstance(form, ConciergeForm):
+        spec = concierge_of(part, form, beside)
     refuse(part.faults)
     return cast("JourneySpec", spec)
 

@@ -18,6 +18,7 @@ from journeys.io_fields import InputField, OutputField, SignatureSpec
 from journeys.signature import Signature
 
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
+_KINDS = (*_SINGLE, "array", "object")
 _HEARD = "What the user just said"
 _SAID = "What to say to the user"
 _RESPONSE = "response"
@@ -39,9 +40,7 @@ def signature_of(part: Part, id_: str, state: StateForm) -> SignatureSpec | None
     outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
     for name, form in state.outputs.items():
         if name == _RESPONSE:
-            said = (
-                f"'{_RESPONSE}' is what is said to the user, which every state has. Take it away."
-            )
+            said = f"every state has '{_RESPONSE}': what is said to the user. Take it away."
             part.note(said, *path, name)
             continue
         annotation = _annotation(part, form, (*path, name), name)

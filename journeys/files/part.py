@@ -113,8 +113,12 @@ class Part:
         for (thing, words), path in self._elsewhere.items():
             if thing == where and rest.startswith(words):
                 return self.tree.values.get(path)
-        key = re.match(r"\w*", rest)
-        return self.tree.values.get((*self._things[where], key[0] if key else ""))
+        key = re.match(r"(\w*)(?:\[(\d+)\])?", rest)
+        if key is None:
+            return None
+        path = (*self._things[where], key[1])
+        within = (*path, int(key[2])) if key[2] else path
+        return self.tree.values.get(within) or self.tree.values.get(path)
 
     def _placed(self, place: Place) -> str:
         return f"{self.name}:{place.line}:{place.column}"

@@ -113,7 +113,7 @@ def _calls(
     calls = []
     for number, item in enumerate(state.calls):
         at = (*path, "calls", number)
-        form = item if isinstance(item, CallForm) else CallForm(tool=item)
+        form = item if isinstance(item, CallForm) else CallForm.model_validate({"tool": item})
         if form.tool not in tools:
             place = (*at, "tool") if isinstance(item, CallForm) else at
             part.unknown("tool", form.tool, list(tools), *place)

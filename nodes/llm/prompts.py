@@ -127,6 +127,26 @@ CHOOSING = (
 )
 
 
+_HELD_AGAINST = (
+    "You are given one JSON object: the conversation's purpose, the user's message, the "
+    "assistant's reply to it, and rules. Each rule says what the assistant does in this reply, and "
+    "perhaps phrases that it must not contain, or must contain one of. "
+)
+JUDGING_REPLY = (
+    "You check a reply before a user reads it. " + _HELD_AGAINST + "The reply is valid if it "
+    "follows every rule. Say whether it is, what breaks which rule, how to mend it, and how "
+    "confident you are from 0 to 1. Judge by the rules alone: style, and whether you would have "
+    "said it otherwise, do not matter. What stands in square brackets was masked, and is as it "
+    "should be.\n\n" + _DATA
+)
+REWRITING = (
+    "You mend a reply before a user reads it. " + _HELD_AGAINST + "You are also given what is "
+    "wrong with the reply, and how to mend it. Write the reply anew, in its language, so that it "
+    "follows every rule; change nothing else, add no facts, and claim nothing as done that it did "
+    "not claim. Leave what stands in square brackets as it is.\n\n" + _DATA
+)
+
+
 def repair(fault: str) -> str:
     """Return what a model is told of an answer that did not fit."""
     return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
 from math import log
+from operator import itemgetter
 from threading import Lock
 
 from cachetools import LRUCache, cached
@@ -16,18 +17,22 @@ from journeys import GuidelineSpec, Scope
 from nodes.matching.held import Held
 from nodes.matching.reading import parts_of, terms_of
 from nodes.matching.resolution import order_of
-from nodes.matching.vocabulary import Vocabulary
+from nodes.matching.vocabulary import SURE, Vocabulary
 from nodes.words import weight_of
 
-KEYWORD, PART, CONDITION = 1.0, 0.5, 0.5
-"""How much a hit counts: of a whole keyword, of a word of a longer one, of a condition's word where
-there are keywords too."""
-MOST_SCORED = 300
+KEYWORD, PART, CONDITION = 100, 50, 50
+"""How much a hit counts, in percent: of a whole keyword, of a word of a longer one, of a word of a
+condition where there are keywords too."""
+MOST_SCORED = 200
 """Most guidelines that are compared for a message; those hit by rarer words come first."""
-MOST_TERMS = 64
+MOST_TERMS = 48
 """Most terms of a message that count; the rarer ones."""
 MOST_SHOWN = 5
 """Most keywords that are told for a candidate."""
+
+_RARITY = 1000
+"""A word that is in every guideline, times the logarithm of two; whole numbers add up exactly."""
+_SCALE = _RARITY * KEYWORD
 
 # Who speaks, and that they do: words of conditions that say nothing of what it is about.
 _SPEAKERS = """
@@ -39,7 +44,10 @@ _TELLING = frozenset(_SPEAKERS.split())
 
 Place = tuple[str, str]
 """A pathway and the journey that it belongs to, by their ids."""
+Postings = Mapping[str, Mapping[int, int]]
+"""What says a guideline: by terms, the ranks of guidelines with how much each counts."""
 _Shelf = tuple[Scope, str | None]
+_Hit = tuple[int, str, int, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +72,9 @@ class _Shelved:
 
     asked: list[int] = field(default_factory=list)
     unasked: list[int] = field(default_factory=list)
-    worded: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
-    spoken: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
-    named: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    worded: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    spoken: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    named: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
 
 class Index:
@@ -154,7 +162,7 @@ class Index:
             (shelf.asked if guideline.asks_model else shelf.unasked).append(rank)
         elif guideline.asks_model:
             for term, text, strength in _hints(guideline):
-                known = shelf.worded[term].get(rank, 0.0)
+                known = shelf.worded[term].get(rank, 0)
                 shelf.worded[term][rank] = max(known, strength)
                 self._shown.setdefault(term, text)
         if not guideline.needs_no_words:
@@ -164,45 +172,42 @@ class Index:
                     spoken[term][rank] = KEYWORD
                     self._shown.setdefault(term, keyword)
 
-    def _rarities(self) -> dict[str, float]:
+    def _rarities(self) -> dict[str, int]:
         counts: dict[str, int] = defaultdict(int)
         for shelf in self._shelves.values():
             for posted in (shelf.worded, shelf.spoken, shelf.named):
                 for term, ranks in posted.items():
                     counts[term] += len(ranks)
-        return {term: log(1 + len(self._guidelines) / count) for term, count in counts.items()}
+        return {
+            term: round(_RARITY * log(1 + len(self._guidelines) / count))
+            for term, count in counts.items()
+        }
 
     def _touched(
-        self,
-        message: str,
-        posted: Sequence[Mapping[str, Mapping[int, float]]],
-        most: int,
-        nearly: bool = True,
+        self, message: str, posted: Sequence[Postings], most: int, nearly: bool = True
     ) -> list[Candidate]:
         def fits(term: str) -> bool:
             return any(term in postings for postings in posted)
 
         heard = self._vocabulary.heard(message, fits)
         hits = [
-            (self._rarity[term] * sure, term, postings[term])
+            (len(postings[term]), term, self._rarity[term] * sure // SURE, postings[term])
             for term, sure in heard.items()
-            if nearly or sure == 1
+            if nearly or sure == SURE
             for postings in posted
             if term in postings
         ]
-        hits = nsmallest(MOST_TERMS, hits, key=lambda hit: (len(hit[2]), -hit[0], hit[1]))
-        scores = _scores((worth, ranks) for worth, _, ranks in hits)
-        best = nsmallest(most, scores, key=lambda rank: (-round(scores[rank], 6), rank))
+        hits = sorted(hits, key=itemgetter(0, 1))[:MOST_TERMS]
+        scores = _scores((worth, ranks) for _, _, worth, ranks in hits)
+        best = nsmallest(most, [(-score, rank) for rank, score in scores.items()])
         return [
-            Candidate(self._guidelines[rank], self._said(rank, hits), round(scores[rank], 6))
-            for rank in best
+            Candidate(self._guidelines[rank], self._said(rank, hits), -score / _SCALE)
+            for score, rank in best
         ]
 
-    def _said(
-        self, rank: int, hits: Iterable[tuple[float, str, Mapping[int, float]]]
-    ) -> tuple[str, ...]:
-        said = (self._shown[term] for _, term, ranks in hits if rank in ranks)
-        return tuple(islice(dict.fromkeys(said), MOST_SHOWN))
+    def _said(self, rank: int, hits: Iterable[_Hit]) -> tuple[str, ...]:
+        said = [self._shown[term] for _, term, _, ranks in hits if rank in ranks]
+        return tuple(dict.fromkeys(said))[:MOST_SHOWN]
 
 
 def _shelf_of(guideline: GuidelineSpec) -> _Shelf:
@@ -211,26 +216,26 @@ def _shelf_of(guideline: GuidelineSpec) -> _Shelf:
     return guideline.scope, None if guideline.scope is Scope.GLOBAL else guideline.journey
 
 
-def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, float]]:
+def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, int]]:
     """Yield the terms that hint at a guideline, each with its text and how strongly."""
     for keyword in guideline.keywords:
         whole = terms_of(keyword, strict=False)
         yield from ((term, keyword, KEYWORD) for term in whole)
         for term, word in parts_of(keyword):
-            yield term, word.plain, PART * weight_of(word.plain)
+            yield term, word.plain, round(PART * weight_of(word.plain))
     strength = CONDITION if guideline.keywords else KEYWORD
     for term, word in parts_of(guideline.condition):
         if word.plain not in _TELLING:
-            yield term, word.plain, strength * weight_of(word.plain)
+            yield term, word.plain, round(strength * weight_of(word.plain))
 
 
-def _scores(hits: Iterable[tuple[float, Mapping[int, float]]]) -> dict[int, float]:
+def _scores(hits: Iterable[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
     """Add up what was hit, the shortest postings first.
 
     Once there are enough guidelines, those that only a more frequent word brings up are let go, the
     last in the order first.
     """
-    scores: dict[int, float] = {}
+    scores: dict[int, int] = {}
     for worth, ranks in hits:
         for rank in scores.keys() & ranks.keys():
             scores[rank] += worth * ranks[rank]

@@ -13,9 +13,9 @@ from nodes.matching.forms import root_of, spellings
 from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, terms_of, words_in
 from nodes.matching.synonyms import synonym_groups
 
-SYNONYM, ROOT, TYPO = 0.5, 0.6, 0.7
-"""How sure it is that a term is meant, where another word of its group, one of the same root, or
-one that differs by a letter is said."""
+SURE, TYPO, ROOT, SYNONYM = 100, 70, 60, 50
+"""How sure it is that a term is meant, in percent: where it is said itself; where a word is said
+that differs from it by a letter, one of the same root, another one of its group of synonyms."""
 LEAST_LETTERS = 4
 MOST_WORDS = 200
 """Most different words of a message that are compared with terms that they only resemble."""
@@ -31,13 +31,14 @@ class Vocabulary:
 
     def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
         known = dict.fromkeys(terms)
-        means: dict[str, dict[str, float]] = {term: {term: 1.0} for term in known}
+        means: dict[str, dict[str, int]] = {term: {term: SURE} for term in known}
         for phrase, meant in _synonyms(known):
             for term in meant:
                 means.setdefault(phrase, {}).setdefault(term, SYNONYM)
-        self._automaton = ahocorasick.Automaton()
-        for phrase, meaning in means.items():
-            self._automaton.add_word(phrase, tuple(meaning.items()))
+        self._meanings = [tuple(meaning.items()) for meaning in means.values()]
+        self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+        for number, phrase in enumerate(means):
+            self._automaton.add_word(phrase, number)
         if means:
             self._automaton.make_automaton()
         self._roots: dict[str, list[str]] = defaultdict(list)
@@ -54,7 +55,7 @@ class Vocabulary:
                 for short in _shortened(spelling):
                     self._spelled[short].add((spelling, term))
 
-    def heard(self, message: str, fits: Callable[[str], bool]) -> dict[str, float]:
+    def heard(self, message: str, fits: Callable[[str], bool]) -> dict[str, int]:
         """Return the terms that a message says, each with how sure it is that it is meant.
 
         Args:
@@ -63,23 +64,23 @@ class Vocabulary:
                 that they resemble.
         """
         read = readings(message)
-        heard: dict[str, float] = {}
+        heard: dict[str, int] = {}
         for term, sure in self._said(searched(read)):
             heard[term] = max(sure, heard.get(term, 0))
-        different = dict.fromkeys(word for words in read for word in words if _is_spelled(word))
-        for word in islice(different, MOST_WORDS):
+        different = {word.plain: word for words in read for word in words}
+        for word in islice(filter(_is_spelled, different.values()), MOST_WORDS):
             own = row_of([word], LOOSE)
             if own not in heard or not fits(own):
                 for term, sure in self._resembling(word):
                     heard[term] = max(sure, heard.get(term, 0))
         return heard
 
-    def _said(self, rows: str) -> Iterator[tuple[str, float]]:
+    def _said(self, rows: str) -> Iterator[tuple[str, int]]:
         if len(self._automaton):
-            for _, meant in self._automaton.iter(rows):
-                yield from meant
+            for number in {number for _, number in self._automaton.iter(rows)}:
+                yield from self._meanings[number]
 
-    def _resembling(self, word: Word) -> Iterator[tuple[str, float]]:
+    def _resembling(self, word: Word) -> Iterator[tuple[str, int]]:
         for term in self._roots.get(root_of(word.form), ()):
             yield term, ROOT
         for said in {word.plain, word.form}:

@@ -14,6 +14,12 @@ import typer
 from journeys import Journey
 from journeys.errors import did_you_mean
 from server.cli.edge import CommandError
+from server.cli.files import (
+    FaultyFileError,
+    checked_guidelines,
+    journey_at,
+    module_beside,
+)
 from server.cli.finding import example_ids, find
 from server.cli.loading import (
     LoadError,
@@ -25,9 +31,10 @@ from server.cli.loading import (
     module_at,
     module_named,
     root_of,
+    shown,
 )
 from server.cli.rendering import out, plain
-from server.cli.walking import journey_files
+from server.cli.walking import is_definition, journey_files
 
 
 def check(
@@ -38,14 +45,14 @@ def check(
 ) -> None:
     """Report every fault and every warning of the journeys in a file, folder or module.
 
-    Modules with a journey in them are imported; no agent runs. In a folder, tests, hidden folders
-    and environments are passed over. Exit code 0: no fault; 1: faults, or no journey at all;
-    2: nothing of that name.
+    Modules with a journey in them are imported, YAML and JSON files read; no agent runs. In a
+    folder, tests, hidden folders and environments are passed over. Exit code 0: no fault; 1:
+    faults, or no journey at all; 2: nothing of that name.
     """
     report = _Report()
     _CHECKS[_kind(path)](path, report)
     report.print(path)
-    if report.faults or not report.journeys:
+    if report.faults or not (report.journeys or report.guidelines):
         raise typer.Exit(1)
 
 
@@ -56,12 +63,15 @@ class _Report:
     journeys: dict[str, type[Journey]] = field(default_factory=dict)
     warnings: dict[str, dict[str, None]] = field(default_factory=dict)
     faults: dict[str, None] = field(default_factory=dict)
+    guidelines: dict[str, int] = field(default_factory=dict)
 
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Note the faults that stop an import, and go on."""
         try:
             yield
+        except FaultyFileError as error:
+            self.faults.update(dict.fromkeys(error.lines))
         except LoadError as error:
             lines = list(error.lines)
             if error.unread:
@@ -76,15 +86,21 @@ class _Report:
             found = [*journey.spec.warnings, *_agent_warnings(module, journey)]
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
+    def add_guidelines(self, place: str, number: int) -> None:
+        """Add a file without faults that holds guidelines alone."""
+        self.guidelines[place] = number
+
     def print(self, path: str) -> None:
         """Write it all down, faults last, and a summary under it."""
         for place, journey in self.journeys.items():
             _line("✓", "green", f"{place}: {_size(journey)}")
             for warning in self.warnings[place]:
                 _line("!", "yellow", warning, "  ")
+        for place, number in self.guidelines.items():
+            _line("✓", "green", f"{place}: {_count(number, 'guideline')}")
         for fault in self.faults:
             _line("✗", "red", fault)
-        if not (self.journeys or self.faults):
+        if not (self.journeys or self.faults or self.guidelines):
             raise CommandError(f"There is no journey in {path}.")
         warnings = sum(map(len, self.warnings.values()))
         counts = (len(self.journeys), "sound journey"), (len(self.faults), "fault")
@@ -120,7 +136,19 @@ def _agent_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]
 
 def _check_folder(path: str, report: _Report) -> None:
     for file in journey_files(Path(path)):
-        _check_at(file, report)
+        if is_definition(file):
+            _check_definition(file, report)
+        else:
+            _check_at(file, report)
+
+
+def _check_definition(file: Path, report: _Report) -> None:
+    with importing_from(root_of(file)), report.noting():
+        guidelines = checked_guidelines(file)
+        if guidelines is None:
+            report.add(module_beside(file), journey_at(file))
+        else:
+            report.add_guidelines(shown(file), guidelines)
 
 
 def _check_at(file: Path, report: _Report) -> None:
@@ -131,9 +159,12 @@ def _check_at(file: Path, report: _Report) -> None:
 
 def _check_file(path: str, report: _Report) -> None:
     file = Path(path)
-    if file.suffix != ".py":
-        raise CommandError(f"{path} is no Python file.", exit_code=2)
-    _check_at(file, report)
+    if is_definition(file):
+        _check_definition(file, report)
+    elif file.suffix == ".py":
+        _check_at(file, report)
+    else:
+        raise CommandError(f"{path} is no Python, YAML or JSON file.", exit_code=2)
 
 
 def _check_class(path: str, report: _Report) -> None:

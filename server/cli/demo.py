@@ -59,7 +59,8 @@ def demo(
 
 async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
     """Hold the whole conversation on a store that forgets it."""
-    async with found.journey("demo", config, agents=found.agents) as journey:
+    given = {"agents": found.agents, "tools": found.checked_tools()}
+    async with found.journey("demo", config, **given) as journey:
         with out.status("Compiling the journey to a graph"):
             session = await journey.start(found.sample_context)
         _show_beginning(found, session.current_pathway_id)

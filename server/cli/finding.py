@@ -10,11 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import AgentNotRegisteredError, Journey, examples
+from graphs.tools import shared_tools
+from journeys import AgentNotRegisteredError, ConfigurationError, Journey, examples
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines
 from nodes.llm.models import is_configured
 from server.cli.edge import CommandError
+from server.cli.files import journey_at, module_beside
 from server.cli.loading import (
     NoSuchModuleError,
     hidden_by_installed,
@@ -24,8 +26,9 @@ from server.cli.loading import (
     root_of,
 )
 from server.cli.rendering import command
+from server.cli.walking import is_definition
 
-NAMES = "Id of an example, file.py, file.py:Class, module or module:Class."
+NAMES = "Id of an example, file.yaml, file.py, file.py:Class, module or module:Class."
 """What a journey can be named by, for help texts."""
 
 
@@ -53,20 +56,35 @@ class Found:
         Raises:
             CommandError: What the module offers is no mapping of names.
         """
-        agents = self._offered("MODEL_AGENTS") if is_configured(None) else None
+        agents = self._given("MODEL_AGENTS") if is_configured(None) else None
         if agents is None:
-            agents = self._offered("AGENTS") or {}
+            agents = self._given("AGENTS") or {}
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
         return {name: agent for name, agent in agents.items() if name not in others}
 
-    def _offered(self, name: str) -> Mapping[str, Any] | None:
-        """Return the agents of one kind that the module has; None if it has none."""
+    @property
+    def tools(self) -> dict[str, Any]:
+        """What does the work of the journey's tools: `build_tools()`, else `TOOLS`.
+
+        Tools that only another journey of the module names are left out.
+
+        Raises:
+            CommandError: What the module offers is no mapping of names.
+        """
+        tools = self._given("TOOLS") or {}
+        specs = [other.spec for other in journeys_in(self.module)]
+        others = {name for spec in specs for name in spec.tools} - self.journey.spec.tools.keys()
+        return {name: tool for name, tool in tools.items() if name not in others}
+
+    def _given(self, name: str) -> Mapping[str, Any] | None:
+        """Return the agents or tools of one kind that the module has; None if it has none."""
         build = getattr(self.module, f"build_{name.lower()}", None)
-        agents = build() if callable(build) else getattr(self.module, name, None)
-        if agents is None or isinstance(agents, Mapping):
-            return agents
-        raise CommandError(f"{name} in {self.module.__name__} must be a dict of name to agent.")
+        given = build() if callable(build) else getattr(self.module, name, None)
+        if given is None or isinstance(given, Mapping):
+            return given
+        what = name.rpartition("_")[2].lower().removesuffix("s")
+        raise CommandError(f"{name} in {self.module.__name__} must be a dict of name to {what}.")
 
     @property
     def sample_context(self) -> dict[str, Any]:
@@ -77,6 +95,21 @@ class Found:
     def demo_messages(self) -> Sequence[str]:
         """A conversation to show: `DEMO_MESSAGES`, if there is one."""
         return tuple(getattr(self.module, "DEMO_MESSAGES", ()))
+
+    def checked_tools(self) -> dict[str, Any]:
+        """Return the tools, which are all there and fit.
+
+        Raises:
+            CommandError: One is missing, or is none; with the place where they are looked for.
+        """
+        tools = self.tools
+        try:
+            shared_tools(self.journey.spec, tools)
+        except ConfigurationError as error:
+            place = self.module.__name__
+            said = f"{error} The command takes them from a dict TOOLS in '{place}'."
+            raise CommandError(said) from None
+        return tools
 
     def without_agents(self, error: AgentNotRegisteredError) -> CommandError:
         """Say of missing agents where the command would have taken them from."""
@@ -99,16 +132,20 @@ def find(name: str) -> Found:
     """Return the journey of that name.
 
     Args:
-        name: Id of an example, `file.py`, or a module; `:Class` after it where it holds several.
+        name: Id of an example, `file.yaml`, `file.py`, or a module; `:Class` after one of Python
+            where it holds several.
 
     Raises:
         CommandError: There is none, with the names that are near; exit code 2.
         LoadError: Its module has faults.
+        FaultyFileError: Its definition file has faults.
     """
     if name in example_ids():
         return _example(name)
     if name in pipeline_ids():
         raise CommandError(f"'{name}' is a pipeline: {command()} run {name}", exit_code=2)
+    if is_definition(name):
+        return _of_file(name)
     place, colon, class_name = name.partition(":")
     if not place or (colon and not class_name):
         raise _unknown(f"There is no journey '{name}'.")
@@ -122,6 +159,15 @@ def _example(name: str) -> Found:
     if not declared:
         raise CommandError(f"The example '{name}' has no journey in it.")
     return Found(name, declared[0], module)
+
+
+def _of_file(name: str) -> Found:
+    file = Path(name)
+    if not file.is_file():
+        raise _unknown(f"There is no file {name}.")
+    journey = journey_at(file)
+    _keep_importable(root_of(file))
+    return Found(name, journey, module_beside(file))
 
 
 def module_of(place: str, *, alone: bool) -> ModuleType:
@@ -189,6 +235,7 @@ def _declared(name: str, module: ModuleType, class_name: str) -> Found:
 def _unknown(message: str) -> CommandError:
     ids = ", ".join(example_ids()) or "none"
     return CommandError(
-        f"{message} Examples: {ids}. A journey of your own is named file.py or module:Class.",
+        f"{message} Examples: {ids}. A journey of your own is named file.yaml, file.py or "
+        "module:Class.",
         exit_code=2,
     )

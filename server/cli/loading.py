@@ -146,7 +146,10 @@ def journeys_in(module: ModuleType) -> list[type[Journey]]:
         value
         for value in dict.fromkeys(shown)
         if issubclass(value, Journey) and value is not Journey
-        if value.__module__ == module.__name__ or value.__module__.startswith(inside)
+        if value.__module__ == module.__name__
+        or value.__module__.startswith(inside)
+        # One from a file belongs where it is loaded to.
+        or getattr(value, "source", None)
     ]
 
 
@@ -159,7 +162,8 @@ def shown(path: Path | str) -> str:
 
 def file_of(journey: type[Journey]) -> str:
     """The file a journey is written in, as seen from the current folder."""
-    file = getattr(sys.modules.get(journey.__module__), "__file__", None)
+    source: Path | None = getattr(journey, "source", None)
+    file = source or getattr(sys.modules.get(journey.__module__), "__file__", None)
     return shown(file) if file else journey.__module__
 
 

@@ -43,7 +43,8 @@ class Talk:
             raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
         try:
             check_all(spec, agents, has_model=is_configured(None))
-            self.journey: Journey = found.journey(session_id, config, agents=agents)
+            given = {"agents": agents, "tools": found.checked_tools()}
+            self.journey: Journey = found.journey(session_id, config, **given)
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None
         self.begun = self.heard = self.complete = False

@@ -10,20 +10,28 @@ from pathlib import Path
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "build", "dist", "tests", "test"})
 _TEST = re.compile(r"test_.*|.*_test|conftest|setup")
+_YAML_KEYS = re.compile(rb"^[\"']?(states|journeys|guidelines)[\"']?[ \t]*:", re.MULTILINE)
+_JSON_KEYS = re.compile(rb"\"(states|journeys|guidelines)\"\s*:")
 _MARKS = ("__transitions__", "__entry_pathway__")
 
 
 def journey_files(folder: Path) -> Iterator[Path]:
-    """Python files in which a journey is written, hidden folders, environments and tests left out.
+    """Files in which a journey is written, hidden folders, environments and tests left out.
 
     A file that mentions journeys and is no valid Python is among them: that is a fault to report.
+    So is a YAML or JSON file that looks like a definition.
     """
     for entry in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
         if entry.is_dir():
             if _is_walked(entry):
                 yield from journey_files(entry)
-        elif entry.suffix == ".py" and not _TEST.fullmatch(entry.stem) and _may_hold_one(entry):
+        elif not _TEST.fullmatch(entry.stem) and _may_hold_one(entry):
             yield entry
+
+
+def is_definition(place: str | Path) -> bool:
+    """Say whether a name is that of a definition file, whether there is one or not."""
+    return Path(place).suffix.lower() in (".yaml", ".yml", ".json")
 
 
 def _is_walked(folder: Path) -> bool:
@@ -32,6 +40,11 @@ def _is_walked(folder: Path) -> bool:
 
 
 def _may_hold_one(file: Path) -> bool:
+    if is_definition(file):
+        keys = _JSON_KEYS if file.suffix.lower() == ".json" else _YAML_KEYS
+        return keys.search(file.read_bytes()) is not None
+    if file.suffix != ".py":
+        return False
     source = file.read_bytes()
     if not _MENTIONED.search(source):
         return False

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from server.cursors import cursor_of, place_of
-from server.deps import OpenSession, Wired, known_journey
+from server.deps import OpenSession, StandingSession, Wired, known_journey
 from server.problems import Problem
 from server.routing import ApiRoute, ContextRoute
 from server.schemas import (
@@ -73,14 +73,18 @@ async def history(session: OpenSession) -> History:
 
 
 @router.get("/{session_id}/context")
-async def context(session: OpenSession, name: str | None = None) -> Context:
+async def context(session: StandingSession, wiring: Wired, name: str | None = None) -> Context:
     """Return the context; with `name` that value alone, and every value it has had."""
-    values = await session.snapshot()
+    whole = Context.of(session.context)
     if name is None:
-        return Context(session_id=session.session_id, context=values)
-    named = {name: values[name]} if name in values else {}
-    past = await session.context_history(name)
-    return Context(session_id=session.session_id, context=named, history=past)
+        return whole
+    named = {name: whole.context[name]} if name in whole.context else {}
+    manager = wiring.manager(session.listed.journey_id, session.listed.session_id)
+    try:
+        past = await manager.context_history(name)
+    finally:
+        await manager.close()
+    return whole.model_copy(update={"context": named, "history": past})
 
 
 @router.get("/{session_id}/versions")
@@ -96,9 +100,10 @@ async def rollback(session: OpenSession, to: Rollback) -> Session:
 
 
 @router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
-async def delete(session: OpenSession) -> None:
+async def delete(session: OpenSession, wiring: Wired) -> None:
     """Remove a session, its history and its audit for good; a turn that runs is refused."""
     await session.delete()
+    wiring.contexts.forget(session.session_id)
 
 
 def _journey_of(new: NewSession, wiring: Wiring) -> str:

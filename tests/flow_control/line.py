@@ -50,7 +50,7 @@ def journey(name: str = "ClaimsLine", **body: Any) -> type[Journey]:
 
 
 def word(number: int) -> str:
-    """A word like no other: those of different numbers share no form, and are no typo of another."""
+    """A word like no other: those of different numbers share no form, and are no typos."""
     sounds = ("ba", "do", "fu", "ki", "le", "mo", "nu", "pi", "ra", "se")
     return "".join(sounds[int(digit)] * 2 for digit in f"{number:04}")
 
@@ -132,7 +132,7 @@ def line(talk: Callable[..., Any], memory_url: str) -> Callable[..., Any]:
 
 def ids(payload: dict[str, Any]) -> str:
     """An agent that says which guidelines it was given, in their order."""
-    return ", ".join(rule["id"] for rule in payload.get("guidelines", ()))
+    return ", ".join(rule["id"] for rule in payload.get("guidelines", ())) or "none"
 
 
 def held(chat: Any) -> Sequence[str]:

@@ -1,0 +1,130 @@
+"""A concierge in a file: its journeys, written in it or in files beside it, and what joins them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from journeys.composing import CANCELS, compose
+from journeys.errors import JourneyDefinitionError
+from journeys.files.form import ConciergeForm, JourneyForm
+from journeys.files.part import Part
+from journeys.files.reading import journey_of, read_document, validation_in
+from journeys.files.rules import check_tools, guidelines_of, trigger_of
+from journeys.guidelines import GuidelineSpec
+from journeys.spec import JourneySpec, content_hash
+from journeys.transitions import HandOver, IntentTrigger
+
+Beside = Callable[[str], str]
+"""Returns the text of a file by its name, or raises OSError."""
+
+_PLAIN_NAME = re.compile(r"[\w][\w .-]*\.(yaml|yml|json)")
+
+
+def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> JourneySpec | None:
+    """Return the concierge in a file; None if it or a journey of it has faults.
+
+    Args:
+        part: The file.
+        form: What it says.
+        beside: Returns the text of a file that it names; None: it may name none.
+    """
+    where = part.where(f"concierge '{form.id}'")
+    journeys = [
+        _inline(part, number, item)
+        if isinstance(item, JourneyForm)
+        else (_beside(part, number, item, beside))
+        for number, item in enumerate(form.journeys)
+    ]
+    found = [spec for spec in journeys if spec]
+    guidelines = guidelines_of(part, form.guidelines, "guidelines", journey=None)
+    hand_over = _hand_over(part, form)
+    if len(found) == len(form.journeys):
+        _check_guideline_tools(part, form, found)
+    if part.faults:
+        return None
+    return _composed(part, form, where, found, guidelines, hand_over)
+
+
+def _composed(
+    part: Part,
+    form: ConciergeForm,
+    where: str,
+    journeys: Sequence[JourneySpec],
+    guidelines: Sequence[GuidelineSpec],
+    hand_over: Sequence[HandOver],
+) -> JourneySpec | None:
+    versions = [spec.version for spec in journeys]
+    cancel = IntentTrigger(tuple(form.cancel), CANCELS) if form.cancel else None
+    try:
+        spec = compose(
+            form.id,
+            where,
+            form.instructions,
+            journeys,
+            otherwise=form.otherwise,
+            cancel=cancel,
+            hand_over=hand_over,
+            guidelines=guidelines,
+            validation=validation_in(form.validation),
+            safe_reply=form.safe_reply,
+            degrade=form.degrade,
+            shared=tuple(dict.fromkeys(form.shared)),
+            model=form.model,
+            sensitive=form.sensitive,
+            version=form.version or content_hash("file", part.value, versions),
+        )
+    except JourneyDefinitionError as error:
+        part.note_read(error.faults)
+        return None
+    name = form.name or form.id.replace("_", " ").capitalize()
+    return replace(spec, name=name, warnings=tuple(map(part.told, spec.warnings)))
+
+
+def _inline(part: Part, number: int, form: JourneyForm) -> JourneySpec | None:
+    return journey_of(part.inner("journeys", number), form)
+
+
+def _beside(part: Part, number: int, name: str, beside: Beside | None) -> JourneySpec | None:
+    """Return the journey of a file that is named; its faults are those of the whole."""
+    path = ("journeys", number)
+    if not _PLAIN_NAME.fullmatch(name):
+        said = f"'{name}' must be the plain name of a .yaml, .yml or .json file beside this one."
+        part.note(said, *path)
+        return None
+    if beside is None:
+        part.note(f"the file '{name}' cannot be reached from here. Write its journey here.", *path)
+        return None
+    try:
+        inner, form = read_document(beside(name), name, ("journey",))
+    except OSError as error:
+        part.note(f"the file '{name}' cannot be read: {error.strerror or 'unknown'}.", *path)
+        return None
+    except JourneyDefinitionError as error:
+        part.faults += error.faults
+        return None
+    spec = journey_of(inner, form) if isinstance(form, JourneyForm) else None
+    part.faults += inner.faults
+    return spec
+
+
+def _hand_over(part: Part, form: ConciergeForm) -> list[HandOver]:
+    return [
+        HandOver(
+            item.from_,
+            item.to,
+            trigger_of(part, item, "hand_over", number),
+            context_update=item.update or None,
+            priority=item.priority,
+        )
+        for number, item in enumerate(form.hand_over)
+    ]
+
+
+def _check_guideline_tools(
+    part: Part, form: ConciergeForm, journeys: Sequence[JourneySpec]
+) -> None:
+    known = list(dict.fromkeys(name for spec in journeys for name in spec.tools))
+    for number, guideline in enumerate(form.guidelines):
+        check_tools(part, guideline.tools, known, "guidelines", number, "tools")

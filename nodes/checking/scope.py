@@ -1,0 +1,66 @@
+"""Which checks hold where: for a whole graph, and for the journey that a pathway belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from journeys import JourneySpec, Validation
+from journeys.guidelines import GuidelineSpec
+from nodes.state import Turn
+
+
+# By identity: nothing in a spec changes.
+@lru_cache(maxsize=256)
+def checks_of(spec: JourneySpec) -> Validation | None:
+    """Return what holds for every reply of a graph; None if nobody checks them.
+
+    Where several journeys are one, their tokens are held back if one of them wants that, and all
+    kinds of personal data that one of them names are masked.
+    """
+    declared = [v for v in (spec.validation, *(p.validation for p in spec.parts.values())) if v]
+    if not declared:
+        return None
+    held = any(validation.mode == "before_send" for validation in declared)
+    return replace(
+        declared[0],
+        mode="before_send" if held else "after_send",
+        pii=_all(validation.pii for validation in declared),
+        allow=_all(validation.allow for validation in declared),
+    )
+
+
+def _all(named: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in named for name in names))
+
+
+def validation_of(spec: JourneySpec, pathway: str) -> Validation | None:
+    """Return how replies of a pathway are checked: as its journey says, else as all of them."""
+    return spec.part_of(pathway).validation or spec.validation
+
+
+def safe_reply_of(spec: JourneySpec, pathway: str) -> str:
+    """Return what is said in place of a reply that must not go out; empty if nothing is set."""
+    return spec.part_of(pathway).safe_reply or spec.safe_reply
+
+
+def place_of(turn: Turn) -> str:
+    """Return the pathway that a turn's reply came from."""
+    return turn["ran"][-1] if turn["ran"] else turn["begun_in"]
+
+
+def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
+    """Return the guidelines that a reply is held against, those that count first at the front.
+
+    They are those that hold in this turn. Where nobody could find out, they are the critical ones.
+    """
+    declared = {guideline.id: guideline for guideline in spec.guidelines}
+    if (holding := turn.get("guidelines")) is not None:
+        return [declared[guided["id"]] for guided in holding if guided["id"] in declared]
+    journey = spec.part_of(pathway).id
+    return [
+        guideline
+        for guideline in spec.guidelines
+        if guideline.critical and guideline.enabled and guideline.applies_in(pathway, journey)
+    ]

@@ -1,0 +1,150 @@
+"""Check what is about to be said, or was just heard; close the turn with what may be said.
+
+Personal data, and what guidelines forbid and require, are found without a model, always. A model
+judges the reply against the guidelines of the turn, and writes an invalid one anew, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import Validation
+from journeys.guidelines import GuidelineSpec
+from nodes.checking.examination import Examination, Finding
+from nodes.checking.scope import checks_of, in_force, place_of, safe_reply_of, validation_of
+from nodes.closing import closed
+from nodes.llm.checking import Examiner
+from nodes.llm.usage import Usage
+from nodes.services import Services
+from nodes.state import PARTING, Check, SessionState, Turn, Update
+
+BYPASSED = "validation_bypassed"
+"""Flag of a turn whose reply a model should have judged, and could not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What is said in the end, and what came of the reply that was made first."""
+
+    reply: str
+    first: Finding
+    outcome: str
+    review: bool
+    bypassed: bool
+
+
+async def validate(state: SessionState, services: Services) -> Update:
+    """Check the reply of the turn, and close it with what may be said.
+
+    Before it is sent, an invalid reply is written anew once, and then replaced. After it was sent,
+    what is wrong with it is recorded alone; what is personal never went out.
+    """
+    turn = state["turn"]
+    if services.outlet is not None and not services.holds:
+        _tell(services, services.outlet.rest())
+    validation = validation_of(services.spec, place_of(turn)) if turn["replies"] else None
+    if validation is not None and not _is_own_voice(services, turn):
+        turn = await _checked(services, turn, validation)
+    if services.holds:
+        _tell(services, PARTING.join(turn["replies"]))
+    return closed(services, turn)
+
+
+def _tell(services: Services, text: str) -> None:
+    if text:
+        services.emit({"type": "token", "text": text})
+
+
+def _is_own_voice(services: Services, turn: Turn) -> bool:
+    """Whether the runtime itself speaks, in texts that its operator wrote."""
+    texts = services.config.texts
+    fixed = turn["kind"] != "failure" or turn["replies"][0] in (texts.apology, texts.refused)
+    return not turn["ran"] and fixed
+
+
+async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:
+    """Return the turn with what may be said, and with the row of its check."""
+    now = asyncio.get_running_loop().time
+    begun, place = now(), place_of(turn)
+    checks = checks_of(services.spec)
+    assert checks is not None, "a graph has this step only where something is checked"
+    guidelines = in_force(services.spec, turn, place)
+    until = begun + validation.timeout_seconds
+    examiner = _examiner(services, turn, guidelines, until)
+    examination = Examination(checks, guidelines, examiner)
+    made = PARTING.join(turn["replies"])
+    if checks.mode == "after_send":
+        ended = await _after(examination, made)
+    else:
+        safe = safe_reply_of(services.spec, place) or services.config.texts.unsafe
+        ended = await _before(examination, made, validation.confidence, safe)
+    row = Check(
+        pathway=place,
+        is_valid=ended.first.is_valid,
+        violations=ended.first.violations,
+        confidence=ended.first.judgement.confidence if ended.first.judgement else None,
+        latency_ms=round((now() - begun) * 1000, 3),
+        outcome=ended.outcome,
+        bypassed=ended.bypassed,
+        review=ended.review,
+    )
+    return {
+        **turn,
+        "replies": turn["replies"] if ended.reply == made else [ended.reply],
+        "checks": [*turn.get("checks", ()), row],
+        "flags": [*turn["flags"], *([BYPASSED] if ended.bypassed else [])],
+    }
+
+
+async def _before(examination: Examination, reply: str, threshold: float, safe: str) -> _Outcome:
+    """Return what is sent: the reply, the reply written anew, or what is safe to say."""
+    first = await examination.finding(reply)
+    if not first.is_refused(threshold):
+        return _sent(first, review=first.is_unsure(threshold))
+    again = await examination.rewritten(first)
+    if again is None or again.is_refused(threshold):
+        return _Outcome(safe, first, "replaced", review=True, bypassed=False)
+    bypassed = again.failure is not None
+    review = bypassed or again.is_unsure(threshold)
+    return _Outcome(again.text, first, "rewritten", review, bypassed)
+
+
+async def _after(examination: Examination, reply: str) -> _Outcome:
+    """Return what was sent; what is wrong with it besides personal data is for a review."""
+    found = await examination.finding(reply, asks_always=True)
+    return _sent(found, review=found.is_refused(0.0) or found.is_unsure(0.0))
+
+
+def _sent(found: Finding, *, review: bool) -> _Outcome:
+    bypassed = found.failure is not None
+    outcome = "masked" if found.masked else "sent"
+    return _Outcome(found.text, found, outcome, review or bypassed, bypassed)
+
+
+def _examiner(
+    services: Services, turn: Turn, guidelines: Sequence[GuidelineSpec], until: float
+) -> Examiner | None:
+    """Return the model that judges the reply; None where there is none, or no rule to judge by."""
+    if services.models is None or not guidelines:
+        return None
+    chat = services.models.step(services.config.validation_model)
+    about = {
+        "conversation": services.spec.part_of(place_of(turn)).purpose,
+        "user_message": turn["message"],
+        "rules": [_rule(guideline) for guideline in guidelines],
+    }
+    return Examiner(chat, services.usage or Usage(), until, about)
+
+
+def _rule(guideline: GuidelineSpec) -> Mapping[str, Any]:
+    told = {
+        "rule": guideline.id,
+        "when": guideline.condition,
+        "then": guideline.action,
+        "must_not_contain": list(guideline.forbids),
+        "must_contain_one_of": list(guideline.requires),
+    }
+    return {name: value for name, value in told.items() if value}

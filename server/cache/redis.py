@@ -1,0 +1,182 @@
+"""A cache in Redis or Valkey that is never waited for.
+
+Each operation has one budget, connecting included; what takes longer is given up, and its
+connection is closed, so that a late answer is nobody's. After a few failures it is not asked at all
+for some seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from journeys import ConfigurationError, Limits
+from journeys.store_url import masked
+from nodes.patterns.breaker import Breaker
+from server.cache.port import CacheUnavailableError, Counts
+
+BUDGET_SECONDS = 0.05
+"""Longest operation, connecting included."""
+BREAKER_FAILURES = 3
+"""Failures within a minute after which it is not asked any more."""
+BREAKER_SECONDS = 5.0
+"""How long it is not asked then; one operation probes it afterwards."""
+CLEAR_SECONDS = 10.0
+"""Longest that forgetting by hand may take: somebody waits for it."""
+_SCHEMES = ("redis://", "rediss://", "unix://")
+_CONNECTIONS = 16
+_AT_A_TIME = 500
+_LOG = logging.getLogger("journeygraph.cache")
+_T = TypeVar("_T")
+
+
+class RedisCache:
+    """Keeps values in the Redis or Valkey of a URL.
+
+    Args:
+        url: "redis://:PASSWORD@HOST:PORT/NUMBER", "rediss://..." over TLS, or "unix://FILE"; its
+            password is never shown.
+        clock: Tells the breaker the time in seconds.
+
+    Raises:
+        ConfigurationError: The URL cannot be read.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.counts = Counts()
+        self._place = masked(url)
+        self._client = _client(url)
+        limits = Limits(
+            breaker_failures=BREAKER_FAILURES, breaker_cooldown=BREAKER_SECONDS, clock=clock
+        )
+        self._breaker = Breaker(limits)
+
+    async def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return the values of keys, in their order, in one way there and back."""
+
+        async def ask() -> list[bytes | None]:
+            return await self._asked(keys)
+
+        return await self._tried(ask) or [None] * len(keys)
+
+    async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        """Keep values, in one way there and back."""
+        lasting = None if seconds is None else max(int(seconds * 1000), 1)
+
+        async def ask() -> None:
+            async with self._client.pipeline(transaction=False) as pipeline:
+                for key, value in values.items():
+                    pipeline.set(key, value, px=lasting)
+                await pipeline.execute()
+
+        await self._tried(ask)
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Forget values."""
+
+        async def ask() -> None:
+            await self._client.unlink(*keys)
+
+        await self._tried(ask)
+
+    async def clear(self, prefix: str) -> int:
+        """Forget every value whose key begins like this; return how many there were.
+
+        Raises:
+            CacheUnavailableError: It did not answer in time, or refused.
+        """
+        try:
+            async with asyncio.timeout(CLEAR_SECONDS):
+                return await self._cleared(prefix)
+        except Exception as error:
+            raise CacheUnavailableError(
+                f"The cache {self._place} could not be cleared: {type(error).__name__}."
+            ) from None
+
+    async def distrust(self) -> None:
+        """Close every connection: one that is out of step answers every question wrongly."""
+        await self._client.connection_pool.disconnect()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _asked(self, keys: Sequence[str]) -> list[bytes | None]:
+        found: Any = await self._client.mget(keys)
+        if not isinstance(found, list) or len(found) != len(keys):
+            await self.distrust()
+            raise TypeError("the answer is not to the question")
+        return [value if isinstance(value, bytes) else None for value in found]
+
+    async def _cleared(self, prefix: str) -> int:
+        count, keys = 0, list[Any]()
+        async for key in self._client.scan_iter(match=f"{_literal(prefix)}*", count=_AT_A_TIME):
+            keys.append(key)
+            if len(keys) == _AT_A_TIME:
+                count, keys = count + await self._client.unlink(*keys), []
+        return count + (await self._client.unlink(*keys) if keys else 0)
+
+    async def _tried(self, ask: Callable[[], Awaitable[_T]]) -> _T | None:
+        """Do something within the budget; None if it failed, or was not tried."""
+        if not self._breaker.allows():
+            self.counts.unasked += 1
+            return None
+        try:
+            async with asyncio.timeout(BUDGET_SECONDS):
+                result = await ask()
+        except asyncio.CancelledError:
+            self._breaker.abandoned()
+            raise
+        except Exception as error:  # whatever a server that lies makes its client raise
+            self._failed(error)
+            return None
+        if self._breaker.succeeded():
+            _LOG.info("The cache %s answers again.", self._place)
+        return result
+
+    def _failed(self, error: Exception) -> None:
+        self.counts.errors += 1
+        if self._breaker.failed():
+            # Not what it says: that may hold what the server was sent.
+            reason = type(error).__name__
+            _LOG.warning(
+                "The cache %s is left alone for %g s: %s.", self._place, BREAKER_SECONDS, reason
+            )
+
+
+def _client(url: str) -> Redis:
+    if not url.startswith(_SCHEMES):
+        raise ConfigurationError(
+            f"The cache is {masked(url)!r}; it must be redis://, rediss:// or unix://."
+        )
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=_CONNECTIONS,
+            timeout=None,
+            # One budget is kept outside, and the first answer counts.
+            socket_timeout=None,
+            socket_connect_timeout=None,
+            retry=Retry(NoBackoff(), 0),
+            # Nothing is said before the first question: no names, no newer protocol.
+            protocol=2,
+            driver_info=None,
+        )
+    except (ValueError, TypeError):
+        raise ConfigurationError(
+            f"The cache {masked(url)!r} cannot be read as a URL; in a password, write / as %2F, "
+            "@ as %40 and # as %23."
+        ) from None
+    return Redis.from_pool(pool)
+
+
+def _literal(prefix: str) -> str:
+    """Return a prefix in which no character stands for others."""
+    return "".join(f"\\{char}" if char in "*?[]\\^" else char for char in prefix)

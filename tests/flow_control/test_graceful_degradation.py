@@ -1,0 +1,267 @@
+"""Flow control, requirement "Graceful Degradation": the user gets an answer whatever fails.
+
+How validation is bypassed is in test_response_validator.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from journeys import Guideline, Journey, Texts
+from nodes import guidance
+from nodes import understand as understanding
+from nodes.llm.scripted import Fault, leads_nowhere, leads_to, rules_hold
+from tests import api, watching
+from tests.flow_control import line as the_line
+from tests.flow_control.line import (
+    HAPPY,
+    asked,
+    flags,
+    held,
+    ids,
+    journey,
+    kinds,
+    moves,
+    rules,
+    word,
+)
+from tests.watching import Watch
+
+server, scripted, line = the_line.server, the_line.scripted, the_line.line
+watch, serve = watching.watch, api.serve
+
+CANNED, REFUSED = Texts().apology, Texts().refused
+OUTCOMES = {"canned": (CANNED, 0), "refuse": (REFUSED, 0), "freeform": ("We are sorry.", 1)}
+FREELY = {"response": "We are sorry."}
+
+
+# Scenario: Journey engine failure
+
+
+def broken_agent(payload: dict[str, Any]) -> str:
+    if "fire" in payload["message"]:
+        raise RuntimeError("canary: the desk is on fire")
+    return "Good day."
+
+
+async def broken_runtime(*_: Any) -> Any:
+    raise ZeroDivisionError("canary: a fault of our own")
+
+
+@pytest.mark.parametrize("degrade", list(OUTCOMES))
+@pytest.mark.parametrize("fails", ["an agent", "the engine"])
+async def test_journey_engine_failure_goes_on_without_the_journey(
+    line: Callable[..., Any],
+    scripted: Callable[..., Any],
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
+    degrade: str,
+    fails: str,
+) -> None:
+    """Answered as the author chose, flagged, logged, counted; and the next message is as any."""
+    said, calls = OUTCOMES[degrade]
+    agent = broken_agent if fails == "an agent" else lambda _: "Good day."
+    with scripted(*[FREELY] * calls) as script:
+        chat = await line(journey(__degrade__=degrade), {"clerk": agent})
+        assert await chat.says("Hello") == "Good day."
+        with monkeypatch.context() as patch:
+            if fails == "the engine":
+                patch.setattr(understanding, "free_verdicts", broken_runtime)
+            assert await chat.says("My house is on fire") == said
+        assert flags(chat) == ["failed", "journey_bypassed"]
+        assert chat.last.pathway_id == "desk"
+        assert kinds(script) == ["freeform"] * calls
+        assert [call.tools for call in script.calls] == [[]] * calls
+
+        assert await chat.says("Still there?") == "Good day."
+        assert flags(chat) == []
+
+    assert len(watch.events("turn_failed")) == 1
+    assert "canary" not in watch.everything()
+
+
+@pytest.mark.parametrize("degrade", list(OUTCOMES))
+async def test_journey_engine_failure_is_no_error_to_a_client_over_http(
+    serve: Callable[..., Any], scripted: Callable[..., Any], degrade: str
+) -> None:
+    said, calls = OUTCOMES[degrade]
+    kind = journey(__degrade__=degrade)
+    with scripted(*[FREELY] * calls):
+        http = await serve(api.one(kind, clerk=broken_agent), model=None)
+        session = await http.begin("claims_line")
+        reply = await http.says(session, "My house is on fire")
+
+    assert reply["message"] == said
+    assert "journey_bypassed" in reply["metadata"]["flags"]
+
+
+async def test_journey_engine_failure_freely_answered_falls_back_to_the_canned_text(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    with scripted(Fault.hang()):
+        chat = await line(
+            journey(__degrade__="freeform"), {"clerk": broken_agent}, model_timeout_seconds=0.05
+        )
+
+        assert await chat.says("There is a fire") == CANNED
+        assert "journey_bypassed" in flags(chat)
+
+
+async def test_journey_engine_failure_by_time_is_answered_and_kept(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    async def endless(payload: Any) -> str:
+        await asyncio.sleep(60)
+        return "never"
+
+    with scripted() as script:
+        chat = await line(
+            journey(__degrade__="freeform"), {"clerk": endless}, turn_timeout_seconds=0.05
+        )
+
+        assert await chat.says("Hello") == CANNED  # there is no time left to ask a model
+        assert "journey_bypassed" in flags(chat)
+        assert [said.content for said in await chat.journey.transcript()] == ["Hello", CANNED]
+        assert script.calls == []
+
+
+# Scenario: Guideline timeout
+
+
+def guarded(**more: Any) -> type[Journey]:
+    """A journey with a guideline of each kind."""
+    return journey(
+        __guidelines__=[
+            Guideline(id="by_words", condition="x", action="a", keywords=["roof"]),
+            Guideline(id="always", condition="x", action="b", always=True),
+            Guideline(id="critical", condition="x", action="c", critical=True),
+            Guideline(id="by_code", action="d", when=lambda said, _: "roof" in said),
+            Guideline(id="not_by_code", action="e", when=lambda said, _: "cellar" in said),
+            Guideline(id="by_keyword", action="f", keywords=["roof"]),
+        ],
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.hang(),
+        Fault.status(500),
+        Fault.status(401),
+        Fault.refusal(),
+        Fault.cut_after(),
+        Fault.length(),
+        Fault.html(),
+        "no json",
+        {"rules_that_hold": "all of them"},
+        {"rules_that_hold": [{"rule": "by_words", "confidence": "very"}]},
+    ],
+    ids=[
+        *("hang", "500", "401", "refusal", "cut", "length", "html", "prose"),
+        *("no list", "no confidence"),
+    ],
+)
+async def test_when_understanding_fails_what_needs_no_model_holds_all_the_same(
+    line: Callable[..., Any], scripted: Callable[..., Any], fault: Any
+) -> None:
+    with scripted(fault) as script:
+        chat = await line(guarded(**moves(10)), {"clerk": ids}, intent_timeout_seconds=0.2)
+
+        given = set((await chat.says("The roof leaks")).split(", "))
+        assert given == {"always", "critical", "by_code", "by_keyword"}
+        assert (chat.path, kinds(script)) == (["desk"], ["understanding"])
+        assert "guidelines_bypassed" in flags(chat)
+        assert any(flag.startswith("understanding_failed:") for flag in flags(chat))
+        assert "journey_bypassed" not in flags(chat)
+
+
+async def test_when_understanding_works_only_what_it_names_holds_of_what_it_was_asked(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """The same message in the same journey: `always` is to be asked about, not to hold always."""
+    with scripted(rules_hold("by_words")) as script:
+        chat = await line(guarded(), {"clerk": ids})
+
+        given = set((await chat.says("The roof leaks")).split(", "))
+        assert given == {"by_words", "by_code", "by_keyword"}
+        rules_asked = {rule["rule"] for rule in asked(script.calls[0])["rules"]}
+        assert rules_asked == {"by_words", "always", "critical"}
+        assert flags(chat) == []
+
+
+async def test_a_matcher_that_hangs_costs_its_own_guideline_and_no_more_time_than_it_has(
+    line: Callable[..., Any], scripted: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def hangs(message: str, context: Any) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    listed = [
+        Guideline(id="hanging", action="a", when=hangs),
+        Guideline(id="hanging_too", action="a", when=hangs),
+        Guideline(id="hanging_critical", action="b", when=hangs, critical=True),
+        Guideline(id="code", action="c", when=lambda *_: True),
+        Guideline(id="asked", condition="x", action="d", always=True),
+    ]
+    with scripted(rules_hold("asked")), caplog.at_level(logging.WARNING, "journeygraph"):
+        chat = await line(
+            journey(__guidelines__=listed), {"clerk": ids}, guideline_timeout_seconds=0.05
+        )
+
+        said = await asyncio.wait_for(chat.says("Hello"), 3)
+        assert said == "hanging_critical, code, asked"
+        assert "guidelines_bypassed" in flags(chat)
+    assert "event=guidelines_failed" in caplog.text
+    assert "failed=3" in caplog.text
+
+
+async def test_guideline_timeouts_open_the_breaker_for_sixty_seconds(
+    line: Callable[..., Any], scripted: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three in a row; then rules are not put to a model, but where to go still is."""
+    now = [1_000.0]
+    monkeypatch.setattr(guidance, "_clock", lambda: now[0])
+    talk_of = f"It is about {word(0)}"
+    late = [Fault.hang()] * 3
+    with scripted(*late, leads_to("topic1"), leads_nowhere, rules_hold("rule_0")) as script:
+        chat = await line(
+            journey(__guidelines__=rules(5), **moves(2)),
+            {"clerk": ids},
+            intent_timeout_seconds=0.05,
+            intent_cache_ttl_seconds=0,
+        )
+        for _ in range(3):
+            assert await chat.says(talk_of) == "none"
+            assert "guidelines_bypassed" in flags(chat)
+
+        await chat.says(talk_of)  # open
+        assert chat.path[-1] == "topic1"
+        assert "rules" not in asked(script.calls[3])
+        assert flags(chat) == ["guidelines_bypassed"]
+        now[0] += 59.9
+        await chat.says(talk_of)
+        assert "rules" not in asked(script.calls[4])
+        now[0] += 0.1
+        assert await chat.says(talk_of) == "rule_0"
+        assert (held(chat), flags(chat)) == (["rule_0"], [])
+        assert len(script.calls) == 6
+
+
+async def test_one_failing_session_answers_others_too_while_the_breaker_is_open(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    with scripted("no json", HAPPY, HAPPY) as script:
+        kind = journey(__guidelines__=rules(5))
+        one = await line(kind, guideline_breaker_failures=1)
+        other = await line(kind, session_id="s-2", guideline_breaker_failures=1)
+        assert await one.says(word(0)) == "Certainly."
+        assert await other.says(word(0)) == "Certainly."
+
+        assert kinds(script) == ["understanding", "answer", "answer"]
+        assert flags(other) == ["guidelines_bypassed"]
