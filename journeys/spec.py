@@ -270,6 +270,7 @@ _OWN = tuple(
         "agent_card",
         "behaviors",
         "calls",
+        "files.expressions",
         "guidelines",
         "io_fields",
         "model_agent",

@@ -346,7 +346,7 @@ def test_check_of_nothing_is_no_success(folder: Path) -> None:
 
     assert "There is no journey in empty." in run("check", "empty", code=1).stderr
     assert "no file, folder or module 'nope'" in run("check", "nope", code=2).stderr
-    assert "notes.txt is no Python file" in run("check", "notes.txt", code=2).stderr
+    assert "notes.txt is no Python, YAML or JSON file" in run("check", "notes.txt", code=2).stderr
 
 
 # ---- draw

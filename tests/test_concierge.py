@@ -149,6 +149,20 @@ async def test_an_activation_may_have_a_threshold_of_its_own(talk, memory_url, c
         assert chat.ran == [ran]
 
 
+async def test_a_journey_begins_as_it_does_alone(talk, memory_url):
+    agents = staff(StrictDesk)
+    alone = await talk(Strict, agents, memory_url)
+    with ScriptedModel(leads_to("strict.ask")) as model:
+        options = {"model": model}
+        chat = await talk(StrictDesk, agents, memory_url, session_id="s-2", options=options)
+        await alone.says("do it")
+        await chat.says("do it")
+
+    assert (alone.ran, alone.last.is_journey_complete) == (["ask"], True)
+    assert (chat.ran, chat.last.is_journey_complete) == (["strict.ask"], True)
+    assert chat.path == ["concierge"]
+
+
 @pytest.mark.parametrize("surer", ["moving", "repair"])
 async def test_of_two_that_a_model_holds_likely_the_surer_starts(desk, surer):
     sure = {"moving": 0.8, "repair": 0.8, surer: 0.9}

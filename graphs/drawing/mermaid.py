@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from graphs.drawing.sketch import Label, Move, Sketch, Stop, sketch
@@ -43,7 +44,11 @@ def mermaid(spec: JourneySpec) -> str:
 
 def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
     lines = ['begin(["start"]):::mark']
-    lines += [_stop(stop, names[stop.id]) for stop in drawn.stops.values()]
+    parts = groupby(drawn.stops.values(), key=lambda stop: stop.journey)
+    for number, (journey, stops) in enumerate(parts):
+        within = [_stop(stop, names[stop.id]) for stop in stops]
+        head = f'subgraph part{number}["{escaped(journey)}"]'
+        lines += [head, *within, "end"] if journey else within
     if any(stop.ends for stop in drawn.stops.values()):
         lines.append('finish(["end"]):::mark')
     crowds = _crowds(drawn)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
+from journeys.spec import CANCEL
 
 if TYPE_CHECKING:
     from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
@@ -29,6 +30,7 @@ class Stop:
         returns: For a detour, where it goes back to, in words; otherwise empty.
         is_detour: Whether it is drawn in the detours' lane.
         mark: "here" or "paused" where a session stands there; otherwise empty.
+        journey: Id of the journey of a concierge that it is of; otherwise empty.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Stop:
     returns: str = ""
     is_detour: bool = False
     mark: str = ""
+    journey: str = ""
 
     @property
     def work(self) -> str:
@@ -125,6 +128,7 @@ def _stop(pathway: PathwaySpec, spec: JourneySpec) -> Stop:
         ends=not (never or pathway.next or pathway.returns),
         returns="" if never else _return_words(pathway),
         is_detour=pathway.is_detour,
+        journey=pathway.journey,
     )
 
 
@@ -145,12 +149,24 @@ def _transitions(spec: JourneySpec) -> Iterable[Move]:
     for transition in spec.transitions:
         label, target = _label(transition), transition.target
         sources = [source for source in transition.sources if source in spec.reachable]
-        if ANYWHERE in transition.sources:
-            yield Move("any pathway", target, (label,), crowd=True)
+        if crowd := _crowd(spec, transition, sources):
+            yield Move(crowd, target, (label,), crowd=True)
         elif len(sources) > _SOURCES_SHOWN:
             yield Move(", ".join(sources), target, (label,), crowd=True)
         else:
             yield from (Move(source, target, (label,)) for source in sources)
+
+
+def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]) -> str:
+    """Return the words for all that a transition leads away from, where there are any."""
+    if ANYWHERE in transition.sources:
+        return "any pathway"
+    if transition.kind == CANCEL:
+        return "any journey"
+    journeys = {spec.pathways[source].journey for source in sources}
+    everywhere = [id_ for id_ in spec.reachable if spec.pathways[id_].journey in journeys]
+    in_one = len(journeys) == 1 and "" not in journeys and len(sources) > 1
+    return f"all of {journeys.pop()}" if in_one and len(everywhere) == len(sources) else ""
 
 
 def _joined(moves: Iterable[Move]) -> list[Move]:
@@ -159,7 +175,8 @@ def _joined(moves: Iterable[Move]) -> list[Move]:
     for move in moves:
         ends = (move.source, move.target)
         before = arrows[ends].labels if ends in arrows else ()
-        arrows[ends] = Move(move.source, move.target, before + move.labels, move.crowd)
+        labels = tuple(dict.fromkeys(before + move.labels))
+        arrows[ends] = Move(move.source, move.target, labels, move.crowd)
     return list(arrows.values())
 
 

@@ -7,44 +7,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    FiniteFloat,
-    StringConstraints,
-    Tag,
-    WithJsonSchema,
+from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, Tag
+
+from journeys.files.form_basics import (
+    PATTERNS,
+    Cel,
+    ContextName,
+    Form,
+    Json,
+    Name,
+    OutputForm,
+    PipelineForm,
+    Share,
+    Text,
+    ToolName,
+    ValidationForm,
+    WhenForm,
+    list_mapping_or_text,
+    list_or_text,
+    mapping_or_text,
 )
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
-"""Names that are ids: snake_case, ASCII."""
-Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=20_000)]
-ToolName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
-"""Names of functions as OpenAI takes them."""
-ContextName = Annotated[str, StringConstraints(pattern=r"\S", max_length=200)]
-Cel = Annotated[Text, Field(description="A CEL expression that is true or false.")]
-Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
-Json = Any
-
-
-def _mapping_or_text(value: Any) -> str:
-    return "<mapping>" if isinstance(value, (dict, Form)) else "<text>"
-
-
-def _list_mapping_or_text(value: Any) -> str:
-    return "<list>" if isinstance(value, list) else _mapping_or_text(value)
-
-
-def _list_or_text(value: Any) -> str:
-    return "<list>" if isinstance(value, list) else "<text>"
-
-
-class Form(BaseModel):
-    """A part of a file. Keys that nothing reads are refused, and no kind is made into another."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ToolFunction(Form):
@@ -107,58 +89,6 @@ class CallForm(Form):
     save: Name = Field("", description="Name in the context under which the result is kept.")
 
 
-class WhenForm(Form):
-    """An expression."""
-
-    model_config = ConfigDict(title="Condition")
-    when: Cel
-
-
-Scalar = Annotated[Any, WithJsonSchema({"type": ["string", "integer", "boolean", "null"]})]
-SchemaType = Literal["string", "integer", "number", "boolean", "array", "object", "null"]
-
-
-class ValueForm(Form):
-    """JSON Schema of a value; of its words, these are read."""
-
-    model_config = ConfigDict(title="Schema of a value")
-    type: (
-        Annotated[
-            Annotated[SchemaType, Tag("<text>")]
-            | Annotated[list[SchemaType], Field(min_length=1), Tag("<list>")],
-            Discriminator(_list_or_text),
-        ]
-        | None
-    ) = Field(None, description='A kind of value, or a list of one and "null".')
-    description: Text = Field("", description="What it holds; models are told it.")
-    enum: list[Scalar] = Field([], description="The only values that it has.")
-    items: ValueForm | None = Field(None, description="Of an array: what is in it.")
-    properties: dict[str, ValueForm] | None = Field(None, description="Of an object: its keys.")
-    required: list[str] = Field([], description="Of an object: keys that must be there.")
-
-
-class OutputForm(ValueForm):
-    """What an agent gives, and the context keeps: a JSON Schema, and how it is merged."""
-
-    model_config = ConfigDict(title="Output")
-    merge: Literal["replace", "append", "merge", "max", "min", "sum", "union"] | None = Field(
-        None, description="How a new value joins the old one."
-    )
-
-
-PATTERNS = Literal[
-    "sequential", "supervisor_worker", "router", "ensemble", "blackboard", "consensus", "debate",
-    "handoff", "parallel",
-]  # fmt: skip
-
-
-class PipelineForm(BaseModel):
-    """How several agents work together, with its settings and who has a role in it."""
-
-    model_config = ConfigDict(title="Pipeline", extra="allow", strict=True, frozen=True)
-    pattern: PATTERNS
-
-
 class StateForm(Form):
     """A stretch of the conversation."""
 
@@ -174,14 +104,14 @@ class StateForm(Form):
     )
     pipeline: Annotated[
         Annotated[PATTERNS, Tag("<text>")] | Annotated[PipelineForm, Tag("<mapping>")],
-        Discriminator(_mapping_or_text),
+        Discriminator(mapping_or_text),
     ] = "sequential"
     outputs: dict[Name, OutputForm] = Field({}, description="What is kept in the context.")
     guidelines: list[GuidelineForm] = []
     calls: list[
         Annotated[
             Annotated[ToolName, Tag("<text>")] | Annotated[CallForm, Tag("<mapping>")],
-            Discriminator(_mapping_or_text),
+            Discriminator(mapping_or_text),
         ]
     ] = Field([], description="Tools that are called before the agents work.")
     complete_when: (
@@ -189,7 +119,7 @@ class StateForm(Form):
             Annotated[Literal["never"], Tag("<text>")]
             | Annotated[list[ContextName], Field(min_length=1), Tag("<list>")]
             | Annotated[WhenForm, Tag("<mapping>")],
-            Discriminator(_list_mapping_or_text),
+            Discriminator(list_mapping_or_text),
         ]
         | None
     ) = Field(None, description="Names that the context must have, an expression, or never.")
@@ -220,7 +150,7 @@ class TransitionForm(Form):
     to: Name = Field(description="Id of the state that it leads to.")
     from_: Annotated[
         Annotated[str, Tag("<text>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
-        Discriminator(_list_or_text),
+        Discriminator(list_or_text),
     ] = Field("*", alias="from", description='Where it applies: a state, several, or "*".')
     condition: Text = Field("", description="What the user wants, in words; a model judges it.")
     patterns: list[Text] = Field([], description="Phrases of a message, without a model.")
@@ -233,27 +163,13 @@ class TransitionForm(Form):
     )
     detour: Annotated[
         Annotated[bool, Tag("<text>")] | Annotated[DetourForm, Tag("<mapping>")],
-        Discriminator(_mapping_or_text),
+        Discriminator(mapping_or_text),
     ] = Field(False, description="Whether the state that it leads to returns, and how.")
-
-
-class ValidationForm(Form):
-    """How replies are checked."""
-
-    model_config = ConfigDict(title="Validation")
-    mode: Literal["before_send", "after_send"] = "before_send"
-    confidence: Share = 0.8
-    timeout_seconds: Annotated[FiniteFloat, Field(ge=0)] = 10.0
-    pii: list[Literal["card", "iban", "email", "phone", "national_id"]] = Field(
-        ["card", "iban", "email", "phone", "national_id"],
-        description="Personal data that no reply gives away.",
-    )
-    allow: list[Text] = Field([], description="Texts that look like it, and may be said.")
 
 
 Activation = Annotated[
     Annotated[Text, Tag("<text>")] | Annotated[ConditionForm, Tag("<mapping>")],
-    Discriminator(_mapping_or_text),
+    Discriminator(mapping_or_text),
 ]
 
 
@@ -310,7 +226,7 @@ class ConciergeForm(DefinitionForm):
     journeys: list[
         Annotated[
             Annotated[Text, Tag("<text>")] | Annotated[JourneyForm, Tag("<mapping>")],
-            Discriminator(_mapping_or_text),
+            Discriminator(mapping_or_text),
         ]
     ] = Field(min_length=1, description="Names of files beside this one, or journeys.")
     otherwise: Literal["ask", "canned", "freeform"] = Field(

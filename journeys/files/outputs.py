@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.files.form import StateForm, ValueForm
+from journeys.files.form import StateForm
+from journeys.files.form_basics import ValueForm
 from journeys.files.part import Part
 from journeys.io_fields import InputField, OutputField, SignatureSpec
 from journeys.signature import Signature

@@ -8,7 +8,8 @@ from typing import Any
 
 from journeys.checks import reference_faults
 from journeys.errors import JourneyDefinitionError
-from journeys.files.form import Form, GuidelinesForm, JourneyForm, ValidationForm, kind_of
+from journeys.files.form import GuidelinesForm, JourneyForm, kind_of
+from journeys.files.form_basics import Form, ValidationForm
 from journeys.files.form_faults import fitted
 from journeys.files.json_text import json_events
 from journeys.files.part import Part, in_order

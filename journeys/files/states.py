@@ -8,7 +8,8 @@ from typing import Any
 from journeys.behaviors import NEVER
 from journeys.calls import Call, ToolSpec
 from journeys.errors import did_you_mean
-from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm, WhenForm
+from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
+from journeys.files.form_basics import WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import Returns, check_tools, context_condition

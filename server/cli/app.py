@@ -22,6 +22,7 @@ from server.cli.mcp import mcp
 from server.cli.migrate import migrate
 from server.cli.rendering import out
 from server.cli.run import run as run_pipeline
+from server.cli.schema import schema
 from server.cli.serve import serve
 
 app = typer.Typer(
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, chat, run_pipeline, serve, mcp, check, draw, migrate):
+for command in (demo, chat, run_pipeline, serve, mcp, check, draw, migrate, schema):
     app.command(command.__name__)(guarded(command))
 
 
