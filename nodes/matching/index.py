@@ -189,7 +189,7 @@ class Index:
         def fits(term: str) -> bool:
             return any(term in postings for postings in posted)
 
-        heard = self._vocabulary.heard(message, fits)
+        heard = self._vocabulary.heard(message, fits if nearly else None)
         hits = [
             (len(postings[term]), term, self._rarity[term] * sure // SURE, postings[term])
             for term, sure in heard.items()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import ahocorasick
 from rapidfuzz.distance import OSA
 
 from nodes.matching.forms import root_of, spellings
 from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, terms_of, words_in
-from nodes.matching.synonyms import synonym_groups
+from nodes.matching.synonyms import fields, synonym_groups
 
-SURE, TYPO, ROOT, SYNONYM = 100, 70, 60, 50
-"""How sure it is that a term is meant, in percent: where it is said itself; where a word is said
-that differs from it by a letter, one of the same root, another one of its group of synonyms."""
+SURE, TYPO, ROOT, SYNONYM, FIELD = 100, 70, 60, 50, 30
+"""How sure it is that a term is meant, in percent: where it is said itself, or what differs from it by
+a letter, has its root, is a synonym of it, or is said of the same thing."""
 LEAST_LETTERS = 4
 MOST_WORDS = 200
 """Most different words of a message that are compared with terms that they only resemble."""
@@ -32,9 +33,10 @@ class Vocabulary:
     def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
         known = dict.fromkeys(terms)
         means: dict[str, dict[str, int]] = {term: {term: SURE} for term in known}
-        for phrase, meant in _synonyms(known):
-            for term in meant:
-                means.setdefault(phrase, {}).setdefault(term, SYNONYM)
+        for groups, sure in ((synonym_groups(), SYNONYM), (fields(), FIELD)):
+            for phrase, meant in _said_for(groups, known):
+                for term in meant:
+                    means.setdefault(phrase, {}).setdefault(term, sure)
         self._meanings = [tuple(meaning.items()) for meaning in means.values()]
         self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
         for number, phrase in enumerate(means):
@@ -55,18 +57,20 @@ class Vocabulary:
                 for short in _shortened(spelling):
                     self._spelled[short].add((spelling, term))
 
-    def heard(self, message: str, fits: Callable[[str], bool]) -> dict[str, int]:
+    def heard(self, message: str, fits: Callable[[str], bool] | None = None) -> dict[str, int]:
         """Return the terms that a message says, each with how sure it is that it is meant.
 
         Args:
             message: The message.
             fits: Says whether a term matters. Words that are no such term are compared with those
-                that they resemble.
+                that they resemble; without it none are.
         """
         read = readings(message)
         heard: dict[str, int] = {}
         for term, sure in self._said(searched(read)):
             heard[term] = max(sure, heard.get(term, 0))
+        if fits is None:
+            return heard
         different = {word.plain: word for words in read for word in words}
         for word in islice(filter(_is_spelled, different.values()), MOST_WORDS):
             own = row_of([word], LOOSE)
@@ -101,9 +105,11 @@ def _shortened(word: str) -> set[str]:
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
-def _synonyms(known: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+def _said_for(
+    groups: Iterable[Sequence[str]], known: Mapping[str, Any]
+) -> Iterator[tuple[str, list[str]]]:
     """Yield what is said, each with the known terms that it may stand for."""
-    for group in synonym_groups():
+    for group in groups:
         rows = {
             phrase: terms_of(phrase, any(word.common for word in words_in(phrase)))
             for phrase in group
