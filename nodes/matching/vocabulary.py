@@ -15,8 +15,8 @@ from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, term
 from nodes.matching.synonyms import fields, synonym_groups
 
 SURE, TYPO, ROOT, SYNONYM, FIELD = 100, 70, 60, 50, 30
-"""How sure it is that a term is meant, in percent: where it is said itself, or what differs from it by
-a letter, has its root, is a synonym of it, or is said of the same thing."""
+"""How sure it is that a term is meant, in percent: where it is said itself, or what differs from it
+by a letter, has its root, is a synonym of it, or is said of the same thing."""
 LEAST_LETTERS = 4
 MOST_WORDS = 200
 """Most different words of a message that are compared with terms that they only resemble."""
