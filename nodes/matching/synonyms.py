@@ -7,8 +7,6 @@ is asked about; nothing holds because of them.
 
 from __future__ import annotations
 
-from functools import cache
-
 _SYNONYMS = """
     cancel, terminate, end, quit, stop, close, discontinue, revoke, call off, get rid of, opt out
     cancel, unsubscribe, opt out, leave, get out of, out of
@@ -196,13 +194,11 @@ _FIELDS = """
 """
 
 
-@cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
     """Return the groups of words and phrases that are said for each other."""
     return _groups(_SYNONYMS)
 
 
-@cache
 def fields() -> tuple[tuple[str, ...], ...]:
     """Return the groups of words and phrases that are said of the same thing."""
     return _groups(_FIELDS)

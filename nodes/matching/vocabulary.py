@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -33,10 +34,8 @@ class Vocabulary:
     def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
         known = dict.fromkeys(terms)
         means: dict[str, dict[str, int]] = {term: {term: SURE} for term in known}
-        for groups, sure in ((synonym_groups(), SYNONYM), (fields(), FIELD)):
-            for phrase, meant in _said_for(groups, known):
-                for term in meant:
-                    means.setdefault(phrase, {}).setdefault(term, sure)
+        for said, term, sure in _related(known):
+            means.setdefault(said, {}).setdefault(term, sure)
         self._meanings = [tuple(meaning.items()) for meaning in means.values()]
         self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
         for number, phrase in enumerate(means):
@@ -105,17 +104,21 @@ def _shortened(word: str) -> set[str]:
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
-def _said_for(
-    groups: Iterable[Sequence[str]], known: Mapping[str, Any]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield what is said, each with the known terms that it may stand for."""
-    for group in groups:
-        rows = {
-            phrase: terms_of(phrase, any(word.common for word in words_in(phrase)))
-            for phrase in group
-        }
-        meant = [term for terms in rows.values() for term in terms if term in known]
-        if meant:
-            for terms in rows.values():
-                for term in terms:
-                    yield term, [other for other in meant if other not in terms]
+def _related(known: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield terms that may stand for known ones, each with that one and how sure it is."""
+    for sure, group in _groups():
+        meant = [(own, term) for own in group for term in own if term in known]
+        for own in group if meant else ():
+            yield from ((said, term, sure) for said in own for home, term in meant if home != own)
+
+
+@cache
+def _groups() -> tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]:
+    """Return how sure each group of related phrases is, with the terms of each phrase."""
+    lists = ((SYNONYM, synonym_groups()), (FIELD, fields()))
+    return tuple((sure, tuple(map(_terms, group))) for sure, groups in lists for group in groups)
+
+
+def _terms(phrase: str) -> tuple[str, ...]:
+    # With its commonest words: what goes up rises, but what goes does not.
+    return tuple(terms_of(phrase, strict=any(word.common for word in words_in(phrase))))
