@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from nodes.telemetry import cache_read
 from server.cache.port import Cache, Counts
 
 LARGEST = 2**18
@@ -54,7 +55,9 @@ class Shelf:
 
     def judge(self, found: Envelope | None, version: str) -> Any:
         """Return the data of an envelope of that version, which counts as a hit; else None."""
-        if found is None or found["version"] != version:
+        is_right = found is not None and found["version"] == version
+        cache_read(self._kind, hit=is_right)
+        if found is None or not is_right:
             self.counts.misses += 1
             return None
         self.counts.hits += 1
