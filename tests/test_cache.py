@@ -12,9 +12,9 @@ import pytest
 from redis.asyncio import Redis
 
 from journeys import ConfigurationError
-from server.cache import Cache, Counts, MemoryCache, RedisCache, Shelf
+from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.port import CacheUnavailableError
-from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS
+from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS, RedisCache
 from server.cache.shelf import LARGEST
 from tests.proxy import Proxy
 from tests.redis import RedisServer

@@ -39,7 +39,7 @@ def load(
 
     async def stored() -> list[Loaded]:
         async with _opened(store) as (definitions, cache):
-            active = [one for one in await definitions.active()]
+            active = await definitions.active()
             there = [Draft.of(one, await definitions.body(one)) for one in active]
             loaded = await definitions.load(drafts_at(paths, there))
             shelf = Shelf(cache, SHELF)
@@ -131,5 +131,3 @@ async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]
 
 def _say(text: str) -> None:
     out.print(text, markup=False, soft_wrap=True)
-
-

@@ -87,10 +87,14 @@ def _twice(found: dict[Path, Draft]) -> Iterator[str]:
 
 def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]:
     """Yield what is wrong between journeys and guidelines once these are stored."""
+    stored = list(stored)
     drafts = {draft.id: draft for draft in stored}
     files = {draft.id: file for file, draft in found.items()}
     drafts |= {draft.id: draft for draft in found.values()}
+    as_before = read_all([one for one in stored if one.id not in files]).faults
     for id_, faults in read_all(list(drafts.values())).faults.items():
+        if faults == as_before.get(id_):
+            continue
         if file := files.get(id_):
             yield from _placed(file, faults)
         else:
