@@ -55,13 +55,11 @@ class Shelf:
 
     def judge(self, found: Envelope | None, version: str) -> Any:
         """Return the data of an envelope of that version, which counts as a hit; else None."""
-        is_right = found is not None and found["version"] == version
-        cache_read(self._kind, hit=is_right)
-        if found is None or not is_right:
-            self.counts.misses += 1
-            return None
-        self.counts.hits += 1
-        return found["data"]
+        hit = found is not None and found["version"] == version
+        self.counts.hits += hit
+        self.counts.misses += not hit
+        cache_read(f"{self._kind}s", hit=hit)
+        return found["data"] if found and hit else None
 
     def seal(self, name: str, version: str, data: Any) -> bytes:
         """Return data, or a dataclass of it, as it is kept under a name."""
