@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from journeys import (
-    NEVER,
     Guideline,
+    IntentTrigger,
     Journey,
     Pathway,
     ReturnToPrevious,
     Texts,
     Transition,
-    IntentTrigger,
     Validation,
 )
 from nodes.llm import asking
@@ -25,7 +24,6 @@ from tests.flow_control.desk import (
     POLITE,
     SAFE,
     VALID,
-    DeskPath,
     desk,
     kinds,
     rewritten,
@@ -64,6 +62,10 @@ async def history(conversation: Any) -> list[str]:
     session = await conversation.journey.get_session_state()
     said = session.conversation_history
     return [message["content"] for message in said if message["role"] == "assistant"]
+
+
+def _shouts(message: str, context: Any) -> bool:
+    return "!" in message
 
 
 # Without a model
@@ -114,7 +116,9 @@ async def test_a_forbidden_phrase_is_replaced_by_the_safe_reply(chat: Talk, repl
     assert await history(talk) == [SAFE]
 
 
-@pytest.mark.parametrize("reply", ["I am unguaranteed.", "We will pay-roll"], ids=["word", "hyphen"])
+@pytest.mark.parametrize(
+    "reply", ["I am unguaranteed.", "We will pay-roll"], ids=["word", "hyphen"]
+)
 async def test_a_phrase_counts_as_whole_words(chat: Talk, reply: str) -> None:
     talk = await chat(desk(NO_PROMISE), reply)
     assert (await talk.says("Hi") == reply) is ("unguaranteed" in reply)
@@ -138,7 +142,7 @@ async def test_a_required_phrase_must_be_there(chat: Talk) -> None:
 
 
 async def test_phrases_of_a_guideline_count_while_it_holds(chat: Talk) -> None:
-    rule = Guideline(id="calm", action="Calm.", when=lambda said, _: "!" in said, forbids=["sue"])
+    rule = Guideline(id="calm", action="Calm.", when=_shouts, critical=True, forbids=["sue"])
     talk = await chat(desk(rule), "You may sue.", "You may sue.")
 
     assert await talk.says("Hello") == "You may sue."
@@ -289,9 +293,7 @@ async def test_no_rule_no_call(chat: Talk) -> None:
             (Pathway,),
             {"__agents__": ["clerk"], "__return_behavior__": ReturnToPrevious()},
         )
-        talk = await chat(
-            desk(HelpPath=help_path, __transitions__=moves), "Good day.", model=model
-        )
+        talk = await chat(desk(HelpPath=help_path, __transitions__=moves), "Good day.", model=model)
         await talk.says("Hi")
 
         assert kinds(model) == ["understanding"]
@@ -310,7 +312,14 @@ GARBAGE = [
 
 @pytest.mark.parametrize(
     "answer",
-    [Fault.status(500), Fault.hang(), Fault.bad_json(), Fault.huge(), Fault.empty_content(), *GARBAGE],
+    [
+        Fault.status(500),
+        Fault.hang(),
+        Fault.bad_json(),
+        Fault.huge(),
+        Fault.empty_content(),
+        *GARBAGE,
+    ],
     ids=["500", "hang", "bad JSON", "huge", "empty", "text", "words", "over one", "no list"],
 )
 async def test_a_check_that_fails_lets_the_reply_out_flagged(chat: Talk, answer: Any) -> None:
@@ -383,10 +392,11 @@ async def test_a_turn_that_fails_is_answered_and_checked(
 
 @pytest.mark.timeout(30)
 async def test_a_long_hostile_reply_is_checked_whole(chat: Talk) -> None:
-    hostile = "\u202e4\u200b" * 10_000 + " 12 34" * 5_000 + f" \u202a{CARD}\u202c guaranteed"
-    talk = await chat(desk(), hostile)
-    said = await talk.says("Hi")
+    hostile = "\u202e4\u200b" * 10_000 + " 12 34" * 4_000 + f" \u202a{CARD}\u202c guaranteed"
+    talk = await chat(desk(NO_PROMISE), hostile, hostile.replace("guaranteed", "paid"))
 
+    assert await talk.says("Hi") == SAFE
+    said = await talk.says("Hi")
     assert CARD not in said
-    assert said.endswith("\u202a[card number]\u202c guaranteed")
-    assert (await chat(desk(NO_PROMISE), hostile, session_id="s-2")).path == []
+    assert said.endswith("\u202a[card number]\u202c paid")
+    assert said.startswith("\u202e4\u200b")
