@@ -360,7 +360,7 @@ async def test_what_is_known_to_be_wrong_stays_back_if_nobody_can_rewrite_it(
 
 
 async def test_if_the_second_check_fails_what_was_rewritten_goes_out_flagged(chat: Talk) -> None:
-    answers = [verdict(0.9, "it is rude"), rewritten("Good day."), Fault.status(500)]
+    answers = (verdict(0.9, "it is rude"), rewritten("Good day."), Fault.status(500))
     with ScriptedModel(*answers) as model:
         talk = await chat(desk(POLITE), "Go away.", model=model)
 
