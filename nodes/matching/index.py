@@ -246,7 +246,7 @@ def _scores(hits: Iterable[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
 
 
 # By identity, which is quicker than comparing thousands, and sound: what it holds keeps them alive.
-@cached(LRUCache[int, "tuple[tuple[GuidelineSpec, ...], Index]"](64), key=id, lock=Lock())
+@cached(LRUCache[int, "tuple[tuple[GuidelineSpec, ...], Index]"](512), key=id, lock=Lock())
 def _indexed(guidelines: tuple[GuidelineSpec, ...]) -> tuple[tuple[GuidelineSpec, ...], Index]:
     return guidelines, Index(guidelines)
 
