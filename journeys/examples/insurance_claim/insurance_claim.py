@@ -80,7 +80,9 @@ def assess(ask: Ask) -> Ask:
     found = ask["tool_results"]["estimate"]
     if "failed" in found:
         return _say(ask, f"I cannot work that out just now. Please call {HOTLINE}.")
-    if "estimate" in ask["context"] and re.search(r"\b(yes|do so|please do)\b", ask["message"], re.I):
+    if "estimate" in ask["context"] and re.search(
+        r"\b(yes|do so|please do)\b", ask["message"], re.I
+    ):
         return {"response": "I am filing it.", "agreed": True}
     if not found["covered"]:
         damage = ask["context"]["damage"]
