@@ -61,7 +61,7 @@ def report(ask: Ask) -> Ask:
     known = {name: value for name, value in heard.items() if value is not None}
     if number:
         try:
-            find_policy(known["policy_number"])
+            find_policy(number[0])
         except LookupError:
             return _say(ask, f"I find no policy {number[0]}. What is the number?")
     have = {**context, **known}
