@@ -12,8 +12,10 @@ from typing import Any
 
 from journeys import Journey, PatternPipeline
 from journeys.examples import healthcare_referral as referral
+from journeys.examples import insurance_claim as claims
 from journeys.examples import parcel_refund as refund
 from journeys.examples import pipelines
+from journeys.examples import telecom_support as support
 from nodes.llm.models import is_configured
 
 
@@ -30,7 +32,9 @@ def _pipeline(name: str) -> Any:
 
 
 healthcare_referral = _compiled(referral.HealthcareReferral, referral)
+insurance_claim = _compiled(claims.InsuranceClaim, claims)
 parcel_refund = _compiled(refund.ParcelRefund, refund)
+telecom_support = _compiled(support.TelecomSupport, support)
 
 bank_phone_desk = _pipeline("bank_phone_desk")
 build_or_buy = _pipeline("build_or_buy")

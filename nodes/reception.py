@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from journeys import JourneySpec, ModelError
+from journeys.reader import journey_id
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.services import Services
@@ -42,7 +43,8 @@ def _offer(part: JourneySpec) -> str:
 
     A class is named for its author; what its id says in words is for anybody.
     """
-    name = part.id.replace("_", " ").capitalize() if part.name.isidentifier() else part.name
+    is_class = journey_id(part.name) == part.id
+    name = part.id.replace("_", " ").capitalize() if is_class else part.name
     purpose = _SENTENCE.split(" ".join(part.purpose.split()), maxsplit=1)[0]
     return f"{name}: {purpose}" if purpose else name
 

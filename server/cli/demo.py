@@ -1,4 +1,4 @@
-"""`journeygraph demo`: the healthcare referral conversation, and what changes in each turn."""
+"""`journeygraph demo`: the conversation of an example, and what changes in each turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphs.drawing import terminal
 from journeys import JourneyConfig, JourneyResponse
 from server.cli.draw import Format, drawn
 from server.cli.edge import CommandError, interruptible
-from server.cli.finding import Found, find
+from server.cli.finding import NAMES, Found, find
 from server.cli.loading import file_of
 from server.cli.rendering import (
     announce,
@@ -37,20 +37,21 @@ _WORD_PAUSE = 0.02
 
 
 def demo(
+    name: Annotated[str, typer.Argument(metavar="[JOURNEY]", help=NAMES)] = _EXAMPLE,
     fast: Annotated[bool, typer.Option("--fast", help="Do not pause between words.")] = False,
     svg: Annotated[
         Path | None, typer.Option("--svg", help="Also write the picture to this file.")
     ] = None,
 ) -> None:
-    """Hold the healthcare referral conversation: five turns, with what each of them changes.
+    """Hold the conversation of a journey, its DEMO_MESSAGES, with what each turn changes.
 
     Nothing is kept; without a model configured, no network is used.
     """
-    found = find(_EXAMPLE)
+    found = find(name)
     config = Settings().config("memory://demo")
     announce(config, found.journey.spec)
     if not found.demo_messages:
-        raise CommandError(f"The example '{_EXAMPLE}' has no DEMO_MESSAGES.")
+        raise CommandError(f"'{name}' has no DEMO_MESSAGES: a list of what is said.")
     interruptible()
     asyncio.run(_hold(found, config, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
     _show_picture(found, svg)

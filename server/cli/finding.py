@@ -168,6 +168,9 @@ def find(name: str) -> Found:
 
 def _example(name: str) -> Found:
     module = module_named(f"{examples.__name__}.{name}")
+    file = Path(module.__file__ or "").with_name(f"{name}.yaml")
+    if file.is_file():
+        return Found(name, journey_at(file), module)
     declared = journeys_in(module)
     if not declared:
         raise CommandError(f"The example '{name}' has no journey in it.")
