@@ -1,21 +1,36 @@
-"""Flow control: how definitions are loaded, and what is kept of them and of sessions."""
+"""Flow control, the scenarios "Journey definition loading" and "Guideline loading".
+
+Files become journeys; definitions in a real Postgres, with copies in a real Redis or Valkey, are
+served by every process, and followed.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from ruamel.yaml import YAML
 
-from journeys import JourneyDefinitionError, load_journey
+from graphs.definitions import Definitions
+from journeys import JourneyConfig, JourneyDefinitionError, load_journey
 from nodes.llm.scripted import leads_to, rules_hold
+from server.cache import open_cache
+from server.stored.files import drafts_at
+from server.stored.given import Given
+from tests import watching
+from tests.api import Api, serving, wired
 from tests.flow_control import line as the_line
 from tests.flow_control.line import HAPPY, asked, held, kinds, system
+from tests.redis import RedisServer
+from tests.watching import Watch
 
 server, scripted, line = the_line.server, the_line.scripted, the_line.line
+watch = watching.watch
 
 CLAIM = """\
 id: claim
@@ -62,6 +77,11 @@ DESK = """\
 id: desk
 journeys: [claim.yaml, sales.json]
 otherwise: ask
+"""
+RULES = """\
+guidelines:
+  - {id: thanks, condition: says thanks, action: thank them, keywords: [thanks]}
+  - {id: old_rule, condition: says thanks, action: bow, keywords: [thanks], enabled: false}
 """
 
 
@@ -154,3 +174,108 @@ async def test_definition_loading_of_a_json_journey_is_activated_too(
 
         assert chat.last.metadata["journey_id"] == "sales"
         assert "Name no price." in system(script.calls[1])
+
+
+# Definitions in Postgres, with copies in Redis
+
+
+async def stored(url: str, folder: Path) -> None:
+    """Put all files of a folder into the database, as `journeygraph load` does."""
+    definitions = await Definitions.open(JourneyConfig(persistence=url))
+    try:
+        await definitions.load(drafts_at([str(folder)], []))
+    finally:
+        await definitions.close()
+
+
+@pytest.fixture
+async def redis(redis_server: RedisServer) -> AsyncIterator[Redis]:
+    """A Redis without a definition: the tests' own is shared, and so is its tenant."""
+    client = Redis.from_url(redis_server.url)
+    await _emptied(client)
+    yield client
+    await _emptied(client)
+    await client.aclose()
+
+
+async def _emptied(client: Redis) -> None:
+    async for key in client.scan_iter("jg:default:definition:*"):
+        await client.delete(key)
+
+
+@pytest.fixture
+def process(postgres_url: str, redis_server: RedisServer) -> Callable[..., Any]:
+    """Begin a process that serves what is in the database: `async with process() as api`."""
+
+    @asynccontextmanager
+    async def begin() -> AsyncIterator[Api]:
+        wiring = wired(url=postgres_url, model=None)
+        wiring.journeys = {}
+        wiring.given = Given(tools={"find_policy": find_policy})
+        wiring.cache = open_cache(redis_server.url)
+        async with serving(wiring) as running:
+            yield running
+
+    return begin
+
+
+@pytest.mark.timeout(30)
+async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_expiry(
+    process: Callable[..., Any],
+    scripted: Callable[..., Any],
+    watch: Watch,
+    desk: Path,
+    postgres_url: str,
+    redis: Redis,
+) -> None:
+    """A second process finds them there; with guidelines of all scopes, but no disabled one."""
+    (desk / "rules.yaml").write_text(RULES)
+    await stored(postgres_url, desk)
+    async with process() as first:
+        assert {"claim", "sales", "desk"} <= set(first.wiring.journeys)
+        keys = [key async for key in redis.scan_iter("jg:default:definition:*")]
+        assert len(keys) == 4
+        assert [await redis.ttl(key) for key in keys] == [-1] * 4
+    assert looked_up(watch) == [("miss", 4)]
+
+    async with process() as second:
+        assert looked_up(watch) == [("hit", 4)]
+        answers = (rules_hold("thanks", "upset"), HAPPY)
+        with scripted(*answers) as script:
+            session = await second.begin("claim", context={"policy_number": "P-17"})
+            reply = await second.says(session, "Thanks, but I am upset")
+        # Of the journey, of all journeys by its own file, and of all by a file of guidelines.
+        assert reply["metadata"]["guidelines"] == ["upset", "known", "thanks"]
+        assert "old_rule" not in script.calls[0].text
+        assert "bow" not in system(script.calls[1])
+
+
+@pytest.mark.timeout(30)
+async def test_definitions_that_are_loaded_later_hold_from_the_next_turn_on_in_every_process(
+    process: Callable[..., Any],
+    scripted: Callable[..., Any],
+    desk: Path,
+    postgres_url: str,
+    redis: Redis,
+) -> None:
+    await stored(postgres_url, desk)
+    async with process() as one, process() as other:
+        with scripted(HAPPY, HAPPY) as script:
+            session = await one.begin("sales")
+            await one.says(session, "Hello")
+            assert "Name no price." in system(script.calls[0])
+
+            changed = {"offer": {"action": "Name a price.", "complete_when": "never"}}
+            (desk / "sales.json").write_text(json.dumps({**SALES, "states": changed}))
+            await stored(postgres_url, desk)
+            await other.says(session, "Hello again")
+            assert "Name a price." in system(script.calls[1])
+
+
+def looked_up(watch: Watch) -> list[tuple[str, int]]:
+    """What looks for definitions came to, since the last time that this was asked."""
+    return [
+        (labels["journeygraph.cache.result"], count)
+        for labels, count in watch.points("journeygraph.cache.read")
+        if labels["journeygraph.cache.name"] == "definition"
+    ]
