@@ -7,6 +7,7 @@ served by every process, and followed.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -190,17 +191,10 @@ async def stored(url: str, folder: Path) -> None:
 
 @pytest.fixture
 async def redis(redis_server: RedisServer) -> AsyncIterator[Redis]:
-    """A Redis without a definition: the tests' own is shared, and so is its tenant."""
+    """The Redis itself, which all tests share."""
     client = Redis.from_url(redis_server.url)
-    await _emptied(client)
     yield client
-    await _emptied(client)
     await client.aclose()
-
-
-async def _emptied(client: Redis) -> None:
-    async for key in client.scan_iter("jg:default:definition:*"):
-        await client.delete(key)
 
 
 @pytest.fixture
@@ -224,25 +218,25 @@ async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_
     process: Callable[..., Any],
     scripted: Callable[..., Any],
     watch: Watch,
-    desk: Path,
+    tmp_path: Path,
     postgres_url: str,
     redis: Redis,
 ) -> None:
     """A second process finds them there; with guidelines of all scopes, but no disabled one."""
-    (desk / "rules.yaml").write_text(RULES)
-    await stored(postgres_url, desk)
+    claim, rules = f"claim_{uuid.uuid4().hex}", f"rules_{uuid.uuid4().hex}"
+    (tmp_path / f"{claim}.yaml").write_text(CLAIM.replace("id: claim", f"id: {claim}"))
+    (tmp_path / f"{rules}.yaml").write_text(RULES)
+    await stored(postgres_url, tmp_path)
     async with process() as first:
-        assert {"claim", "sales", "desk"} <= set(first.wiring.journeys)
-        keys = [key async for key in redis.scan_iter("jg:default:definition:*")]
-        assert len(keys) == 4
-        assert [await redis.ttl(key) for key in keys] == [-1] * 4
-    assert looked_up(watch) == [("miss", 4)]
+        assert list(first.wiring.journeys) == [claim]
+        keys = [f"jg:default:definition:{name}" for name in (claim, rules)]
+        assert [await redis.ttl(key) for key in keys] == [-1, -1]
+    assert looked_up(watch) == [("miss", 2)]
 
     async with process() as second:
-        assert looked_up(watch) == [("hit", 4)]
-        answers = (rules_hold("thanks", "upset"), HAPPY)
-        with scripted(*answers) as script:
-            session = await second.begin("claim", context={"policy_number": "P-17"})
+        assert looked_up(watch) == [("hit", 2)]
+        with scripted(rules_hold("thanks", "upset"), HAPPY) as script:
+            session = await second.begin(claim, context={"policy_number": "P-17"})
             reply = await second.says(session, "Thanks, but I am upset")
         # Of the journey, of all journeys by its own file, and of all by a file of guidelines.
         assert reply["metadata"]["guidelines"] == ["upset", "known", "thanks"]
@@ -254,20 +248,21 @@ async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_
 async def test_definitions_that_are_loaded_later_hold_from_the_next_turn_on_in_every_process(
     process: Callable[..., Any],
     scripted: Callable[..., Any],
-    desk: Path,
+    tmp_path: Path,
     postgres_url: str,
-    redis: Redis,
 ) -> None:
-    await stored(postgres_url, desk)
+    sales = {**SALES, "id": f"sales_{uuid.uuid4().hex}"}
+    (tmp_path / "sales.json").write_text(json.dumps(sales))
+    await stored(postgres_url, tmp_path)
     async with process() as one, process() as other:
         with scripted(HAPPY, HAPPY) as script:
-            session = await one.begin("sales")
+            session = await one.begin(str(sales["id"]))
             await one.says(session, "Hello")
             assert "Name no price." in system(script.calls[0])
 
             changed = {"offer": {"action": "Name a price.", "complete_when": "never"}}
-            (desk / "sales.json").write_text(json.dumps({**SALES, "states": changed}))
-            await stored(postgres_url, desk)
+            (tmp_path / "sales.json").write_text(json.dumps({**sales, "states": changed}))
+            await stored(postgres_url, tmp_path)
             await other.says(session, "Hello again")
             assert "Name a price." in system(script.calls[1])
 
