@@ -58,7 +58,7 @@ class Shelf:
         hit = found is not None and found["version"] == version
         self.counts.hits += hit
         self.counts.misses += not hit
-        cache_read(f"{self._kind}s", hit=hit)
+        cache_read(self._kind, hit=hit)
         return found["data"] if found and hit else None
 
     def seal(self, name: str, version: str, data: Any) -> bytes:
