@@ -114,5 +114,11 @@ def _journey_of(new: NewSession, wiring: Wiring) -> str:
     raise Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "journey_id_required",
-        f"There are several journeys here. Name one: {', '.join(wiring.journeys)}.",
+        _which(list(wiring.journeys)),
     )
+
+
+def _which(journeys: list[str]) -> str:
+    if not journeys:
+        return "There is no journey here yet."
+    return f"There are several journeys here. Name one: {', '.join(journeys)}."
