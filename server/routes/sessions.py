@@ -8,11 +8,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from graphs.auditing import audited_turns
 from server.cursors import cursor_of, place_of
 from server.deps import OpenSession, StandingSession, UpToDate, Wired, known_journey
 from server.problems import Problem
 from server.routing import ApiRoute, ContextRoute
 from server.schemas import (
+    Audit,
     Context,
     History,
     NewSession,
@@ -91,6 +93,14 @@ async def context(session: StandingSession, wiring: Wired, name: str | None = No
 async def versions(session: OpenSession) -> Versions:
     """List every version of a session: its start, turns, failures and rollbacks."""
     return Versions(session_id=session.session_id, versions=await session.versions())
+
+
+@router.get("/{session_id}/audit")
+async def audit(session: OpenSession) -> Audit:
+    """Return every turn with what moved it, the guidelines that held, and how it was checked."""
+    events, checks = await session.audit(), await session.checks()
+    turns = audited_turns(await session.versions(), events, checks)
+    return Audit.of(session.session_id, turns)
 
 
 @router.post("/{session_id}/rollback")
