@@ -74,6 +74,8 @@ SAID = [
     # hyphens and apostrophes
     ("e-mail", "an email"),
     ("email", "by e-mail"),
+    ("check-up", "my checkup"),
+    ("checkup", "for a check-up"),
     ("rear-ended", "they rear ended me"),
     ("can't afford", "we cant afford it"),
     ("what's on", "what\u2019s on today"),
@@ -222,6 +224,9 @@ def test_a_keyword_that_holds_by_itself_must_be_said_as_it_is_written() -> None:
     assert holding(rules, "I am NOT happy with the bills") == ["end", "bill"]
     assert holding(rules, "happy, not!") == []
     assert holding(rules, "so happy about the invoice, and the blil") == []
+    prices = [rule("up", "go up", condition=""), rule("poor", "can't pay", condition="")]
+    assert holding(prices, "It rises!") == []
+    assert holding(prices, "it went up, and we cant pay") == ["up", "poor"]
 
 
 def test_a_candidate_tells_by_which_keywords_it_was_found() -> None:
