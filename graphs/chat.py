@@ -14,7 +14,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from nodes.context import apply_ops
-from nodes.state import Message, Output, Position, Turn, add_messages
+from nodes.messages import Message, add_messages
+from nodes.state import Output, Position, Turn
 
 _TYPES = {"user": "human", "assistant": "ai"}
 

@@ -34,6 +34,7 @@ from journeys.spec import MAX_HOPS
 from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
 from nodes.llm.models import open_models
+from nodes.matching.index import index_of
 from nodes.services import Services
 from nodes.settle import settle
 from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
@@ -73,6 +74,7 @@ def build(
     """
     if not spec.entry:
         raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+    index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)

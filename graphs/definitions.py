@@ -23,7 +23,7 @@ _TRIES = 8
 
 
 class UnknownDefinitionError(StateError):
-    """No definition of that id is active."""
+    """There is no such definition, or it is not what was stored."""
 
 
 class Definitions:
@@ -83,7 +83,7 @@ class Definitions:
         """Return the stored text of a version, as `Draft.of` reads it.
 
         Raises:
-            StateError: It is not there any more, or not what was stored.
+            UnknownDefinitionError: It is not there any more, or not what was stored.
         """
         rows = await self._store.read(
             statements.BODY,
@@ -92,7 +92,7 @@ class Definitions:
             version_is=definition.version,
         )
         if not rows or digest_of(rows[0]["body"]) != definition.digest:
-            raise StateError(
+            raise UnknownDefinitionError(
                 f"Version {definition.version} of '{definition.id}' was removed from the store, or "
                 "changed in it by hand."
             )

@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs import statements, validation_audit
+from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
+from graphs.history import History
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
-from graphs.ledger import now, transcript_of
+from graphs.ledger import now
 from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
 from graphs.session_context import OnCommit, SessionContext
@@ -24,17 +25,12 @@ from graphs.streams import events_of
 from graphs.tools import check_tools
 from graphs.turns import Tell, begin, take
 from journeys import (
-    AuditEntry,
-    CheckEntry,
-    FieldVersion,
     JourneyConfig,
     JourneyDefinitionError,
     JourneyEvent,
     JourneyResponse,
     JourneySession,
     SessionNotStartedError,
-    TranscriptEntry,
-    VersionInfo,
 )
 from nodes.checking.outlet import Outlet
 from nodes.llm.models import Models, check_model, is_configured, open_models
@@ -46,7 +42,7 @@ if TYPE_CHECKING:
     from journeys import Journey
 
 
-class PathwayManager:
+class PathwayManager(History):
     """Runs one session of a journey (REQ-PM-001).
 
     Turns of a session are taken one at a time, in the order in which they came; each is committed
@@ -200,33 +196,6 @@ class PathwayManager:
         """Return the context, and with it where the session stands and since when."""
         session, head = await self._known()
         return await session.context(head)
-
-    async def versions(self) -> builtins.list[VersionInfo]:
-        """Return every version of the session, oldest first."""
-        session, _ = await self._known()
-        return [session.scribe.version(row) for row in await session.ledger()]
-
-    async def transcript(self) -> builtins.list[TranscriptEntry]:
-        """Return all that was said, oldest first, also what a rollback took back."""
-        return transcript_of(await self.versions())
-
-    async def context_history(self, name: str) -> builtins.list[FieldVersion]:
-        """Return every value that a context name has had, oldest first; None where it was gone."""
-        session, _ = await self._known()
-        return session.scribe.history_of(name, await session.ledger())
-
-    async def audit(self) -> builtins.list[AuditEntry]:
-        """Return the audit of the session, oldest first."""
-        await self._late.written()
-        session, _ = await self._known()
-        rows = await session.store.read(statements.AUDIT, session=self.session_id)
-        return [session.scribe.audit_entry(row) for row in rows]
-
-    async def checks(self) -> builtins.list[CheckEntry]:
-        """Return how replies of the session were checked, oldest first."""
-        session, _ = await self._known()
-        rows = await session.store.read(validation_audit.OF_SESSION, session=self.session_id)
-        return [session.scribe.check_entry(row) for row in rows]
 
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one; what came between stays.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -224,7 +225,7 @@ async def open_session(
     key = config.encryption_key if spec.sensitive else None
     store = await open_store(config.persistence, key, config.database_pool_size)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
-    built_in = (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
+    built_in = _built_in(spec, config, saver)
     graph = store.graphs.get(built_in)
     if graph is None:
         graph = build(spec, config).compile(checkpointer=used, name=spec.id)
@@ -232,6 +233,24 @@ async def open_session(
     ttl, keep = config.session_ttl_seconds, config.keep_versions
     scribe = Scribe(spec, session_id, store.seal, ttl, keep)
     return Session(session_id, spec, store, used, graph, scribe, on_commit)
+
+
+async def prepare(store: Store, spec: JourneySpec, config: JourneyConfig) -> None:
+    """Compile a journey for a store in a thread, before its first session asks for it.
+
+    Raises:
+        JourneyDefinitionError: It cannot be compiled.
+    """
+
+    def compiled() -> Graph:
+        graph: Graph = build(spec, config).compile(checkpointer=store.saver, name=spec.id)
+        return graph
+
+    store.graphs[_built_in(spec, config, None)] = await asyncio.to_thread(compiled)
+
+
+def _built_in(spec: JourneySpec, config: JourneyConfig, saver: Any) -> tuple[Any, ...]:
+    return (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
 
 
 def _retrying(config: JourneyConfig) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
 from graphs.stages import Graph
 from graphs.statements import Row, Sql, Statement
-from journeys import StateError
+from journeys import JourneySpec, StateError
 from journeys.store_url import is_server
 
 _BUSY_SECONDS = 5.0
@@ -77,6 +77,11 @@ class Store:
                 return
             async with self.saver.leases.of(session_id) as head:
                 yield head
+
+    def forget_graphs(self, spec: JourneySpec) -> None:
+        """Let go of the graphs of a journey that is replaced; turns that run keep theirs."""
+        for key in [key for key in self.graphs if key[0] is spec]:
+            del self.graphs[key]
 
     async def head(self, session_id: str) -> Row | None:
         """Return the session's row with the checkpoint of its head; None if it is not there."""

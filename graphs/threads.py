@@ -10,7 +10,8 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from nodes.inputs import inputs_of
-from nodes.state import Message, Output, Update, add_notes, add_results, said
+from nodes.messages import Message, said
+from nodes.state import Output, Update, add_notes, add_results
 
 _NEW = "__new"
 """Marks inputs that were given to this run: a saver keeps those of the last one."""

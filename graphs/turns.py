@@ -26,8 +26,9 @@ from journeys import JourneyConfig, JourneyEvent, JourneyResponse, ModelError
 from nodes.context import Op
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
+from nodes.messages import Message
 from nodes.services import Services
-from nodes.state import PARTING, Message, Turn
+from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.understand import new_turn
 

@@ -13,7 +13,8 @@ from journeys import CheckEntry
 from nodes.state import Turn
 
 _WRITTEN = [column.name for column in validation_audit.c if column.name != "id"]
-ADD = Sql.of(insert(validation_audit).values({name: bindparam(name) for name in _WRITTEN}))
+# Inline: SQLAlchemy would have the id returned, and the store adds a RETURNING of its own.
+ADD = Sql.of(insert(validation_audit).inline().values({name: bindparam(name) for name in _WRITTEN}))
 _OF_SESSION = validation_audit.c.session_id == bindparam("session")
 OF_SESSION = Sql.of(select(validation_audit).where(_OF_SESSION).order_by(validation_audit.c.id))
 FORGET = Sql.of(delete(validation_audit).where(_OF_SESSION))

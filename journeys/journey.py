@@ -35,12 +35,10 @@ class Journey:
 
     The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
     first), `__transitions__`, `__version__` (default: a hash of the definition), `__sensitive__`
-    (everything stored is encrypted), and what controls the flow (docs/flow-control.md):
-    `__guidelines__`, `__validation__`, `__safe_reply__` (said in place of a reply that breaks
-    them), `__degrade__` (what is done when the journey itself fails: "canned", "freeform" or
-    "refuse"), `__model__` (OpenAI model of its agents), and among other journeys `__activation__`
-    (what starts it) and `__shared__` (what it leaves to them). It is read once, into a frozen
-    `spec`.
+    (everything stored is encrypted), `__model__` (OpenAI model of its agents), and what controls
+    the flow (docs/flow-control.md): `__guidelines__`, `__validation__`, `__safe_reply__`,
+    `__degrade__`, and among other journeys `__activation__` and `__shared__`. It is read once, into
+    a frozen `spec`.
     A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
     bases and plain mixins as well; `NamePath = None` takes an inherited one away.
 

@@ -115,24 +115,21 @@ class Signature:
             >>> Echo = Signature.define(
             ...     "Echo",
             ...     inputs={"said": (str, InputField(desc="what was said"))},
-            ...     outputs={"response": (str, OutputField(desc="the same"))},
-            ... )
+            ...     outputs={"response": (str, OutputField(desc="the same"))})
             >>> list(Echo().inputs)
             ['said']
         """
         _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
         _refuse([f"{name}.{f}: it is an input and an output." for f in inputs if f in outputs])
         fields = {**inputs, **outputs}
-        body: dict[str, Any] = {field: declared for field, (_, declared) in fields.items()}
-        body["__annotations__"] = {field: annotation for field, (annotation, _) in fields.items()}
-        body["__doc__"] = instructions
-        body["__intent__"] = intent
-        body["__guidelines__"] = list(guidelines)
-        return type(name, (cls,), body)
+        body = {field: declared for field, (_, declared) in fields.items()}
+        annotations = {field: annotation for field, (annotation, _) in fields.items()}
+        told = {"__doc__": instructions, "__intent__": intent, "__guidelines__": list(guidelines)}
+        return type(name, (cls,), {**body, **told, "__annotations__": annotations})
 
     @classmethod
     def of(cls, spec: SignatureSpec) -> Self:
-        """Return a signature over a spec that was made elsewhere."""
+        """Return a signature over a spec made elsewhere."""
         return cls()._with(spec)
 
     @property
@@ -290,9 +287,8 @@ def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[str]]:
     try:
         return typing.get_type_hints(cls, include_extras=True), []
     except Exception as error:  # whatever the text of an annotation does when it is evaluated
-        said = f"{type(error).__name__}: {error}"
-        remedy = "Import what it names at the top of the module."
-        return {}, [f"{cls.__name__}: an annotation cannot be resolved ({said}). {remedy}"]
+        said = f"an annotation cannot be resolved ({type(error).__name__}: {error})"
+        return {}, [f"{cls.__name__}: {said}. Import what it names at the top of the module."]
 
 
 def _declared_fields(cls: type[Signature]) -> dict[str, Field]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from journeys.io_fields import SignatureSpec
+from nodes.messages import text_of
 from nodes.plain import plain
-from nodes.state import text_of
 
 
 def outputs_of(result: Any) -> dict[str, Any]:

@@ -6,30 +6,15 @@ all of it. The state is a bounded window; the whole history is in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from nodes.context import Op, apply_ops
-
-WINDOW = 40
-"""Messages kept in the state: the last twenty turns."""
+from nodes.messages import Message, add_messages
 
 PARTING = "\n\n"
 """What stands between the replies of one turn."""
-
-_OURS = {"role", "content"}
-_SPEAKERS = ("user", "assistant")
-_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
-
-
-class Message(TypedDict):
-    """One message of the window."""
-
-    role: str
-    content: str
-    id: NotRequired[str]
 
 
 class Frame(TypedDict):
@@ -228,62 +213,6 @@ def add_notes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {**old, **new}
 
 
-def _normal(message: Any) -> Message:
-    """Return a message as a plain dict, from whatever LangGraph takes for one."""
-    ours = type(message) is dict and message.keys() == _OURS
-    if ours and message["role"] in _SPEAKERS and type(message["content"]) is str:
-        return message  # type: ignore[no-any-return]  # as nearly all are
-    if isinstance(message, str):
-        given: Mapping[str, Any] = {"role": "user", "content": message}
-    elif isinstance(message, tuple):
-        given = dict(zip(("role", "content"), message, strict=True))
-    elif not isinstance(message, Mapping):
-        given = {"role": message.type, "content": message.content, "id": message.id}
-    else:
-        given = {**message, "role": message.get("role") or message.get("type", "user")}
-    role = _ROLES.get(given["role"], given["role"])
-    kept = Message(role=role, content=text_of(given.get("content") or ""))
-    if given.get("id"):
-        kept["id"] = str(given["id"])
-    return kept
-
-
-def _is_said(message: Message) -> bool:
-    said = message["role"] == "assistant" and bool(message["content"])
-    return said or message["role"] == "user"
-
-
-def text_of(content: Any) -> str:
-    """Return the text of a message's content, which LangChain may hold as a list of blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence):
-        blocks = (block if isinstance(block, str) else block.get("text", "") for block in content)
-        return "".join(blocks)
-    return str(content)
-
-
-def _said_in(given: Sequence[Any]) -> list[Message]:
-    return [message for message in map(_normal, given) if _is_said(message)]
-
-
-def said(messages: Sequence[Any]) -> list[Message]:
-    """Return what user and assistant said in messages of LangChain, without their ids."""
-    return [Message(role=m["role"], content=m["content"]) for m in _said_in(messages)]
-
-
-def add_messages(window: list[Message], new: Any) -> list[Message]:
-    """Add what was said to the window; one with a known id replaces it. The oldest fall out.
-
-    A graph around ours may hand over its instructions, calls of tools and their results too. They
-    are its own: nobody said them, and without what `Message` leaves out they are broken.
-    """
-    listed = _said_in(new if isinstance(new, list) else [new])
-    ids = {message["id"] for message in listed if "id" in message}
-    kept = [message for message in window if message.get("id") not in ids or "id" not in message]
-    return [*kept, *listed][-WINDOW:]
-
-
 class SessionInput(TypedDict, total=False):
     """What starts a turn: messages alone are enough."""
 
@@ -327,8 +256,3 @@ class InnerState(PipelineState, total=False):
 
 Update = dict[str, Any]
 """Part of a state, as a step returns it."""
-
-
-def last_said(messages: Sequence[Message]) -> str:
-    """Return what the assistant said last; empty if nothing yet."""
-    return next((m["content"] for m in reversed(messages) if m["role"] == "assistant"), "")

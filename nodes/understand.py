@@ -21,11 +21,12 @@ from nodes.context import Op, checked
 from nodes.guidance import Weighed, bypassed, guidance_of, judged, places_of, watched, weigh
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
+from nodes.messages import last_said
 from nodes.moves import Standing, note, pruned
 from nodes.parts import dated
 from nodes.plain import stamp
 from nodes.services import Services
-from nodes.state import Position, SessionState, Turn, Update, last_said
+from nodes.state import Position, SessionState, Turn, Update
 from nodes.steer import Limits, Steering, steer, unsettled
 from nodes.triggers import free_verdicts
 

@@ -20,6 +20,7 @@ from nodes.llm.checking import Examiner
 from nodes.llm.usage import Usage
 from nodes.services import Services
 from nodes.state import PARTING, Check, SessionState, Turn, Update
+from nodes.telemetry import reply_checked
 
 BYPASSED = "validation_bypassed"
 """Flag of a turn whose reply a model should have judged, and could not."""
@@ -91,6 +92,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
         bypassed=ended.bypassed,
         review=ended.review,
     )
+    reply_checked(services.spec.id, outcome=ended.outcome, bypassed=ended.bypassed)
     return {
         **turn,
         "replies": turn["replies"] if ended.reply == made else [ended.reply],

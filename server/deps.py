@@ -41,7 +41,15 @@ async def _spoken(said: Message) -> str:
     return read(said.message)
 
 
-async def _spec(journey_id: str, wiring: Wired) -> JourneySpec:
+async def _followed(wiring: Wired) -> Wiring:
+    await wiring.follow()
+    return wiring
+
+
+UpToDate = Annotated[Wiring, Depends(_followed)]
+
+
+async def _spec(journey_id: str, wiring: UpToDate) -> JourneySpec:
     return known_journey(wiring, journey_id)
 
 
@@ -59,6 +67,7 @@ async def _listed(session_id: _SessionName, wiring: Wired) -> Listed:
     found = await wiring.directory.found(session_id)
     if found:
         wiring.contexts.saw(found.epoch)
+        await wiring.follow(found.epoch)
     return _ours(found, wiring).listed
 
 
@@ -117,6 +126,8 @@ OpenSession = Annotated[PathwayManager, Depends(_opened)]
 async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
     """Find out what a session knows: from the cache, if that is as new as the database."""
     looked, kept = await wiring.contexts.look(wiring.directory, session_id)
+    if looked:
+        await wiring.follow(looked.epoch)
     found = _ours(looked, wiring)
     listed = found.listed
     cached = not wiring.journeys[listed.journey_id].journey.spec.sensitive

@@ -200,6 +200,14 @@ class Health(BaseModel):
     status: Literal["ok"] = "ok"
 
 
+class Readiness(Health):
+    """That there is work to be done, and what cannot be."""
+
+    definitions_refused: list[str] = Field(
+        description="Definitions that cannot be taken up; what was served before is served on."
+    )
+
+
 class ProblemBody(BaseModel):
     """Why there is no other answer (RFC 9457)."""
 

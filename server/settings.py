@@ -36,6 +36,7 @@ class Settings(BaseSettings):
         openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
         redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process holds its own.
+        definitions: Whether `serve` serves the journeys that are in the database (`load`).
         api_keys: Keys that clients of the HTTP server show, parted by commas.
         docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
             where no API key is set.
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     redis_url: SecretStr | None = None
+    definitions: bool = False
     api_keys: SecretStr | None = None
     docs: bool | None = None
     log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"

@@ -9,12 +9,12 @@ from typing import Any
 
 from graphs.agents import check_all
 from graphs.directory import Directory
+from graphs.drafts import Epoch
 from graphs.manager import PathwayManager
 from graphs.stores import open_store
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
-    Journey,
     JourneyConfig,
     JourneyDefinitionError,
 )
@@ -22,22 +22,23 @@ from nodes.llm.models import is_configured, open_models
 from server.auth import Keys
 from server.cache import Cache, Contexts, MemoryCache, Shelf, open_cache
 from server.cli.finding import Found, example_ids, find
+from server.served import Served
 from server.settings import Settings
+from server.stored.catalogue import Catalogue
+from server.stored.given import Given, given_by
 from server.turns import Turns
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A journey, and the agents and tools that all of its sessions here share."""
-
-    journey: type[Journey]
-    agents: Mapping[str, Any]
-    tools: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Wiring:
-    """What the routes work with; `model` is what `Journey` takes under that name."""
+    """What the routes work with.
+
+    Attributes:
+        model: What `Journey` takes under that name.
+        given: What does the work of the journeys that are stored as definitions; None: those are
+            not served.
+        catalogue: Them, while the app runs.
+    """
 
     config: JourneyConfig
     journeys: dict[str, Served]
@@ -46,8 +47,11 @@ class Wiring:
     turns: Turns
     model: Any = None
     cache: Cache = field(default_factory=MemoryCache)
+    given: Given | None = None
+    catalogue: Catalogue | None = None
     _directory: Directory | None = None
     _contexts: Contexts | None = None
+    _stored: Mapping[str, Served] = field(default_factory=dict)
 
     @property
     def directory(self) -> Directory:
@@ -86,9 +90,12 @@ class Wiring:
             StateError: The store cannot be opened.
         """
         async with AsyncExitStack() as open_:
-            if self.journeys:
+            if self.journeys or self.given:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
+            if self.given:
+                await self._open_catalogue(self.given)
+                open_.push_async_callback(self._close_catalogue)
             if any(served.journey.spec.sensitive for served in self.journeys.values()):
                 config = self.config
                 sealed = await open_store(
@@ -102,6 +109,31 @@ class Wiring:
             open_.push_async_callback(self.turns.finish)
             yield
 
+    async def follow(self, epoch: Epoch | None = None) -> None:
+        """Serve what was loaded up to an epoch; without one, up to now.
+
+        Raises:
+            StateError: The store could not be read.
+        """
+        if self.catalogue is None:
+            return
+        await (self.catalogue.look() if epoch is None else self.catalogue.follow(epoch))
+        self._take_up(self.catalogue)
+
+    async def _open_catalogue(self, given: Given) -> None:
+        self.catalogue = await Catalogue.open(self.config, given, self.cache, self.journeys)
+        self._take_up(self.catalogue)
+
+    async def _close_catalogue(self) -> None:
+        if self.catalogue:
+            await self.catalogue.close()
+
+    def _take_up(self, catalogue: Catalogue) -> None:
+        if catalogue.served is not self._stored:
+            gone = self._stored.keys() - catalogue.served.keys()
+            kept = {id_: one for id_, one in self.journeys.items() if id_ not in gone}
+            self.journeys, self._stored = {**kept, **catalogue.served}, catalogue.served
+
 
 def wire(
     settings: Settings,
@@ -109,6 +141,7 @@ def wire(
     store: str | None = None,
     *,
     examples: bool = True,
+    given: Iterable[str] | None = None,
 ) -> Wiring:
     """Join what the settings and the names say.
 
@@ -117,6 +150,7 @@ def wire(
         names: Journeys as the command line names them.
         store: URL used in place of the settings'.
         examples: Whether no name means all examples.
+        given: Modules with what does the work of stored definitions; with it, those are served.
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
@@ -127,6 +161,7 @@ def wire(
     return Wiring(
         config=settings.config(store),
         journeys=_served(settings, list(names) or (example_ids() if examples else [])),
+        given=None if given is None else given_by(given),
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),

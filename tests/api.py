@@ -19,8 +19,9 @@ from journeys import Journey, JourneyConfig
 from server.app import app_of
 from server.auth import Keys
 from server.patience import PatientProtocol
+from server.served import Served
 from server.turns import Turns
-from server.wiring import Served, Wiring
+from server.wiring import Wiring
 from tests.clerks import staff
 from tests.post_office import Letter, Parcel
 

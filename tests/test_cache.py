@@ -12,9 +12,9 @@ import pytest
 from redis.asyncio import Redis
 
 from journeys import ConfigurationError
-from server.cache import Cache, Counts, MemoryCache, RedisCache, Shelf
+from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.port import CacheUnavailableError
-from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS
+from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS, RedisCache
 from server.cache.shelf import LARGEST
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -44,7 +44,8 @@ def tenant() -> str:
 
 @pytest.fixture
 async def redis_cache(redis_network: Proxy, clock: Clock) -> AsyncIterator[RedisCache]:
-    cache = RedisCache(redis_network.url, clock)
+    # A machine that is busy with other tests may be slower than the budget of a server.
+    cache = RedisCache(redis_network.url, clock, budget=0.2)
     yield cache
     await cache.close()
 
@@ -118,7 +119,7 @@ async def test_redis_forgets_in_time(redis_cache: RedisCache, raw: Any, tenant: 
 FAULTS: dict[str, dict[str, Any]] = {
     "down": {"refuses": True},
     "hung": {"silent": True},
-    "slow": {"delay": 0.2},
+    "slow": {"delay": 0.5},
     "garbage": {"garbles": b"\x00\xff!! not a reply\r\n" * 3},
     "a length that never comes": {"garbles": b"*1\r\n$99999999\r\nx"},
     "a wrong shape": {"garbles": b"+OK\r\n"},
@@ -163,6 +164,25 @@ async def test_a_broken_server_is_a_miss_and_then_is_not_asked(
     await keep(shelf, "a", B)
     assert await kept(shelf, "a") == B
     assert redis_cache.counts.errors == BREAKER_FAILURES
+
+
+async def test_by_default_an_operation_has_fifty_milliseconds(
+    redis_network: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets: list[float | None] = []
+    timeout = asyncio.timeout
+
+    def noted(delay: float | None) -> asyncio.Timeout:
+        budgets.append(delay)
+        return timeout(delay)
+
+    cache = RedisCache(redis_network.url)
+    redis_network.silent = True
+    monkeypatch.setattr("server.cache.redis.asyncio.timeout", noted)
+    assert await cache.get(["a"]) == [None]
+    assert budgets[0] == 0.05
+    assert cache.counts == Counts(errors=1)
+    await cache.close()
 
 
 async def test_one_operation_probes_a_server_that_is_still_down(
@@ -331,6 +351,6 @@ async def test_the_password_is_in_no_log_and_no_error(
             await cache.clear("jg:")
         said += [str(refused.value), repr(cache), repr(vars(cache))]
         await cache.close()
-    assert "is left alone for 5 s" in caplog.text
+    assert caplog.text.count("event=cache_left_alone") == 2
     secret = redis_server.password or "\0"
     assert not [text for text in (*said, caplog.text) if "canary" in text or secret in text]

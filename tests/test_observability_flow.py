@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Guideline, Journey, Pathway
+from journeys import NEVER, Guideline, Journey, Pathway, Validation
 from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
 from nodes.telemetry import cache_read, guidelines_settled, reply_checked
 from tests import model_shop, watching
@@ -138,11 +138,27 @@ def test_checks_are_counted_by_what_came_of_them(watch: Watch) -> None:
     assert sorted(kinds) == [("masked", True, 1), ("sent", False, 2)]
 
 
+async def test_a_reply_of_a_conversation_that_is_checked_is_counted(
+    shop: Callable[..., Any], watch: Watch
+) -> None:
+    checked = type("Checked", (Tavern,), {"__validation__": Validation(pii=["email"])})
+    reply = {"clerk": lambda _: "Write to ada@canary.example"}
+    async with ScriptedModel(rules_hold(), Fault.status(401)) as model:
+        chat = await shop(model, checked, **reply)
+        assert "ada" not in await chat.says("To whom?")
+
+    ((labels, count),) = points(watch, "journeygraph.reply.checked")
+    assert labels["journeygraph.check.outcome"] == "masked"
+    assert (labels["journeygraph.check.bypassed"], count) == (True, 1)
+    assert {"guidelines_bypassed", "validation_bypassed"} <= set(chat.last.metadata["flags"])
+    assert "canary" not in watch.everything()
+
+
 def test_looks_into_a_cache_are_counted_by_what_they_found(watch: Watch) -> None:
     for hit in (False, True, True):
-        cache_read("definitions", hit=hit)
+        cache_read("definition", hit=hit)
 
-    name = {"journeygraph.cache.name": "definitions"}
+    name = {"journeygraph.cache.name": "definition"}
     assert points(watch, "journeygraph.cache.read") == [
         ({**name, "journeygraph.cache.result": "hit"}, 2),
         ({**name, "journeygraph.cache.result": "miss"}, 1),

@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,7 +135,8 @@ def test_locks_follow_the_declared_dependencies() -> None:
     missing = [
         str(need)
         for locked, need in wanted
-        if not locked.get(need.name) or not all(v in need.specifier for v in locked[need.name])
+        if not (found := locked.get(canonicalize_name(need.name)))
+        or not all(version in need.specifier for version in found)
     ]
 
     assert missing == [], "run `make lock`"

@@ -73,7 +73,7 @@ def _composed(
             shared=tuple(dict.fromkeys(form.shared)),
             model=form.model,
             sensitive=form.sensitive,
-            version=form.version or content_hash("file", part.value, versions),
+            version=form.version or content_hash("file", part.at(), versions),
         )
     except JourneyDefinitionError as error:
         part.note_read(error.faults)

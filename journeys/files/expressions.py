@@ -129,7 +129,7 @@ def _syntax(said: str) -> str:
 def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> str:
     for name in program.variables():
         if name not in (*variables, *words.bound):
-            hint = did_you_mean(name, [*variables, *FUNCTIONS]) or f" Write context.{name}?"
+            hint = did_you_mean(name, variables) or f" Write context.{name}?"
             return f"it reads '{name}'.{hint} It may read: {', '.join(variables)}."
     for name in program.functions():
         if name[:1].isalpha() and name not in FUNCTIONS:

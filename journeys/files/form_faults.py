@@ -22,22 +22,21 @@ def fitted(kind: str, tree: Tree, faults: list[Fault]) -> Form | None:
     """Return the document as its form, noting what does not fit.
 
     Parts that do not fit are left out of what is returned, so that the rest can be judged in the
-    same go. None: too little is left.
+    same go; the tree then knows which items its lists have lost. None: too little is left.
     """
     form = FORMS[kind]
-    document = tree.value
-    for attempt in range(3):
-        try:
-            return form.model_validate(document)
-        except ValidationError as error:
-            wrong = error.errors(include_url=False, include_context=True, include_input=False)
-            if attempt == 0:
-                faults += [_fault(kind, tree, item) for item in wrong]
-                document = deepcopy(document)
-            for item in wrong:
-                _leave_out(document, item)
-            document = _purged(document)
-    return None
+    try:
+        return form.model_validate(tree.value)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)
+    faults += [_fault(kind, tree, item) for item in wrong]
+    document = deepcopy(tree.value)
+    for item in wrong:
+        _leave_out(kind, tree.value, document, item)
+    try:
+        return form.model_validate(_purged(document, (), tree.kept))
+    except ValidationError:
+        return None
 
 
 def real_path(document: Any, location: Sequence[int | str]) -> Path:
@@ -199,30 +198,49 @@ def _referred(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 
 _STAND_INS = {"id": "unnamed"}
-_GONE = object()
-"""Stands in a list for an item that is left out, so that the others keep their numbers."""
 
 
-def _leave_out(document: Any, error: Mapping[str, Any]) -> None:
-    """Take away what does not fit: the value, or for what is missing the item that lacks it."""
-    path = real_path(document, error["loc"])
-    if error["type"] == "missing":
-        if not path and error["loc"][-1] in _STAND_INS:
-            document[error["loc"][-1]] = _STAND_INS[error["loc"][-1]]
-        while path and not isinstance(path[-1], int):
-            path = path[:-1]
-    if not path or _value_at(document, path) is _GONE:
-        return
-    last: Any = path[-1]
-    at = _value_at(document, path[:-1])
-    if isinstance(at, list):
-        at[last] = _GONE
+class _Gone:
+    """Stands in a list for an item that is left out, so that the others keep their numbers."""
+
+
+def _leave_out(kind: str, written: Any, document: Any, error: Mapping[str, Any]) -> None:
+    """Take away what does not fit, or the smallest part that can do without it."""
+    path = real_path(written, error["loc"])
+    if error["type"] == "missing" and not path and error["loc"][-1] in _STAND_INS:
+        document[error["loc"][-1]] = _STAND_INS[error["loc"][-1]]
     elif path == ("id",):
-        at["id"] = _STAND_INS["id"]
-    elif path[:-1] == ("states",) and error["loc"][-1] != "[key]":
-        at[last] = {}  # others may lead to it
+        document["id"] = _STAND_INS["id"]
+    elif path[:-1] == ("states",) and error["type"] == "model_type":
+        document["states"][path[-1]] = {}  # others may lead to it
     else:
-        del at[last]
+        _take(document, _spared(kind, written, path))
+
+
+def _take(document: Any, path: Path) -> None:
+    """Take a part away, unless what holds it is gone already."""
+    at = document
+    step: Any
+    for step in path[:-1]:
+        at = at.get(step) if isinstance(at, dict) else at[step] if isinstance(at, list) else None
+    last: Any = path[-1] if path else None
+    if isinstance(at, list):
+        at[last] = _Gone()
+    elif isinstance(at, dict):
+        at.pop(last, None)
+
+
+def _spared(kind: str, written: Any, path: Path) -> Path:
+    """Return what can be left out with what does not fit: an optional key, or a list's mapping."""
+    while path:
+        parent = _schema_at(kind, path[:-1], written)
+        if isinstance(path[-1], int):
+            if isinstance(_value_at(written, path), dict):
+                return path
+        elif path[-1] not in parent.get("required", ()):
+            return path
+        path = path[:-1]
+    return path
 
 
 def _value_at(document: Any, path: Path) -> Any:
@@ -231,10 +249,13 @@ def _value_at(document: Any, path: Path) -> Any:
     return document
 
 
-def _purged(value: Any) -> Any:
-    """Return a document without what was left out of its lists."""
+def _purged(value: Any, path: Path, kept: dict[Path, list[int]]) -> Any:
+    """Return a document without what was left out of its lists, noting which items are kept."""
     if isinstance(value, list):
-        return [_purged(item) for item in value if item is not _GONE]
+        left = [number for number, item in enumerate(value) if not isinstance(item, _Gone)]
+        if len(left) < len(value):
+            kept[path] = left
+        return [_purged(value[old], (*path, new), kept) for new, old in enumerate(left)]
     if isinstance(value, dict):
-        return {key: _purged(item) for key, item in value.items()}
+        return {key: _purged(item, (*path, key), kept) for key, item in value.items()}
     return value

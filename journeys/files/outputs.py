@@ -20,6 +20,7 @@ from journeys.signature import Signature
 
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _KINDS = (*_SINGLE, "array", "object")
+_KINDS = (*_SINGLE, "array", "object")
 _HEARD = "What the user just said"
 _SAID = "What to say to the user"
 _RESPONSE = "response"
@@ -69,20 +70,20 @@ def _annotation(part: Part, form: ValueForm, path: Sequence[str | int], name: st
     kinds = [form.type] if isinstance(form.type, str) else list(form.type or ())
     nullable = "null" in kinds or None in form.enum
     kinds = [kind for kind in kinds if kind != "null"]
+    found: Any = Any
     faults = len(part.faults)
     if len(kinds) > 1:
         said = f"type names {len(kinds)} kinds; a value has one, and may be null beside it."
         part.note(said, *path, "type")
     elif form.enum:
-        found: Any = _choice(part, form, kinds, path)
+        found = _choice(part, form, kinds, path)
     elif not kinds:
-        part.note(
-            "it has no type. Write one: string, integer, number, boolean, array, object.", *path
-        )
+        if part.at(*path).get("type") in (None, form.type):  # else its fault is told
+            part.note(f"it has no type. Write one: {', '.join(_KINDS)}.", *path)
     else:
         found = _of_kind(part, form, kinds[0], path, name)
     _note_stray(part, form, kinds, path)
-    if len(part.faults) > faults:
+    if found is Any or len(part.faults) > faults:
         return Any
     return found | None if nullable else found
 
@@ -107,7 +108,10 @@ def _choice(part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[st
         if not fits and (kinds or type(value) not in (str, int, bool)):
             kind = kinds[0] if kinds else "text, a whole number, true or false"
             part.note(f"enum[{number}] is {value!r}; it must be {kind}.", *path, "enum", number)
-    return Literal[tuple(value for value in form.enum if value is not None)]
+    values = tuple(value for value in form.enum if value is not None)
+    if not values:
+        part.note("enum holds nothing but null. Write the values.", *path, "enum")
+    return Literal[values]
 
 
 def _of_kind(part: Part, form: ValueForm, kind: str, path: Sequence[str | int], name: str) -> Any:

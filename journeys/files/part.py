@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeys.errors import did_you_mean
 from journeys.files.places import Fault, Path, Place, Tree
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _ATTRIBUTES = {
     "__entry_pathway__": "initial_state",
@@ -26,9 +29,7 @@ _ATTRIBUTES = {
     "critical=True": "critical: true",
     "always=True": "always: true",
 }
-_SPOKEN = re.compile(
-    r"(?<!['\w])(?:__\w+__|" + "|".join(map(re.escape, _ATTRIBUTES)) + r")(?!['\w])"
-)
+_SPOKEN = re.compile(r"(?<!['\w])(?:__\w+__|" + "|".join(map(re.escape, _ATTRIBUTES)) + r")(?!\w)")
 _PLACED = re.compile(r":(\d+):(\d+)")
 
 
@@ -55,34 +56,40 @@ class Part:
         part.faults = self.faults
         return part
 
-    @property
-    def value(self) -> Any:
-        """What stands in this part of the file, as plain data."""
+    def at(self, *path: str | int) -> Any:
+        """Return what is written there, as plain data."""
         value = self.tree.value
-        for step in self.base:
+        for step in self._whole(path):
             value = value[step]
         return value
 
     def has(self, *path: str | int) -> bool:
         """Say whether something is written there."""
-        return (*self.base, *path) in self.tree.values
+        return self._whole(path) in self.tree.values
+
+    def is_whole(self, form: BaseModel, *path: str | int) -> bool:
+        """Say whether a form holds all that is written there; else a fault of it is told."""
+        return len(form.model_fields_set) == len(self.at(*path))
 
     def where(self, what: str, *path: str | int) -> str:
         """Return how messages name a thing: `file:line:column what`."""
-        whole = (*self.base, *path)
+        whole = self._whole(path)
         where = f"{self._placed(self.tree.place(whole))} {what}"
         self._things[where] = whole
         return where
 
     def stands(self, where: str, words: str, *path: str | int) -> None:
         """Say where that of a thing is written which a fault begins with."""
-        self._elsewhere[where, words] = (*self.base, *path)
+        self._elsewhere[where, words] = self._whole(path)
 
     def note(self, said: str, *path: str | int) -> None:
         """Note a fault of what is written there."""
-        whole = (*self.base, *path)
+        whole = self._whole(path)
         place = self.tree.values.get(whole) or self.tree.place(whole)
         self.faults.append(f"{self._placed(place)}: {said}")
+
+    def _whole(self, path: Path) -> Path:
+        return self.tree.written((*self.base, *path))
 
     def note_plain(self, faults: Iterable[Fault]) -> None:
         """Note faults that have their place."""

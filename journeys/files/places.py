@@ -60,6 +60,8 @@ class Tree:
         keys: Path -> where the key of a mapping stands.
         raw: Path -> how a scalar that is no text was written.
         faults: What is wrong with the text itself, such as a key that stands twice.
+        broken: Whether the text could not be read to its end.
+        kept: Of lists whose items are not all judged: the numbers of those that are.
     """
 
     value: Any = None
@@ -67,6 +69,18 @@ class Tree:
     keys: dict[Path, Place] = field(default_factory=dict)
     raw: dict[Path, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+    broken: bool = False
+    kept: dict[Path, list[int]] = field(default_factory=dict)
+
+    def written(self, path: Path) -> Path:
+        """Return the path in the text of what is judged under another number."""
+        judged: Path = ()
+        found: Path = ()
+        for step in path:
+            moved = self.kept.get(judged)
+            found = (*found, moved[step] if moved and isinstance(step, int) else step)
+            judged = (*judged, step)
+        return found
 
     def place(self, path: Path) -> Place:
         """Return where something stands: its key, else the value, else what holds it."""
@@ -98,6 +112,7 @@ def tree_of(events: Iterable[Event]) -> Tree:
             builder.take(event)
     except UnreadableError as error:
         tree.faults.append(error.fault)
+        tree.broken = True
     return tree
 
 
@@ -140,6 +155,8 @@ class _Builder:
         path = self._attach(event.value, event.place)
         if path is not None and event.raw is not None:
             self._tree.raw[path] = event.raw
+            if not event.raw and path in self._tree.keys:  # nothing stands there
+                self._tree.values[path] = self._tree.keys[path]
 
     def _awaits_key(self) -> bool:
         return bool(self._stack) and self._stack[-1].key is None and _is_mapping(self._stack[-1])

@@ -64,7 +64,7 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Fo
     tree = read_tree(text, name)
     part = Part(name, tree)
     kind = kind_of(tree.value)
-    broken = tree.value is None or kind not in wanted
+    broken = tree.broken or tree.value is None or kind not in wanted
     if not broken:
         faults: list[Fault] = []
         form = fitted(kind, tree, faults)
@@ -111,7 +111,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
         name=form.name or form.id.replace("_", " ").capitalize(),
         purpose=form.instructions,
         sensitive=form.sensitive,
-        version=form.version or content_hash("file", part.value),
+        version=form.version or content_hash("file", part.at()),
         guidelines=guidelines,
         tools=tools,
         activation=tuple(activation),
@@ -131,7 +131,8 @@ def validation_in(form: ValidationForm | None) -> Validation | None:
 
 def global_guidelines_of(part: Part, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
     """Return the guidelines of a file that has nothing else."""
-    return related(part, guidelines_of(part, form.guidelines, "guidelines", journey=None))
+    specs = guidelines_of(part, form.guidelines, "guidelines", journey=None)
+    return related(part, specs, len(form.guidelines))
 
 
 def _guidelines(part: Part, form: JourneyForm) -> tuple[GuidelineSpec, ...]:
@@ -139,7 +140,8 @@ def _guidelines(part: Part, form: JourneyForm) -> tuple[GuidelineSpec, ...]:
     for id_, state in form.states.items():
         path = ("states", id_, "guidelines")
         specs += guidelines_of(part, state.guidelines, *path, journey=form.id, state=id_)
-    return related(part, specs)
+    written = [form.guidelines, *(state.guidelines for state in form.states.values())]
+    return related(part, specs, sum(map(len, written)))
 
 
 def _check_guideline_tools(part: Part, form: JourneyForm, known: Sequence[str]) -> None:

@@ -54,6 +54,8 @@ def _sound(part: Part, text: str, variables: Sequence[str], *path: str | int) ->
 
 def trigger_of(part: Part, rule: Rule, *path: str | int) -> BaseTrigger:
     """Return what makes a rule hold, noting what is wrong with it."""
+    if not part.is_whole(rule, *path):
+        return AlwaysTrigger()
     ways = [name for name in ("condition", "patterns", "when", "always") if getattr(rule, name, 0)]
     if not ways:
         part.note("it never holds. Give it a condition in words, patterns, or when.", *path)
@@ -148,7 +150,10 @@ def guidelines_of(
     specs: list[GuidelineSpec] = []
     for number, form in enumerate(forms):
         at = (*path, number)
-        where = part.where(f"guideline '{form.id or number + 1}'", *at)
+        if not part.is_whole(form, *at):
+            continue
+        called = f"'{form.id}'" if form.id else str(number + 1)
+        where = part.where(f"guideline {called}", *at)
         given = form.model_dump(exclude_unset=True)
         if form.when:
             given["when"] = message_condition(part, form.when, *at, "when")
@@ -158,10 +163,19 @@ def guidelines_of(
     return specs
 
 
-def related(part: Part, guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
-    """Return guidelines with ids of their own, noting what is wrong between them."""
+def related(
+    part: Part, guidelines: Sequence[GuidelineSpec], written: int
+) -> tuple[GuidelineSpec, ...]:
+    """Return guidelines with ids of their own, noting what is wrong between them.
+
+    Args:
+        part: Of the file.
+        guidelines: Those that could be read.
+        written: How many are written; where some could not be read, nothing is between them.
+    """
     specs = numbered(guidelines)
-    part.note_read(list(relation_faults(specs)))
+    if len(guidelines) == written:
+        part.note_read(list(relation_faults(specs)))
     return specs
 
 

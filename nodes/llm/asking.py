@@ -12,7 +12,7 @@ from journeys import ModelError
 from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
 from nodes.llm.usage import Usage
-from nodes.state import text_of
+from nodes.messages import text_of
 from nodes.telemetry import ModelCall
 
 MOST_TRIES = 3

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nodes.state import text_of
+from nodes.messages import text_of
 
 if TYPE_CHECKING:
     from nodes.llm.asking import Question

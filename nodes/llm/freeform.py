@@ -10,8 +10,8 @@ from nodes.llm.asking import Question, ask
 from nodes.llm.models import Models
 from nodes.llm.structured import REPLY, Misfit, object_in
 from nodes.llm.usage import Usage
+from nodes.messages import Message
 from nodes.plain import cleaned
-from nodes.state import Message
 
 _SYSTEM = (
     "You answer the user's last message in one or two sentences, in the user's language. You have "

@@ -106,7 +106,7 @@ async def understood(
     ttl = 0.0 if moment.guidelines else config.intent_cache_ttl_seconds
     if ttl:
         entry = models.cache.get(key)
-        cache_read("intents", hit=entry is not None)
+        cache_read("intent", hit=entry is not None)
         if entry:
             return Understood(list(entry[1]))
     answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)

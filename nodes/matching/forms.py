@@ -27,7 +27,7 @@ _IRREGULAR = """
     stand stood | steal stole stolen | stick stuck | sting stung | strike struck stricken |
     swear swore sworn | sweep swept | swell swollen | swim swam swum | take took taken |
     teach taught | tear tore torn | tell told | think thought | throw threw thrown | tie tying |
-    understand understood | wake woke woken | wear wore worn | win won |
+    understand understood | wake woke woken | wear wore worn | win won | sue suing | owe owing |
     withdraw withdrew withdrawn | write wrote written |
     child children | foot feet | half halves | knife knives | leaf leaves | life lives | man men |
     mouse mice | person people persons | shelf shelves | thief thieves | tooth teeth | wife wives |

@@ -25,7 +25,7 @@ KEYWORD, PART, CONDITION = 100, 50, 50
 condition where there are keywords too."""
 MOST_SCORED = 200
 """Most guidelines that are compared for a message; those hit by rarer words come first."""
-MOST_TERMS = 48
+MOST_TERMS = 64
 """Most terms of a message that count; the rarer ones."""
 MOST_SHOWN = 5
 """Most keywords that are told for a candidate."""
@@ -189,7 +189,7 @@ class Index:
         def fits(term: str) -> bool:
             return any(term in postings for postings in posted)
 
-        heard = self._vocabulary.heard(message, fits)
+        heard = self._vocabulary.heard(message, fits if nearly else None)
         hits = [
             (len(postings[term]), term, self._rarity[term] * sure // SURE, postings[term])
             for term, sure in heard.items()
@@ -246,7 +246,7 @@ def _scores(hits: Iterable[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
 
 
 # By identity, which is quicker than comparing thousands, and sound: what it holds keeps them alive.
-@cached(LRUCache[int, "tuple[tuple[GuidelineSpec, ...], Index]"](64), key=id, lock=Lock())
+@cached(LRUCache[int, "tuple[tuple[GuidelineSpec, ...], Index]"](512), key=id, lock=Lock())
 def _indexed(guidelines: tuple[GuidelineSpec, ...]) -> tuple[tuple[GuidelineSpec, ...], Index]:
     return guidelines, Index(guidelines)
 

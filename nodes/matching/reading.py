@@ -14,9 +14,10 @@ from nodes.words import UNSPACED, is_common, plain
 LOOSE, STRICT = "\x1f", "\x1e"
 """Stand around the forms of a row: of one without the commonest words, and of one with all."""
 
-# A sign of a script without spaces, a word, or a sign that means something by itself.
+# A sign of a script without spaces, a word, or a sign that means something by itself. A word of
+# more letters than any has is taken in pieces: what is remembered of words must stay small.
 _PIECE = re.compile(
-    rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:\+\+|#)?|[\u2600-\u27bf\U0001f1e6-\U0001faff$%&\u20ac\u00a3]"
+    rf"[{UNSPACED}]|[^\W_{UNSPACED}]{{1,40}}(?:\+\+|#)?|[\u2600-\u27bf\U0001f1e6-\U0001faff$%&\u20ac\u00a3]"
 )
 _JOINT = re.compile(r"(?<=\w)['\u2019\u02bc\uff07\u2010\u2011-](?=\w)")
 

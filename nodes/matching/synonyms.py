@@ -1,39 +1,46 @@
-"""Words and phrases of service talk that are said for each other; a general list, of no trade."""
+"""Words and phrases that are said for each other, or of the same thing, when people need service.
+
+They are general English of homes, shops, travel, money, health and machines, so that who says that
+there is water everywhere is understood as one who has a leak. They only help to choose what a model
+is asked about; nothing holds because of them.
+"""
 
 from __future__ import annotations
 
-_GROUPS = """
+_SYNONYMS = """
     cancel, terminate, end, quit, stop, close, discontinue, revoke, call off, get rid of, opt out
-    unsubscribe, opt out, cancel
+    cancel, unsubscribe, opt out, leave, get out of, out of
+    withdraw, take back, change my mind, back out, cooling off, regret
     refund, reimburse, reimbursement, repay, money back, pay back, paid back, compensation
+    refund, give back, send back
     invoice, bill, receipt, statement
     payment, pay, transfer, transaction, debit
-    charge, bill, debit, take money, took money
-    price, cost, rate, tariff, fee, premium, quote, how much
+    charge, bill, debit, take money, deduct, withdraw
+    price, cost, rate, tariff, fee, premium, quote, quotation, estimate, how much
     expensive, dear, costly, pricey, overpriced
-    increase, rise, go up, went up, raise, higher
-    decrease, reduce, lower, go down, went down, drop
-    cheap, discount, voucher, coupon, promo, promotion, deal, offer, special offer, sale, reduced
-    instalment, installment, pay later, payment plan, monthly, in parts, spread, delay payment
-    afford, tight, broke, short of money, unemployed, laid off, lost my job, redundant
-    twice, double, duplicate, two times, again
-    wrong, incorrect, mistake, error, false, mistaken
-    broken, break, damage, crack, smash, destroy, wreck, defective, faulty, ruin, shatter
-    not working, doesn't work, does not work, out of order, stopped working, broken, dead, fail
+    increase, rise, go up, raise, higher, hike, climb, dearer
+    decrease, reduce, lower, go down, drop
+    cheap, discount, voucher, coupon, promo, promotion, deal, offer, sale, saving, bargain, reduce
+    instalment, installment, pay later, payment plan, monthly, in parts, spread, split, defer
+    afford, debt, short of money, unemployed, lay off, lose job, redundant, bankrupt, struggle
+    twice, double, duplicate, two times
+    wrong, incorrect, mistake, error, false, inaccurate
+    broken, break, damage, crack, smash, destroy, wreck, defective, faulty, ruin, shatter, dent
+    not working, doesn't work, does not work, out of order, stop working, break, dead, fail
     error, bug, glitch, fault, problem, issue, trouble, failure
-    crash, freeze, hang, stuck, unresponsive
-    crash, collision, collide, accident, hit, bump, run into, ran into, wreck
+    crash, freeze, hang, stuck, unresponsive, close by itself
+    crash, collision, collide, accident, hit, bump, run into, wreck, prang, scrape
     slow, lag, sluggish, takes forever
-    steal, theft, rob, robbery, burglary, burglar, thief, break in, broke in, mug, snatch
-    lose, miss, disappear, vanish, gone, cannot find, can't find
-    fire, burn, smoke, flame, blaze, scorch, blaze
+    steal, theft, rob, robbery, burglary, burglar, burgle, thief, break in, mug, snatch, pinch, nick
+    lose, miss, disappear, vanish, go missing, can't find
+    fire, burn, smoke, flame, blaze, scorch, char
     flood, leak, drip, water, burst, soak, pour, overflow
-    storm, wind, hail, lightning, hurricane, gust, tornado, thunder
-    injury, injure, hurt, wound, bleed, pain, ambulance, hospital, broken bone
-    ill, sick, unwell, illness, disease, doctor, hospital, clinic, fever, vomit, throw up
-    die, death, dead, pass away, funeral, deceased, bereavement
+    storm, wind, hail, lightning, hurricane, gust, gale, tornado, thunder
+    injury, injure, hurt, wound, bleed, harm
+    ill, sick, unwell, illness, disease
+    death, dead, die, pass away, funeral, deceased, bereavement
     danger, dangerous, emergency, unsafe, urgent, at risk
-    doctor, physician, gp, medic, specialist, clinic
+    doctor, physician, gp, medic, specialist
     appointment, meeting, booking, reservation, slot, visit
     reschedule, postpone, move, shift, another day, different time
     call back, callback, ring back, phone back, call me, ring me, get back to me, give me a call
@@ -41,100 +48,162 @@ _GROUPS = """
     phone, mobile, cell, smartphone, handset, iphone, telephone
     laptop, computer, notebook, pc, macbook
     tablet, ipad
-    tv, television, screen
-    internet, wifi, broadband, connection, network, router, online
-    website, page, site, web page, homepage, portal, form, browser
+    internet, wifi, broadband, connection, network, router
+    website, page, site, web page, homepage, portal, browser
     app, application, software, program
-    login, log in, log on, sign in, sign on, access, get in, get into, password, username, lock out
-    password, passcode, pin, credentials
+    log in, log on, login, sign in, sign on, logon, access, get in, get into, enter, lock out
+    password, passcode, credentials, username
     account, profile
-    code, verification, one-time, otp, sms, text message
-    email, mail, e-mail
-    address, street, postcode, zip code, mailing address
+    code, one-time, otp, sms, text, digit
+    email, mail, e-mail, inbox
+    address, street, postcode, zip code
     move, relocate, moving house, new place, new home, new flat, new house, new apartment
-    name, surname, last name, maiden name, marry, divorce, spell
-    change, update, switch, amend, correct, edit, modify, new
-    house, home, flat, apartment, property, residence, room
-    car, vehicle, auto, automobile, van, truck, motor
+    surname, last name, maiden name, family name, name
+    marry, divorce, wedding, get married
+    change, update, switch, amend, correct, edit, modify
+    home, house, flat, apartment, property, residence
+    car, vehicle, auto, automobile, van, truck
     bicycle, bike, cycle
-    rental car, hire car, replacement car, courtesy car, loan car, rent a car
-    driver, drive
+    rental, hire, rent, courtesy, loan, replacement
     repair, fix, mend, garage, workshop, mechanic, body shop
-    technician, engineer, repairman, mechanic
-    replace, replacement, exchange, swap, new one, another one
-    order, purchase, buy, bought
+    technician, engineer, repairman, mechanic, plumber, electrician
+    replace, replacement, exchange, swap
+    order, purchase, buy
     return, send back, give back, bring back
     delivery, deliver, shipment, shipping, ship, parcel, package, courier, dispatch
-    late, delay, overdue, hold up, still waiting
+    late, delay, overdue, hold up, wait
     arrive, come, receive, get
-    track, status, progress, any news, how far, update, how long
-    reject, deny, decline, refuse, turn down, denial
-    disagree, appeal, dispute, object, contest, unfair, not accept
+    track, status, progress, any news, how far, update, how long, hear back, stage
+    reject, deny, decline, refuse, turn down, denial, refusal
+    disagree, appeal, dispute, object, contest, unfair, unjust, challenge
+    decision, decide, verdict, outcome
     accept, approve, agree
-    complaint, complain, unhappy, dissatisfied, feedback, unacceptable, terrible service
+    complaint, complain, unhappy, dissatisfied, unacceptable, grievance, ombudsman
     angry, furious, annoyed, mad, upset, frustrated, ridiculous, outrageous
     worry, scare, afraid, fear, anxious, nervous, frightened, panic
-    human, person, agent, representative, advisor, adviser, operator, staff, employee, real person
+    human, person, agent, representative, advisor, adviser, operator, staff, employee, colleague
     manager, supervisor, boss
-    lawyer, attorney, solicitor, court, sue, legal, legal action, lawsuit
-    police, cop, officer, sheriff, crime
-    scam, fraud, phishing, fake, suspicious, hoax, impostor, pretend
-    data, privacy, personal data, information, gdpr
+    lawyer, attorney, solicitor, court, sue, legal, lawsuit, barrister, judge
+    police, cop, officer, sheriff, constable
+    scam, fraud, phishing, fake, suspicious, hoax, impostor, pretend, spoof
+    privacy, personal data, information, gdpr, confidential, data
     delete, erase, remove, wipe
-    document, paper, papers, certificate, form, letter, file, proof
+    document, paper, certificate, proof, letter, file, confirmation
     photo, picture, image, pic, photograph, snapshot, screenshot, camera
-    send, submit, upload, attach, email
-    resend, send again
-    insurance, cover, coverage, policy, insured, plan, contract, protection
+    send, submit, upload, attach, email, post
+    insurance, cover, coverage, policy, plan, contract, protection
     contract, agreement, subscription, plan, policy, membership
     cover, insure, include, protect
     claim, case
-    excess, deductible, pay myself, own share, out of pocket
+    excess, deductible, pay myself, own share, out of pocket, franchise
     liability, liable, my fault, responsible
     renew, renewal, extend, extension, prolong, automatically
-    payout, pay out, settlement, paid, transfer
+    payout, pay out, settlement, payment
     bank, iban, account number, sort code, direct debit
     card, credit card, debit card, visa, mastercard, cvv
-    decline, bounce, did not go through, didn't go through, not go through, fail
-    opening hours, open, close, closing time, business hours, weekend
-    open, hours, saturday, sunday, weekend, today
-    contact, reach, get in touch, get hold of, hotline, number
+    decline, bounce, not go through, fail, refuse
+    contact, reach, get in touch, get hold of, hotline
     where, location, branch, office, nearest, near me
-    trip, travel, journey, holiday, vacation, flight, cruise, tour
+    trip, travel, journey, holiday, vacation, cruise, tour
     flight, plane, airline, fly
     luggage, baggage, bag, suitcase, backpack
-    hotel, room, stay, accommodation
     train, rail, railway
-    ticket, pass
     abroad, overseas, foreign country, on holiday, on vacation
     mother, mum, mom, father, dad, parent
     husband, wife, spouse, partner
-    grandmother, grandma, grandfather, grandpa
+    grandmother, grandma, gran, grandfather, grandpa
     child, kid, baby, son, daughter
-    on behalf of, for my, speak for
+    behalf, speak for, authorise, power of attorney, carer, guardian
     neighbour, neighbor, next door, upstairs, downstairs
-    friend, someone else, somebody else
-    deaf, hearing, hard of hearing
-    blind, visually impaired, partially sighted, large print, big letters, screen reader
+    someone else, somebody else, another person, friend
     allergic, allergy, intolerant
     pregnant, pregnancy, expecting
-    school, university, college, student
     job, work, employer, employment
-    money, cash, fund, funds
-    size, fit, too small, too big
+    money, cash, fund
     colour, color
-    upgrade, premium, higher plan
-    downgrade, lower plan
-    language, english, speak, translate, translation
     confirm, confirmation, verify, verification
-    explain, understand, mean, confusing, confused, unclear
-    explain, how do i, how does
-    thanks, thank you, grateful
-    goodbye, bye
-    hello, good morning, good evening
+    insure, insurance, insurer
+    complain, complaint
+    explain, understand, confuse, unclear
+"""
+_FIELDS = """
+    water, rain, pipe, tap, faucet, leak, drip, flood, wet, damp, soak, burst, boiler, radiator
+    water, washing machine, dishwasher, drain, toilet, sink, bath, plumber, ceiling, mould, puddle
+    fire, burn, smoke, flame, stove, oven, candle, ash, soot, chimney, spark, melt, singe, toaster
+    fire, firefighter, fire brigade, fire department, fireman, extinguisher, grill, fireplace
+    storm, wind, hail, gale, lightning, thunder, snow, tree, branch, roof, tile, fence, blow, gutter
+    theft, steal, burglary, gone, missing, vanish, lock, break-in, wallet, purse, jewellery, thief
+    accident, crash, collision, bump, skid, swerve, brake, bumper, fender, windscreen, windshield
+    accident, crash, collision, road, junction, roundabout, traffic light, lane, kerb, lamppost
+    accident, collision, drive into, run over, reverse into, hit, rear, pole, ditch, motorway, truck
+    car, vehicle, drive, motorbike, motorcycle, scooter, moped, wheel, tyre, tire, engine, lorry
+    car, bought, sell, registration, number plate, license plate, dealer
+    hurt, injury, bleed, blood, arm, leg, neck, head, wrist, ankle, bruise, ambulance, hospital
+    hurt, injury, danger, pain, unconscious, faint, breathe, stitch, bone, paramedic, limp
+    ill, sick, fever, vomit, throw up, cough, doctor, hospital, clinic, medicine, pharmacy
+    ill, sick, infection, flu, virus, treatment, surgery, nurse, food poisoning, cancer, stroke
+    abroad, foreign, hospital, hotel, beach, island, embassy, country
+    death, die, funeral, widow, widower, widowed, grief, cemetery, loss, late husband, late wife
+    afford, hardship, debt, unemployed, rent, bankrupt, tight, trouble, salary, income, benefit
+    blind, see, eye, sight, vision, glasses, small print, font, letter, large print, braille, read
+    deaf, hear, ear, hearing aid, sign language, subtitle, loud, lip, read
+    login, password, forget, reset, lock, username, credentials, account, enter
+    code, text message, sms, authenticator, digit, expire, verification, two-factor
+    app, install, download, update, screen, load, open, tap, android
+    website, page, link, browser, button, form, click, load, error, blank, internet, submit
+    move, house, flat, apartment, street, landlord, town, city, address, removal, keys
+    name, spell, letter, marry, divorce, wedding, passport, surname
+    number, phone, mobile, email, contact, sim
+    bank, account, switch, debit, pay, transfer
+    payment, card, fail, decline, bounce, transaction, error
+    charge, twice, amount, debit, overpay, extra, too much, statement, wrong
+    price, premium, increase, expensive, last year, went up, why, jump
+    discount, cheap, student, loyalty, competitor, offer, code, less
+    quote, price, how much, cost, insure, new, offer, per month, per year
+    cover, insure, include, policy, if, pay for, count, exclude
+    driver, drive, licence, license, add, learner
+    document, certificate, policy, proof, paper, landlord, embassy, authority
+    invoice, receipt, statement, tax, accountant, expense
+    opening hours, open, close, saturday, sunday, weekend, holiday, hours, today, until
+    reach, phone number, hotline, branch, office, visit, address
+    callback, call, ring, appointment, tomorrow, afternoon, morning, time, book
+    phone, laptop, tablet, screen, drop, crack, display, battery, keyboard, camera
+    trip, flight, holiday, hotel, cancel, delay, airport, airline, cruise, train, strike
+    luggage, suitcase, bag, airport, airline, belt, carousel, arrive, check in, zip
+    trip, journey, early, interrupt, come home
+    liability, knock over, spill, ball, window, dog, bite, neighbour, friend, belong, someone else
+    damage, break, belong, neighbour, friend, somebody's, someone's
+    status, progress, wait, week, month, hear, update, still, claim, since, respond, reply
+    reject, refuse, deny, decision, letter, unfair, appeal, wrong, review, reconsider
+    payout, paid, money, claim, settle, when, transfer, account, receive
+    home, stay, live, sleep, hotel, uninhabitable, roof, bed, landlord, tenant, move out, nowhere
+    police, report, crime, officer, station, arrest, case number, statement, reference
+    photo, picture, send, upload, attach, file, video, camera, format
+    excess, pay, share, deductible, part, percentage, myself, contribution
+    repair, garage, workshop, mechanic, estimate, fix, where, dealer, glass
+    rental, hire, car, replacement, meanwhile, get to work, while, courtesy
+    renewal, expire, end, run out, next year, automatically, date
+    person, human, talk, speak, someone, robot, bot, machine, chatbot, real
+    scam, link, pretend, claim to be, suspicious, pin, email, call, text, phone, genuine
+    card, number, expiry, visa, digits, security, safe
+    data, information, keep, store, delete, personal, share
+    complaint, service, bad, manager, formal, letter, feedback
+    lawyer, court, sue, legal, action, law, solicitor
+    delivery, parcel, order, courier, track, package, arrive, address, late
+    internet, router, wifi, slow, connection, line, signal, outage, down, offline
 """
 
 
-def synonym_groups() -> list[list[str]]:
-    """Return the groups; a word may stand in several."""
-    return [[phrase.strip() for phrase in line.split(",")] for line in _GROUPS.strip().splitlines()]
+def synonym_groups() -> tuple[tuple[str, ...], ...]:
+    """Return the groups of words and phrases that are said for each other."""
+    return _groups(_SYNONYMS)
+
+
+def fields() -> tuple[tuple[str, ...], ...]:
+    """Return the groups of words and phrases that are said of the same thing."""
+    return _groups(_FIELDS)
+
+
+def _groups(text: str) -> tuple[tuple[str, ...], ...]:
+    lines = text.strip().splitlines()
+    return tuple(tuple(phrase.strip() for phrase in line.split(",")) for line in lines)

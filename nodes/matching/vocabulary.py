@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
+from typing import Any
 
 import ahocorasick
 from rapidfuzz.distance import OSA
 
 from nodes.matching.forms import root_of, spellings
 from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, terms_of, words_in
-from nodes.matching.synonyms import synonym_groups
+from nodes.matching.synonyms import fields, synonym_groups
 
-SURE, TYPO, ROOT, SYNONYM = 100, 70, 60, 50
-"""How sure it is that a term is meant, in percent: where it is said itself; where a word is said
-that differs from it by a letter, one of the same root, another one of its group of synonyms."""
+SURE, TYPO, ROOT, SYNONYM, FIELD = 100, 70, 60, 50, 30
+"""How sure it is that a term is meant, in percent: where it is said itself, or what differs from it
+by a letter, has its root, is a synonym of it, or is said of the same thing."""
 LEAST_LETTERS = 4
 MOST_WORDS = 200
 """Most different words of a message that are compared with terms that they only resemble."""
@@ -32,9 +34,8 @@ class Vocabulary:
     def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
         known = dict.fromkeys(terms)
         means: dict[str, dict[str, int]] = {term: {term: SURE} for term in known}
-        for phrase, meant in _synonyms(known):
-            for term in meant:
-                means.setdefault(phrase, {}).setdefault(term, SYNONYM)
+        for said, term, sure in _related(known):
+            means.setdefault(said, {}).setdefault(term, sure)
         self._meanings = [tuple(meaning.items()) for meaning in means.values()]
         self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
         for number, phrase in enumerate(means):
@@ -55,18 +56,20 @@ class Vocabulary:
                 for short in _shortened(spelling):
                     self._spelled[short].add((spelling, term))
 
-    def heard(self, message: str, fits: Callable[[str], bool]) -> dict[str, int]:
+    def heard(self, message: str, fits: Callable[[str], bool] | None = None) -> dict[str, int]:
         """Return the terms that a message says, each with how sure it is that it is meant.
 
         Args:
             message: The message.
             fits: Says whether a term matters. Words that are no such term are compared with those
-                that they resemble.
+                that they resemble; without it none are.
         """
         read = readings(message)
         heard: dict[str, int] = {}
         for term, sure in self._said(searched(read)):
             heard[term] = max(sure, heard.get(term, 0))
+        if fits is None:
+            return heard
         different = {word.plain: word for words in read for word in words}
         for word in islice(filter(_is_spelled, different.values()), MOST_WORDS):
             own = row_of([word], LOOSE)
@@ -101,15 +104,21 @@ def _shortened(word: str) -> set[str]:
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
-def _synonyms(known: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield what is said, each with the known terms that it may stand for."""
-    for group in synonym_groups():
-        rows = {
-            phrase: terms_of(phrase, any(word.common for word in words_in(phrase)))
-            for phrase in group
-        }
-        meant = [term for terms in rows.values() for term in terms if term in known]
-        if meant:
-            for terms in rows.values():
-                for term in terms:
-                    yield term, [other for other in meant if other not in terms]
+def _related(known: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield terms that may stand for known ones, each with that one and how sure it is."""
+    for sure, group in _groups():
+        meant = [(own, term) for own in group for term in own if term in known]
+        for own in group if meant else ():
+            yield from ((said, term, sure) for said in own for home, term in meant if home != own)
+
+
+@cache
+def _groups() -> tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]:
+    """Return how sure each group of related phrases is, with the terms of each phrase."""
+    lists = ((SYNONYM, synonym_groups()), (FIELD, fields()))
+    return tuple((sure, tuple(map(_terms, group))) for sure, groups in lists for group in groups)
+
+
+def _terms(phrase: str) -> tuple[str, ...]:
+    # With its commonest words: what goes up rises, but what goes does not.
+    return tuple(terms_of(phrase, strict=any(word.common for word in words_in(phrase))))

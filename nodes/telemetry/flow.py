@@ -51,7 +51,7 @@ def cache_read(cache: str, *, hit: bool) -> None:
     """Count a look into a cache.
 
     Args:
-        cache: Which one, as one of few words: intents, definitions, contexts.
+        cache: Which one, as one of few words: intent, definition, context.
         hit: Whether it knew the answer.
     """
     result = "hit" if hit else "miss"

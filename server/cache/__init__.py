@@ -8,7 +8,6 @@ from server.cache.contexts import Contexts
 from server.cache.memory import MemoryCache
 from server.cache.opening import open_cache
 from server.cache.port import Cache, Counts
-from server.cache.redis import RedisCache
 from server.cache.shelf import Shelf
 
-__all__ = ["Cache", "Contexts", "Counts", "MemoryCache", "RedisCache", "Shelf", "open_cache"]
+__all__ = ["Cache", "Contexts", "Counts", "MemoryCache", "Shelf", "open_cache"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from server.cache.memory import MemoryCache
 from server.cache.port import Cache
-from server.cache.redis import RedisCache
 
 
 def open_cache(redis_url: str | None) -> Cache:
@@ -13,4 +12,8 @@ def open_cache(redis_url: str | None) -> Cache:
     Raises:
         ConfigurationError: The URL cannot be read.
     """
-    return RedisCache(redis_url) if redis_url else MemoryCache()
+    if not redis_url:
+        return MemoryCache()
+    from server.cache.redis import RedisCache  # noqa: PLC0415 - its client takes long to import
+
+    return RedisCache(redis_url)

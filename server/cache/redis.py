@@ -20,6 +20,7 @@ from redis.backoff import NoBackoff
 from journeys import ConfigurationError, Limits
 from journeys.store_url import masked
 from nodes.patterns.breaker import Breaker
+from nodes.telemetry.logs import report
 from server.cache.port import CacheUnavailableError, Counts
 
 BUDGET_SECONDS = 0.05
@@ -33,7 +34,6 @@ CLEAR_SECONDS = 10.0
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _CONNECTIONS = 16
 _AT_A_TIME = 500
-_LOG = logging.getLogger("journeygraph.cache")
 _T = TypeVar("_T")
 
 
@@ -44,15 +44,22 @@ class RedisCache:
         url: "redis://:PASSWORD@HOST:PORT/NUMBER", "rediss://..." over TLS, or "unix://FILE"; its
             password is never shown.
         clock: Tells the breaker the time in seconds.
+        budget: Seconds that an operation may take.
 
     Raises:
         ConfigurationError: The URL cannot be read.
     """
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        url: str,
+        clock: Callable[[], float] = time.monotonic,
+        budget: float = BUDGET_SECONDS,
+    ) -> None:
         self.counts = Counts()
         self._place = masked(url)
         self._client = _client(url)
+        self._budget = budget
         limits = Limits(
             breaker_failures=BREAKER_FAILURES, breaker_cooldown=BREAKER_SECONDS, clock=clock
         )
@@ -129,7 +136,7 @@ class RedisCache:
             self.counts.unasked += 1
             return None
         try:
-            async with asyncio.timeout(BUDGET_SECONDS):
+            async with asyncio.timeout(self._budget):
                 result = await ask()
         except asyncio.CancelledError:
             self._breaker.abandoned()
@@ -138,16 +145,20 @@ class RedisCache:
             self._failed(error)
             return None
         if self._breaker.succeeded():
-            _LOG.info("The cache %s answers again.", self._place)
+            report(logging.INFO, "cache_answers_again", cache=self._place)
         return result
 
     def _failed(self, error: Exception) -> None:
         self.counts.errors += 1
         if self._breaker.failed():
             # Not what it says: that may hold what the server was sent.
-            reason = type(error).__name__
-            _LOG.warning(
-                "The cache %s is left alone for %g s: %s.", self._place, BREAKER_SECONDS, reason
+            kind = type(error).__name__
+            report(
+                logging.WARNING,
+                "cache_left_alone",
+                cache=self._place,
+                seconds=BREAKER_SECONDS,
+                kind=kind,
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from nodes.telemetry import cache_read
 from server.cache.port import Cache, Counts
 
 LARGEST = 2**18
@@ -54,11 +55,11 @@ class Shelf:
 
     def judge(self, found: Envelope | None, version: str) -> Any:
         """Return the data of an envelope of that version, which counts as a hit; else None."""
-        if found is None or found["version"] != version:
-            self.counts.misses += 1
-            return None
-        self.counts.hits += 1
-        return found["data"]
+        hit = found is not None and found["version"] == version
+        self.counts.hits += hit
+        self.counts.misses += not hit
+        cache_read(self._kind, hit=hit)
+        return found["data"] if found and hit else None
 
     def seal(self, name: str, version: str, data: Any) -> bytes:
         """Return data, or a dataclass of it, as it is kept under a name."""

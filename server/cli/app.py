@@ -15,6 +15,7 @@ import typer
 
 from server.cli.chat import chat
 from server.cli.check import check
+from server.cli.definitions import definitions, invalidate, load
 from server.cli.demo import demo
 from server.cli.draw import draw
 from server.cli.edge import guarded
@@ -33,7 +34,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, chat, run_pipeline, serve, mcp, check, draw, migrate, schema):
+for command in (
+    demo,
+    chat,
+    run_pipeline,
+    serve,
+    mcp,
+    load,
+    definitions,
+    invalidate,
+    check,
+    draw,
+    migrate,
+    schema,
+):
     app.command(command.__name__)(guarded(command))
 
 

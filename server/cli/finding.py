@@ -56,9 +56,7 @@ class Found:
         Raises:
             CommandError: What the module offers is no mapping of names.
         """
-        agents = self._given("MODEL_AGENTS") if is_configured(None) else None
-        if agents is None:
-            agents = self._given("AGENTS") or {}
+        agents = agents_in(self.module)
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
         return {name: agent for name, agent in agents.items() if name not in others}
@@ -72,19 +70,10 @@ class Found:
         Raises:
             CommandError: What the module offers is no mapping of names.
         """
-        tools = self._given("TOOLS") or {}
+        tools = given_in(self.module, "TOOLS") or {}
         specs = [other.spec for other in journeys_in(self.module)]
         others = {name for spec in specs for name in spec.tools} - self.journey.spec.tools.keys()
         return {name: tool for name, tool in tools.items() if name not in others}
-
-    def _given(self, name: str) -> Mapping[str, Any] | None:
-        """Return the agents or tools of one kind that the module has; None if it has none."""
-        build = getattr(self.module, f"build_{name.lower()}", None)
-        given = build() if callable(build) else getattr(self.module, name, None)
-        if given is None or isinstance(given, Mapping):
-            return given
-        what = name.rpartition("_")[2].lower().removesuffix("s")
-        raise CommandError(f"{name} in {self.module.__name__} must be a dict of name to {what}.")
 
     @property
     def sample_context(self) -> dict[str, Any]:
@@ -115,6 +104,30 @@ class Found:
         """Say of missing agents where the command would have taken them from."""
         place = self.module.__name__
         return CommandError(f"{error} The command takes them from a dict AGENTS in '{place}'.")
+
+
+def agents_in(module: ModuleType) -> Mapping[str, Any]:
+    """Return the agents that a module offers; those for models first, where one is configured.
+
+    Raises:
+        CommandError: What it offers is no mapping of names.
+    """
+    agents = given_in(module, "MODEL_AGENTS") if is_configured(None) else None
+    return (given_in(module, "AGENTS") or {}) if agents is None else agents
+
+
+def given_in(module: ModuleType, name: str) -> Mapping[str, Any] | None:
+    """Return the agents or tools of one kind that a module has; None if it has none.
+
+    Raises:
+        CommandError: What it has is no mapping of names.
+    """
+    build = getattr(module, f"build_{name.lower()}", None)
+    given = build() if callable(build) else getattr(module, name, None)
+    if given is None or isinstance(given, Mapping):
+        return given
+    what = name.rpartition("_")[2].lower().removesuffix("s")
+    raise CommandError(f"{name} in {module.__name__} must be a dict of name to {what}.")
 
 
 def example_ids() -> list[str]:

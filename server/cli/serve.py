@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from journeys.store_url import masked
 from server.app import app_of
+from server.cli.edge import CommandError
 from server.cli.finding import NAMES
 from server.cli.listening import (
     THIS_MACHINE,
@@ -38,6 +39,23 @@ def serve(
     host: Host = THIS_MACHINE,
     port: Port = 8000,
     store: Store = None,
+    definitions: Annotated[
+        bool | None,
+        typer.Option(
+            "--definitions",
+            help="Serve the journeys in the database, which `load` puts there. Default: settings.",
+            show_default=False,
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="MODULE",
+            help="file.py or a module whose AGENTS and TOOLS do their work; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve journeys over HTTP: sessions, turns as JSON or as events, and their state.
 
@@ -45,7 +63,12 @@ def serve(
     one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
     """
     settings = Settings()
-    wiring = wire(settings, journeys or (), store)
+    stored = settings.definitions if definitions is None else definitions
+    if given and not stored:
+        raise CommandError("--with is for the journeys of --definitions.", exit_code=2)
+    wiring = wire(
+        settings, journeys or (), store, examples=not stored, given=given or () if stored else None
+    )
     write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
         asyncio.run(_run(app_of(wiring), listener))
@@ -56,6 +79,10 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     place = place_of(listener)
     announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
     _tell(f"Journeys: {', '.join(wiring.journeys)}")
+    if wiring.catalogue:
+        for id_, faults in wiring.catalogue.faults.items():
+            for fault in faults:
+                _tell(f"Not served: {id_}: {fault}")
     _tell(f"Store: {masked(wiring.config.persistence)}")
     _tell(whom_answered(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""

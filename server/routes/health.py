@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from journeys import StateError
 from server.deps import Wired
 from server.problems import RETRY_AFTER, Problem
-from server.schemas import Health
+from server.schemas import Health, Readiness
 
 router = APIRouter(tags=["health"])
 READY_SECONDS = 2.0
@@ -24,7 +24,7 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz")
-async def readyz(wiring: Wired) -> Health:
+async def readyz(wiring: Wired) -> Readiness:
     """Say that the store answers, and has our tables."""
     # Shielded: to cancel what a database does not answer takes longer than to leave it alone.
     asked = asyncio.shield(asyncio.ensure_future(wiring.directory.ready()))
@@ -37,4 +37,6 @@ async def readyz(wiring: Wired) -> Health:
             "The store does not answer.",
             headers={"Retry-After": str(RETRY_AFTER)},
         ) from None
-    return Health()
+    return Readiness(
+        definitions_refused=sorted(wiring.catalogue.faults if wiring.catalogue else ())
+    )

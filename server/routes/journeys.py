@@ -10,7 +10,7 @@ from graphs.drawing.mermaid import mermaid
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
 from server.accept import accept_of, preferred
-from server.deps import KnownJourney, Wired
+from server.deps import KnownJourney, UpToDate
 from server.journey_schemas import (
     Graph,
     GraphEdge,
@@ -26,7 +26,7 @@ _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json":
 
 
 @router.get("")
-async def listed(wiring: Wired) -> Journeys:
+async def listed(wiring: UpToDate) -> Journeys:
     """List the journeys of this server."""
     specs = (served.journey.spec for served in wiring.journeys.values())
     return Journeys(journeys=[JourneySummary.of(spec) for spec in specs])

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from server.cursors import cursor_of, place_of
-from server.deps import OpenSession, StandingSession, Wired, known_journey
+from server.deps import OpenSession, StandingSession, UpToDate, Wired, known_journey
 from server.problems import Problem
 from server.routing import ApiRoute, ContextRoute
 from server.schemas import (
@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 
 
 @beginning.post("", status_code=HTTPStatus.CREATED)
-async def begin(new: NewSession, wiring: Wired, response: Response) -> Session:
+async def begin(new: NewSession, wiring: UpToDate, response: Response) -> Session:
     """Begin a session."""
     session_id = new.session_id or str(uuid.uuid4())
     manager = wiring.manager(_journey_of(new, wiring), session_id)

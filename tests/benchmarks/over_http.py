@@ -21,8 +21,9 @@ from journeys import JourneyConfig
 from server.app import app_of
 from server.auth import Keys
 from server.patience import PatientProtocol
+from server.served import Served
 from server.turns import Turns
-from server.wiring import Served, Wiring
+from server.wiring import Wiring
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, session
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 

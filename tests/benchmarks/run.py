@@ -19,6 +19,7 @@ from rich.table import Table
 
 from tests.benchmarks.database import database
 from tests.benchmarks.growth import growth
+from tests.benchmarks.guidelines import guidelines
 from tests.benchmarks.imports import imports
 from tests.benchmarks.measure import SHOWN, Figure, Steps
 from tests.benchmarks.memory import memory
@@ -37,6 +38,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "pipelines": pipelines,
     "merging": merging,
     "models": models,
+    "guidelines": guidelines,
     "imports": imports,
     "memory": memory,
     "http": over_http,

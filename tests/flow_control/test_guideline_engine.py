@@ -1,6 +1,6 @@
 """Flow control, requirement "Guideline Engine", scenario by scenario.
 
-Loading from the database is in test_definitions_and_context.py.
+Loading from the database is in test_definition_loading.py.
 """
 
 from __future__ import annotations

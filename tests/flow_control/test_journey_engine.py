@@ -1,6 +1,6 @@
 """Flow control, requirement "Journey Engine": activation, state transitions, guidance.
 
-Loading of definitions is in test_definitions_and_context.py.
+Loading of definitions is in test_definition_loading.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,50 @@
+"""What is known of a session's past: its versions, its talk, its values, its audit, its checks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from graphs import statements, validation_audit
+from graphs.late import LateResults
+from graphs.ledger import transcript_of
+from graphs.session import Session
+from graphs.statements import Row
+from journeys import AuditEntry, CheckEntry, FieldVersion, TranscriptEntry, VersionInfo
+
+
+class History(ABC):
+    """Reads the past of one session."""
+
+    session_id: str
+    _late: LateResults
+
+    @abstractmethod
+    async def _known(self) -> tuple[Session, Row]:
+        """Open the session, which must be in the store and not over."""
+
+    async def versions(self) -> list[VersionInfo]:
+        """Return every version of the session, oldest first."""
+        session, _ = await self._known()
+        return [session.scribe.version(row) for row in await session.ledger()]
+
+    async def transcript(self) -> list[TranscriptEntry]:
+        """Return all that was said, oldest first, also what a rollback took back."""
+        return transcript_of(await self.versions())
+
+    async def context_history(self, name: str) -> list[FieldVersion]:
+        """Return every value that a context name has had, oldest first; None where it was gone."""
+        session, _ = await self._known()
+        return session.scribe.history_of(name, await session.ledger())
+
+    async def audit(self) -> list[AuditEntry]:
+        """Return the audit of the session, oldest first."""
+        await self._late.written()
+        session, _ = await self._known()
+        rows = await session.store.read(statements.AUDIT, session=self.session_id)
+        return [session.scribe.audit_entry(row) for row in rows]
+
+    async def checks(self) -> list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        session, _ = await self._known()
+        rows = await session.store.read(validation_audit.OF_SESSION, session=self.session_id)
+        return [session.scribe.check_entry(row) for row in rows]

@@ -1,0 +1,133 @@
+"""`journeygraph load`, `definitions` and `invalidate`: what is kept in the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import typer
+
+from graphs.definitions import Definitions
+from graphs.drafts import TENANT, Definition, Draft, Loaded
+from server.cache import Cache, Shelf, open_cache
+from server.cache.port import CacheUnavailableError
+from server.cli.rendering import out, row, table
+from server.settings import Settings
+from server.stored.catalogue import SHELF
+from server.stored.files import drafts_at
+
+Store = Annotated[
+    str | None,
+    typer.Option(help="Which database: postgresql://... or sqlite:///FILE. Default: settings."),
+]
+
+
+def load(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="YAML and JSON files, and folders.")
+    ],
+    store: Store = None,
+) -> None:
+    """Put definitions of journeys, concierges and guidelines into the database.
+
+    All files are read and judged first: if one has a fault, every fault of every file is shown, and
+    nothing is stored. What is new becomes a version, which servers of definitions take up with
+    their next turn; what is there already is left alone.
+    """
+
+    async def stored() -> list[Loaded]:
+        async with _opened(store) as (definitions, cache):
+            active = await definitions.active()
+            there = [Draft.of(one, await definitions.body(one)) for one in active]
+            loaded = await definitions.load(drafts_at(paths, there))
+            shelf = Shelf(cache, SHELF)
+            await shelf.drop([one.definition.id for one in loaded if one.is_new])
+            return loaded
+
+    loaded = asyncio.run(stored())
+    shown = table("id", "kind", "version", "")
+    for one, is_new in loaded:
+        shown.add_row(*row(one.id, one.kind, one.version, "new" if is_new else "unchanged"))
+    out.print(shown)
+
+
+def definitions(
+    retire: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Serve this one no more; loading it brings it back."),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """List the definitions in the database that are served."""
+
+    async def listed() -> list[Definition]:
+        async with _opened(store) as (definitions, _):
+            if retire is not None:
+                await definitions.retire(retire)
+            return await definitions.active()
+
+    found = asyncio.run(listed())
+    if retire is not None:
+        _say(f"'{retire}' is served no more.")
+    if not found:
+        _say("There are no definitions. Store some with: journeygraph load PATH")
+        return
+    shown = table("id", "kind", "version", "loaded at", "file")
+    for one in found:
+        shown.add_row(*row(one.id, one.kind, one.version, one.loaded_at[:19] + "Z", one.name))
+    out.print(shown)
+
+
+def invalidate(
+    definition: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Of a definition. Default: all that is cached."),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Make cached values void, in the cache and in every process: of one definition, or all.
+
+    That counts at once, whether the cache answers or not: servers compare what it holds with the
+    database.
+    """
+
+    async def dropped() -> None:
+        async with _opened(store) as (definitions, cache):
+            await definitions.invalidate(definition)
+            _say(f"Void from now on: what was cached of {definition or 'everything'}.")
+            await _removed(cache, definition)
+
+    asyncio.run(dropped())
+
+
+async def _removed(cache: Cache, definition: str | None) -> None:
+    if definition is not None:
+        await Shelf(cache, SHELF).drop([definition])
+        return
+    try:
+        count = await cache.clear(f"jg:{TENANT}:")
+    except CacheUnavailableError as error:
+        _say(f"{error} What it holds counts for nothing all the same.")
+    else:
+        _say(f"Removed from the cache: {count}.")
+
+
+@asynccontextmanager
+async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]:
+    settings = Settings()
+    config = settings.config(store)
+    cache = open_cache(settings.redis())
+    try:
+        definitions = await Definitions.open(config)
+        try:
+            yield definitions, cache
+        finally:
+            await definitions.close()
+    finally:
+        await cache.close()
+
+
+def _say(text: str) -> None:
+    out.print(text, markup=False, soft_wrap=True)

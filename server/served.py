@@ -1,0 +1,18 @@
+"""A journey as it is served: with what does its work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeys import Journey
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A journey, and the agents and tools that all of its sessions here share."""
+
+    journey: type[Journey]
+    agents: Mapping[str, Any]
+    tools: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,229 @@
+"""The journeys of a store as they are now, followed while others change them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
+
+from graphs.definitions import Definitions, UnknownDefinitionError
+from graphs.drafts import Definition, Draft, Epoch, digest_of
+from graphs.session import prepare
+from graphs.stores import Store, open_store
+from journeys import ConfigurationError, JourneyConfig, JourneyError, JourneySpec
+from nodes.telemetry.logs import report
+from server.cache import Cache, MemoryCache, Shelf
+from server.served import Served
+from server.stored.given import Given
+from server.stored.reading import read_all
+
+SHELF = "definition"
+"""What kind of values definitions are in a cache."""
+FOLLOW_SECONDS = 1.0
+"""Longest that a turn waits for definitions that changed; then it goes on with those before."""
+
+
+class Catalogue:
+    """Serves the active definitions of a store, and takes up what is loaded later.
+
+    A definition that cannot be taken up leaves what was served before in its place, and is told.
+
+    Attributes:
+        served: Journeys and concierges by id.
+        faults: Why a definition could not be taken up, by its id.
+
+    Example:
+        catalogue = await Catalogue.open(config, Given(tools={"find_policy": find_policy}))
+        claim = catalogue.served["insurance_claim"]
+        journey = claim.journey("s-1", config, agents=claim.agents, tools=claim.tools)
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        config: JourneyConfig,
+        given: Given,
+        shelf: Shelf,
+        taken: Iterable[str] = (),
+    ) -> None:
+        self.served: Mapping[str, Served] = {}
+        self.faults: Mapping[str, Sequence[str]] = {}
+        self._definitions = definitions
+        self._config = config
+        self._given = given
+        self._shelf = shelf
+        self._epoch: Epoch | None = None
+        self._marks: dict[str, str] = {}
+        self._taken = frozenset(taken)
+        self._stores: dict[bool, Store] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        config: JourneyConfig,
+        given: Given | None = None,
+        cache: Cache | None = None,
+        taken: Iterable[str] = (),
+    ) -> Self:
+        """Return the catalogue of the store that a config names, read once.
+
+        Args:
+            config: Also of the sessions.
+            given: What does the work of the journeys.
+            cache: Where definitions are kept closer than the database.
+            taken: Ids that are served from elsewhere, and keep to that.
+
+        Raises:
+            StateError: The store cannot be opened or read.
+        """
+        definitions = await Definitions.open(config)
+        shelf = Shelf(cache or MemoryCache(), SHELF, secret=config.encryption_key)
+        catalogue = cls(definitions, config, given or Given(), shelf, taken)
+        try:
+            await catalogue._read()
+        except BaseException:
+            await catalogue.close()
+            raise
+        return catalogue
+
+    async def look(self) -> None:
+        """Ask the store whether anything changed, and take it up; one tiny query if nothing did.
+
+        Raises:
+            StateError: The store could not be read.
+        """
+        await self.follow(await self._definitions.epoch())
+
+    async def follow(self, epoch: Epoch) -> None:
+        """Take up what was changed before an epoch, which came with another read.
+
+        It is read and compiled once, however many turns ask for it, and apart from them. They wait
+        for it a moment, and go on with what there was before if that takes longer or fails.
+        """
+        if self._epoch is not None and epoch <= self._epoch:
+            return
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.get_running_loop().create_task(self._followed())
+        await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        if self._reading:
+            await asyncio.wait([self._reading])
+        for store in self._stores.values():
+            await store.close()
+        await self._definitions.close()
+
+    async def _followed(self) -> None:
+        try:
+            await self._read()
+        except JourneyError as error:
+            report(logging.WARNING, "definitions_unread", kind=type(error).__name__)
+
+    async def _read(self) -> None:
+        # What changes after this is seen by the next turn, which finds a later epoch.
+        epoch = await self._definitions.epoch()
+        active = await self._definitions.active()
+        marks = _marks(active)
+        rules = [one for one in active if one.kind == "guidelines"]
+        new = [
+            one for one in active if one not in rules and self._marks.get(one.id) != marks[one.id]
+        ]
+        faults: dict[str, list[str]] = {}
+        read = await asyncio.to_thread(read_all, await self._drafts([*rules, *new], epoch, faults))
+        faults |= read.faults
+        served = await self._serving(read.specs, faults)
+        self._marks = {id_: mark for id_, mark in marks.items() if id_ not in faults}
+        self._take_up(served, [one.id for one in active])
+        self._epoch, self.faults = epoch, faults
+        _tell(sorted(served), faults)
+
+    def _take_up(self, served: Mapping[str, Served], active: Sequence[str]) -> None:
+        before = self.served
+        self.served = {id_: one for id_, one in ({**before, **served}).items() if id_ in active}
+        for id_, old in before.items():
+            if self.served.get(id_) is not old:
+                for store in self._stores.values():
+                    store.forget_graphs(old.journey.spec)
+
+    async def _drafts(
+        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
+    ) -> list[Draft]:
+        """Return the texts of definitions, from the cache where it has just these."""
+        versions = {one.id: _version(one, epoch) for one in active}
+        bodies: dict[str, str] = {}
+        for one, kept in zip(active, await self._shelf.fetch(list(versions)), strict=True):
+            body = self._shelf.judge(kept, versions[one.id])
+            if isinstance(body, str) and digest_of(body) == one.digest:
+                bodies[one.id] = body
+        missing = [one for one in active if one.id not in bodies]
+        found = await asyncio.gather(*map(self._definitions.body, missing), return_exceptions=True)
+        for one, body in zip(missing, found, strict=True):
+            if isinstance(body, str):
+                bodies[one.id] = body
+            elif isinstance(body, UnknownDefinitionError):
+                faults[one.id] = [str(body)]
+            else:
+                raise body
+        sealed = {
+            one.id: self._shelf.seal(one.id, versions[one.id], bodies[one.id])
+            for one in missing
+            if one.id in bodies
+        }
+        await self._shelf.put(sealed)
+        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
+
+    async def _serving(
+        self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
+    ) -> dict[str, Served]:
+        """Return journeys with what does their work, compiled; those that cannot be have faults."""
+        served: dict[str, Served] = {}
+        for id_, spec in specs.items():
+            try:
+                if id_ in self._taken:
+                    raise ConfigurationError(f"A journey '{id_}' is served from elsewhere.")
+                served[id_] = self._given.serving(spec)
+                await prepare(await self._store_of(spec), spec, self._config)
+            except JourneyError as error:
+                served.pop(id_, None)
+                faults[id_] = [str(error)]
+        return served
+
+    async def _store_of(self, spec: JourneySpec) -> Store:
+        """Return the store that holds the sessions of a journey, which stays open."""
+        key = self._config.encryption_key
+        if spec.sensitive and key is None:
+            raise ConfigurationError(f"{spec.name} is sensitive, and there is no encryption key.")
+        if spec.sensitive not in self._stores:
+            self._stores[spec.sensitive] = await open_store(
+                self._config.persistence,
+                key if spec.sensitive else None,
+                self._config.database_pool_size,
+            )
+        return self._stores[spec.sensitive]
+
+
+def _version(definition: Definition, epoch: Epoch) -> str:
+    """Return what a cached body has to be of to count."""
+    dropped = f"{definition.dropped}|{epoch.dropped}"
+    return f"{definition.version}|{definition.digest}|{dropped}"
+
+
+def _marks(active: Sequence[Definition]) -> dict[str, str]:
+    """Return what each journey is made of: its own text, and all global guidelines."""
+    rules = [f"{one.digest}|{one.dropped}" for one in active if one.kind == "guidelines"]
+    made_of = digest_of(" ".join(rules))
+    return {
+        one.id: f"{one.version}|{one.digest}|{one.dropped}|{made_of}"
+        for one in active
+        if one.kind != "guidelines"
+    }
+
+
+def _tell(changed: Sequence[str], faults: Mapping[str, Sequence[str]]) -> None:
+    if changed:
+        report(logging.INFO, "definitions_changed", journeys=",".join(changed))
+    for id_, found in faults.items():
+        report(logging.WARNING, "definition_refused", definition=id_, faults=len(found))

@@ -1,0 +1,107 @@
+"""Files and folders in, drafts of definitions out; every fault of every file is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from graphs.drafts import Draft
+from journeys import JourneyDefinitionError
+from journeys.files import document_kind, read_guidelines_text, read_journey_text
+from journeys.files.loading import text_of
+from server.cli.edge import CommandError, described
+from server.cli.loading import shown
+from server.cli.walking import is_definition, journey_files
+from server.stored.reading import read_all
+
+
+def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]:
+    """Return the definitions in files and folders, judged alone and together.
+
+    Args:
+        paths: YAML and JSON files, and folders of them.
+        stored: What is active in the store: journeys and global guidelines there have to fit these.
+
+    Raises:
+        CommandError: There is no such file, or nothing in them; or a file has faults: all faults
+            of all files.
+    """
+    faults: list[str] = []
+    found: dict[Path, Draft] = {}
+    for file in dict.fromkeys(file for path in paths for file in _files(path)):
+        try:
+            found[file] = _draft(file)
+        except JourneyDefinitionError as error:
+            faults += _placed(file, described(error))
+    faults += _twice(found)
+    if not faults:
+        faults += _misfits(found, stored)
+    if faults:
+        raise CommandError(*faults)
+    if not found:
+        raise CommandError(f"There is no definition in {', '.join(paths)}.")
+    return list(found.values())
+
+
+def _files(path: str) -> Iterator[Path]:
+    place = Path(path)
+    if place.is_dir():
+        yield from (file.resolve() for file in journey_files(place) if is_definition(file))
+    elif not place.is_file():
+        raise CommandError(f"There is no file {path}.", exit_code=2)
+    elif is_definition(place):
+        yield place.resolve()
+    else:
+        raise CommandError(f"{path} is no YAML or JSON file.", exit_code=2)
+
+
+def _draft(file: Path) -> Draft:
+    """Read one file, and those beside it that it names.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
+    text = text_of(file)
+    kind = document_kind(text, file.name)
+    if kind == "guidelines":
+        read_guidelines_text(text, file.name)
+        return Draft(kind, re.sub(r"\W+", "_", file.stem), file.name, text)
+    beside: dict[str, str] = {}
+
+    def read(name: str) -> str:
+        beside[name] = text_of(file.parent / name)
+        return beside[name]
+
+    spec = read_journey_text(text, file.name, read)
+    return Draft(kind, spec.id, file.name, text, beside)
+
+
+def _twice(found: dict[Path, Draft]) -> Iterator[str]:
+    first: dict[str, Path] = {}
+    for file, draft in found.items():
+        other = first.setdefault(draft.id, file)
+        if other is not file:
+            yield f"{shown(file)}: the id '{draft.id}' is taken by {shown(other)}."
+
+
+def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]:
+    """Yield what is wrong between journeys and guidelines once these are stored."""
+    stored = list(stored)
+    drafts = {draft.id: draft for draft in stored}
+    files = {draft.id: file for file, draft in found.items()}
+    drafts |= {draft.id: draft for draft in found.values()}
+    as_before = read_all([one for one in stored if one.id not in files]).faults
+    for id_, faults in read_all(list(drafts.values())).faults.items():
+        if faults == as_before.get(id_):
+            continue
+        if file := files.get(id_):
+            yield from _placed(file, faults)
+        else:
+            yield from (f"'{id_}' in the store, with these files: {fault}" for fault in faults)
+
+
+def _placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
+    folder = shown(file.parent)
+    before = "" if folder == "." else f"{folder}/"
+    return (f"{before}{fault}" for fault in faults)

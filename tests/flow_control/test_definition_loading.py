@@ -1,0 +1,276 @@
+"""Flow control, the scenarios "Journey definition loading" and "Guideline loading".
+
+Files become journeys; definitions in a real Postgres, with copies in a real Redis or Valkey, are
+served by every process, and followed.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+from ruamel.yaml import YAML
+
+from graphs.definitions import Definitions
+from journeys import JourneyConfig, JourneyDefinitionError, load_journey
+from nodes.llm.scripted import leads_to, rules_hold
+from server.cache import open_cache
+from server.stored.files import drafts_at
+from server.stored.given import Given
+from tests import watching
+from tests.api import Api, serving, wired
+from tests.flow_control import line as the_line
+from tests.flow_control.line import HAPPY, asked, held, kinds, system
+from tests.redis import RedisServer
+from tests.watching import Watch
+
+server, scripted, line = the_line.server, the_line.scripted, the_line.line
+watch = watching.watch
+
+CLAIM = """\
+id: claim
+version: "7"
+name: Claims
+instructions: Settle a claim.
+tools:
+  - type: function
+    function:
+      name: find_policy
+      description: Look a policy up by its number.
+      parameters: {type: object, properties: {number: {type: string}}, required: [number]}
+activation_conditions:
+  - reports a damage
+initial_state: report
+states:
+  report:
+    purpose: Hear what happened.
+    action: Ask what happened first.
+    complete_when: never
+  policy:
+    kind: tool
+    calls:
+      - {tool: find_policy, arguments: {number: policy_number}, save: policy}
+    action: Say which policy it is.
+    complete_when: never
+    guidelines:
+      - {id: lapsed, condition: the policy has lapsed, action: offer a renewal, always: true}
+transitions:
+  - {to: policy, condition: asks about the policy, priority: 5}
+guidelines:
+  - {id: upset, condition: sounds upset, action: calm them, keywords: [upset, angry]}
+  - {id: known, when: "context.policy_number != ''", action: greet by name, scope: global}
+"""
+SALES = {
+    "id": "sales",
+    "name": "Sales",
+    "instructions": "Sell insurance.",
+    "activation_conditions": ["wants to buy"],
+    "initial_state": "offer",
+    "states": {"offer": {"action": "Name no price.", "complete_when": "never"}},
+}
+DESK = """\
+id: desk
+journeys: [claim.yaml, sales.json]
+otherwise: ask
+"""
+RULES = """\
+guidelines:
+  - {id: thanks, condition: says thanks, action: thank them, keywords: [thanks]}
+  - {id: old_rule, condition: says thanks, action: bow, keywords: [thanks], enabled: false}
+"""
+
+
+def find_policy(number: str) -> dict[str, str]:
+    """Look a policy up."""
+    return {"number": number, "kind": "household"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder with a concierge of two journeys: one in YAML, one in JSON."""
+    (tmp_path / "claim.yaml").write_text(CLAIM)
+    (tmp_path / "sales.json").write_text(json.dumps(SALES))
+    (tmp_path / "desk.yaml").write_text(DESK)
+    return tmp_path
+
+
+# Scenario: Journey definition loading
+
+
+def test_definition_loading_gives_the_same_journey_from_yaml_and_from_json(desk: Path) -> None:
+    """Each includes id, name, activation conditions, states, transitions and its first state."""
+    (desk / "claim.json").write_text(json.dumps(YAML(typ="safe").load(CLAIM)))
+    one, other = (load_journey(desk / name).spec for name in ("claim.yaml", "claim.json"))
+
+    assert (one.id, one.name, one.version) == ("claim", "Claims", "7")
+    assert (one.entry, list(one.pathways)) == ("report", ["report", "policy"])
+    assert [t.description for t in one.activation] == ["reports a damage"]  # type: ignore[attr-defined]
+    assert [(move.target, move.priority) for move in one.transitions] == [("policy", 5)]
+    assert [rule.id for rule in one.guidelines] == [rule.id for rule in other.guidelines]
+    assert list(one.tools) == list(other.tools) == ["find_policy"]
+    assert (one.pathways["policy"].action, one.purpose) == (
+        "Say which policy it is.",
+        "Settle a claim.",
+    )
+    assert other.pathways["policy"].calls == one.pathways["policy"].calls
+
+
+async def test_definition_loading_ends_in_a_conversation_as_any_other(
+    line: Callable[..., Any], scripted: Callable[..., Any], desk: Path
+) -> None:
+    """Activation, guidance, a tool state, guidelines of all scopes; one call to understand each."""
+    answers = (
+        *(rules_hold("claim.upset", to="claim.report"), HAPPY),
+        *(rules_hold("claim.lapsed", to="claim.policy"), HAPPY),
+    )
+    with scripted(*answers) as script:
+        chat = await line(
+            load_journey(desk / "desk.yaml"),
+            options={"tools": {"find_policy": find_policy}},
+            context={"policy_number": "P-17"},
+        )
+        await chat.says("I am upset, my roof is gone")
+        assert chat.last.metadata["journey_id"] == "claim"
+        assert held(chat) == ["claim.upset", "claim.known"]
+        assert "Ask what happened first." in system(script.calls[1])
+
+        await chat.says("Which policy is it?")
+        assert (chat.path[-1], held(chat)) == ("claim.policy", ["claim.lapsed", "claim.known"])
+        assert "household" in script.calls[3].text
+        assert chat.context["policy"]["kind"] == "household"
+        assert kinds(script) == ["understanding", "answer"] * 2
+        assert {q["leads_to"] for q in asked(script.calls[0])["questions"]} == {
+            "claim.report",
+            "sales.offer",
+        }
+
+
+async def test_definition_loading_refuses_every_fault_at_once_with_its_place(desk: Path) -> None:
+    faulty = CLAIM.replace("to: policy,", "to: polcy,").replace("kind: tool", "kind: tol")
+    (desk / "claim.yaml").write_text(faulty)
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+        load_journey(desk / "desk.yaml")
+
+    said = str(raised.value)
+    lines = {word: faulty[: faulty.index(word)].count("\n") + 1 for word in ("polcy", "tol\n")}
+    for number in lines.values():
+        assert f"claim.yaml:{number}:" in said
+
+
+async def test_definition_loading_of_a_json_journey_is_activated_too(
+    line: Callable[..., Any], scripted: Callable[..., Any], desk: Path
+) -> None:
+    with scripted(leads_to("sales.offer", confidence=0.71), HAPPY) as script:
+        chat = await line(
+            load_journey(desk / "desk.yaml"), options={"tools": {"find_policy": find_policy}}
+        )
+        await chat.says("I want to insure a boat")
+
+        assert chat.last.metadata["journey_id"] == "sales"
+        assert "Name no price." in system(script.calls[1])
+
+
+# Definitions in Postgres, with copies in Redis
+
+
+async def stored(url: str, folder: Path) -> None:
+    """Put all files of a folder into the database, as `journeygraph load` does."""
+    definitions = await Definitions.open(JourneyConfig(persistence=url))
+    try:
+        await definitions.load(drafts_at([str(folder)], []))
+    finally:
+        await definitions.close()
+
+
+@pytest.fixture
+async def redis(redis_server: RedisServer) -> AsyncIterator[Redis]:
+    """The Redis itself, which all tests share."""
+    client = Redis.from_url(redis_server.url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def process(postgres_url: str, redis_server: RedisServer) -> Callable[..., Any]:
+    """Begin a process that serves what is in the database: `async with process() as api`."""
+
+    @asynccontextmanager
+    async def begin() -> AsyncIterator[Api]:
+        wiring = wired(url=postgres_url, model=None)
+        wiring.journeys = {}
+        wiring.given = Given(tools={"find_policy": find_policy})
+        wiring.cache = open_cache(redis_server.url)
+        async with serving(wiring) as running:
+            yield running
+
+    return begin
+
+
+@pytest.mark.timeout(30)
+async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_expiry(
+    process: Callable[..., Any],
+    scripted: Callable[..., Any],
+    watch: Watch,
+    tmp_path: Path,
+    postgres_url: str,
+    redis: Redis,
+) -> None:
+    """A second process finds them there; with guidelines of all scopes, but no disabled one."""
+    claim, rules = f"claim_{uuid.uuid4().hex}", f"rules_{uuid.uuid4().hex}"
+    (tmp_path / f"{claim}.yaml").write_text(CLAIM.replace("id: claim", f"id: {claim}"))
+    (tmp_path / f"{rules}.yaml").write_text(RULES)
+    await stored(postgres_url, tmp_path)
+    async with process() as first:
+        assert list(first.wiring.journeys) == [claim]
+        keys = [f"jg:default:definition:{name}" for name in (claim, rules)]
+        assert [await redis.ttl(key) for key in keys] == [-1, -1]
+    assert looked_up(watch) == [("miss", 2)]
+
+    async with process() as second:
+        assert looked_up(watch) == [("hit", 2)]
+        with scripted(rules_hold("thanks", "upset"), HAPPY) as script:
+            session = await second.begin(claim, context={"policy_number": "P-17"})
+            reply = await second.says(session, "Thanks, but I am upset")
+        # Of the journey, of all journeys by its own file, and of all by a file of guidelines.
+        assert reply["metadata"]["guidelines"] == ["upset", "known", "thanks"]
+        assert "old_rule" not in script.calls[0].text
+        assert "bow" not in system(script.calls[1])
+
+
+@pytest.mark.timeout(30)
+async def test_definitions_that_are_loaded_later_hold_from_the_next_turn_on_in_every_process(
+    process: Callable[..., Any],
+    scripted: Callable[..., Any],
+    tmp_path: Path,
+    postgres_url: str,
+) -> None:
+    sales = {**SALES, "id": f"sales_{uuid.uuid4().hex}"}
+    (tmp_path / "sales.json").write_text(json.dumps(sales))
+    await stored(postgres_url, tmp_path)
+    async with process() as one, process() as other:
+        with scripted(HAPPY, HAPPY) as script:
+            session = await one.begin(str(sales["id"]))
+            await one.says(session, "Hello")
+            assert "Name no price." in system(script.calls[0])
+
+            changed = {"offer": {"action": "Name a price.", "complete_when": "never"}}
+            (tmp_path / "sales.json").write_text(json.dumps({**sales, "states": changed}))
+            await stored(postgres_url, tmp_path)
+            await other.says(session, "Hello again")
+            assert "Name a price." in system(script.calls[1])
+
+
+def looked_up(watch: Watch) -> list[tuple[str, int]]:
+    """What looks for definitions came to, since the last time that this was asked."""
+    return [
+        (labels["journeygraph.cache.result"], count)
+        for labels, count in watch.points("journeygraph.cache.read")
+        if labels["journeygraph.cache.name"] == "definition"
+    ]

@@ -1,0 +1,170 @@
+"""Flow control, requirement "Context Management": on a real Postgres, and a real Redis or Valkey.
+
+What a cache does when it is down, slow or lies is in test_cache.py.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from journeys import IntentTrigger
+from journeys.concierge import Concierge
+from server.cache import open_cache
+from tests.api import Api, one, serving, wired
+from tests.flow_control.line import journey
+from tests.proxy import Proxy
+from tests.redis import RedisServer
+
+pytestmark = pytest.mark.timeout(30)
+
+HOUR = 3600
+CALL = {"call_id": "sip-77", "customer_id": "C-1", "language": "de"}
+
+
+def desk() -> type[Concierge]:
+    """A concierge of two journeys, each begun by a word."""
+    journeys = [
+        journey(name, __activation__=[IntentTrigger(patterns=[name.lower()])])
+        for name in ("Billing", "Outage")
+    ]
+    return type("Desk", (Concierge,), {"__journeys__": journeys, "__doc__": "Help."})
+
+
+@pytest.fixture
+def process(postgres_url: str, redis_network: Proxy) -> Callable[..., Any]:
+    """Begin a process of the service: `async with process() as api`; all share store and cache."""
+
+    @asynccontextmanager
+    async def begin() -> AsyncIterator[Api]:
+        wiring = wired(one(desk(), clerk=lambda ask: "Certainly."), url=postgres_url)
+        wiring.cache = open_cache(redis_network.url)
+        async with serving(wiring) as running:
+            yield running
+
+    return begin
+
+
+@pytest.fixture
+async def raw(redis_server: RedisServer) -> AsyncIterator[Redis]:
+    """The Redis itself."""
+    client = Redis.from_url(redis_server.url)
+    yield client
+    await client.aclose()
+
+
+async def context(running: Api, session: str) -> Any:
+    """What the service says that a session knows."""
+    answer = await running.client.get(f"{session}/context")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def new() -> str:
+    """An id of a session that no other test has: all share the Redis."""
+    return f"s-{uuid.uuid4()}"
+
+
+def counted(running: Api) -> tuple[int, int]:
+    """How often the cache knew a context, and how often not."""
+    counts = running.wiring.contexts.counts
+    return counts.hits, counts.misses
+
+
+# Scenario: Session context creation
+
+
+async def test_session_context_creation_writes_to_postgres_and_redis_for_an_hour(
+    process: Callable[..., Any], raw: Redis
+) -> None:
+    """session_id, call_id, customer_id, started_at, variables; activated_at with the journey."""
+    id_ = new()
+    async with process() as running:
+        session = await running.begin("desk", id_, context=CALL)
+        told = await context(running, session)
+        assert (told["session_id"], told["call_id"], told["customer_id"]) == (id_, "sip-77", "C-1")
+        assert told["context"] == CALL
+        assert (told["current_state"], told["activated_at"]) == ("concierge", told["started_at"])
+
+        reply = await running.says(session, "It is about billing")
+        told = await context(running, session)
+        assert (told["journey_id"], told["current_state"]) == ("billing", "billing.desk")
+        assert told["activated_at"] == reply["metadata"]["activated_at"] > told["started_at"]
+        await running.wiring.contexts.written()
+        key = f"jg:default:context:{id_}"
+        assert HOUR - 60 < await raw.ttl(key) <= HOUR
+
+    async with process() as another:  # in Postgres it outlives the process, and the cache
+        await raw.delete(key)
+        assert await context(another, session) == told
+
+
+# Scenario: Context retrieval
+
+
+async def test_context_retrieval_tries_redis_then_postgres_and_populates_redis(
+    process: Callable[..., Any], raw: Redis
+) -> None:
+    id_ = new()
+    async with process() as running:
+        session = await running.begin("desk", id_, context=CALL)
+        await running.says(session, "billing")
+        await running.wiring.contexts.written()
+        first = await context(running, session)
+        assert counted(running) == (1, 0)  # written through by the turn
+
+        await raw.delete(f"jg:default:context:{id_}")
+        assert await context(running, session) == first
+        assert counted(running) == (1, 1)
+        await running.wiring.contexts.written()
+        assert await context(running, session) == first
+        assert counted(running) == (2, 1)
+
+    async with process() as another:  # what one process wrote, another one finds
+        assert await context(another, session) == first
+        assert counted(another) == (1, 0)
+
+
+async def test_context_retrieval_is_a_hit_for_95_of_100_requests_after_warm_up(
+    process: Callable[..., Any],
+) -> None:
+    """Ten sessions of three turns, each looked at five times after every turn."""
+    async with process() as running:
+        sessions = [await running.begin("desk", new(), context=CALL) for _ in range(10)]
+        for message in ("billing", "more", "thanks"):
+            for session in sessions:
+                await running.says(session, message)
+                await running.wiring.contexts.written()
+                for _ in range(5):
+                    told = await context(running, session)
+                assert told["current_state"] == "billing.desk"
+
+        hits, misses = counted(running)
+        assert hits + misses == 150
+        assert hits / (hits + misses) >= 0.95
+
+
+@pytest.mark.parametrize("fault", ["gone", "silent"])
+async def test_context_retrieval_gives_the_same_answer_without_redis(
+    process: Callable[..., Any], redis_network: Proxy, fault: str
+) -> None:
+    async with process() as running:
+        session = await running.begin("desk", new(), context=CALL)
+        await running.says(session, "billing")
+        await running.wiring.contexts.written()
+        first = await context(running, session)
+
+        if fault == "gone":
+            redis_network.cut()
+            redis_network.refuses = True
+        else:
+            redis_network.silent = True
+        assert await context(running, session) == first
+        assert (await running.says(session, "still there?"))["message"] == "Certainly."
+        later = await context(running, session)
+        assert later["version"] == first["version"] + 1

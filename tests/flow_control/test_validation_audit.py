@@ -1,0 +1,68 @@
+"""Flow control, scenario "Validation audit": the rows, in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from journeys import Journey
+from tests.flow_control.desk import NO_PROMISE, SAFE, desk, says
+from tests.post_office import found
+
+Talk = Callable[..., Any]
+KEY = bytes(range(32))
+CARD = "4111 1111 1111 1111"
+
+
+async def test_a_row_is_written_with_its_turn_kept_by_a_rollback_and_gone_with_the_session(
+    talk: Talk, store_url: str
+) -> None:
+    kind = desk(NO_PROMISE)
+    chat = await talk(kind, says("Hello.", "guaranteed", f"card {CARD}"), store_url)
+    assert [await chat.says("Hi") for _ in range(3)] == ["Hello.", SAFE, "card [card number]"]
+
+    rows = await chat.journey.checks()
+    assert [row.turn for row in rows] == [1, 2, 3]
+    assert [row.outcome for row in rows] == ["sent", "replaced", "masked"]
+    assert {(row.session_id, row.journey_id, row.pathway_id) for row in rows} == {
+        ("s-1", kind.spec.id, "desk")
+    }
+    assert [row.is_valid for row in rows] == [True, False, False]
+    assert all(row.confidence is None and row.latency_ms >= 0 for row in rows)
+    entries = {entry.turn: entry.timestamp for entry in await chat.journey.transcript()}
+    assert [row.at for row in rows] == [entries[row.turn] for row in rows]
+
+    await chat.journey.rollback(1)
+    assert await chat.journey.checks() == rows
+    await chat.journey.delete()
+    assert found(store_url, "SELECT count(*) FROM validation_audit")[0][0] == 0
+
+
+@pytest.mark.parametrize("store_url", ["sqlite", "postgres"], indirect=True)
+async def test_what_was_wrong_is_sealed_where_a_journey_is_sensitive(
+    talk: Talk, store_url: str
+) -> None:
+    kind = desk(NO_PROMISE, __sensitive__=True)
+    chat = await talk(kind, says("guaranteed"), store_url, encryption_key=KEY)
+    await chat.says("Hi")
+
+    [(stored,)] = found(store_url, "SELECT violations FROM validation_audit")
+    assert "guaranteed" not in stored
+    [row] = await chat.journey.checks()
+    assert row.violations == ["no_promise: says 'guaranteed'"]
+
+
+async def test_a_turn_that_is_not_kept_leaves_no_row(talk: Talk, memory_url: str) -> None:
+    class Broken(Exception):
+        pass
+
+    def fails(given: Any) -> str:
+        raise Broken
+
+    kind: type[Journey] = desk(NO_PROMISE)
+    chat = await talk(kind, {"clerk": fails}, memory_url, error_recovery="fail_fast")
+    with pytest.raises(Exception, match="Broken"):
+        await chat.says("Hi")
+    assert await chat.journey.checks() == []

@@ -1,0 +1,388 @@
+"""What is wrong in a definition file is said with file, line, column and remedy, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from journeys import JourneyDefinitionError, load_journey
+from journeys.files import document_kind, read_guidelines_text, read_journey_text
+
+HEAD = "id: claim\n"
+STATES = HEAD + "states:\n  report: {action: Ask.}\n"
+"""Three lines; faults begin in the fourth."""
+TOOLS = """tools:
+  - type: function
+    function:
+      name: find_policy
+      parameters: {type: object, properties: {number: {type: string}}}
+"""
+
+# What is wrong, the file, the place, and what is said there.
+FAULTS: dict[str, tuple[str, str, str]] = {
+    # The text itself.
+    "empty": ("", "1:1", "the file is empty"),
+    "only_comments": ("# nothing\n", "1:1", "the file is empty"),
+    "no_mapping": ("- a\n- b\n", "1:1", "the document is a list; it must be a mapping"),
+    "a_word": ("hello", "1:1", 'the document is "hello"; it must be a mapping'),
+    "tab": (HEAD + "states:\n\treport: {}\n", "3:1", "Indent by spaces"),
+    "colon_in_text": (STATES + "name: a: b\n", "4:8", "Quote text that holds ': '"),
+    "open_quote": (STATES + "name: 'a\n", "5:1", "Close the quotes"),
+    "open_bracket": (STATES + "shared: [a, b\n", "5:1", "Close the bracket"),
+    "nul": (STATES + 'name: "a\\0b"\n', "4:7", "holds a NUL"),
+    "half_a_character": (STATES + 'name: "\\ud800"\n', "4:7", "half a character"),
+    "control_sign": (STATES + "name: a\x01b\n", "4:8", "may not stand in YAML"),
+    "duplicate_key": (
+        STATES + "name: a\nname: b\n",
+        "5:1",
+        "'name' stands here twice; first in line 4",
+    ),
+    "duplicate_state": (
+        HEAD + "states:\n  a: {}\n  b: {}\n  a: {}\n",
+        "5:3",
+        "'a' stands here twice; first in line 3",
+    ),
+    "anchor": (HEAD + "states:\n  a: &x {}\n", "3:6", "the anchor '&x' is not read"),
+    "merge_key": (HEAD + "states:\n  a: {}\n  b:\n    <<: {}\n", "5:5", "merge keys are not read"),
+    "python_tag": (
+        STATES + "name: !!python/object/apply:os.system [ls]\n",
+        "4:7",
+        "the tag '!!python/object/apply:os.system' is not read",
+    ),
+    "second_document": (STATES + "---\nid: other\n", "4:1", "a second document begins here"),
+    "directive": ("%YAML 1.1\n---\n" + STATES, "2:1", "directives such as %YAML are not read"),
+    "too_deep": (STATES + "shared: " + "[" * 30 + "]" * 30, "4:28", "nested more than 20 deep"),
+    "too_large": (STATES + "name: " + "x" * 300_000, "1:1", "larger than 256 kB"),
+    "number_as_a_key": (HEAD + "states:\n  a: {}\n  1: {}\n", "4:3", 'Quote it: "1"'),
+    "infinite": (
+        HEAD + "states: {a: {timeout: .inf}}\n",
+        "2:23",
+        ".inf is no number that JSON has",
+    ),
+    # The form.
+    "unknown_key": (STATES + "transitons: []\n", "4:1", "Did you mean 'transitions'?"),
+    "unknown_key_of_a_state": (
+        HEAD + "states:\n  a:\n    purpos: Hear.\n",
+        "4:5",
+        "'purpos' is no key of a state. Did you mean 'purpose'?",
+    ),
+    "missing_id": ("states: {a: {}}\n", "1:1", "'id' is missing in a journey"),
+    "missing_states": (HEAD, "1:1", "'states' is missing in a journey"),
+    "no_states": (HEAD + "states: {}\n", "2:9", "states is a mapping; it must hold at least 1"),
+    "no_is_text": (
+        STATES + "sensitive: no\n",
+        "4:12",
+        'sensitive is "no"; it must be true or false',
+    ),
+    "octal_looking": (
+        STATES + "version: 010\n",
+        "4:10",
+        "version is 010; it must be text, in quotes",
+    ),
+    "empty_value": (STATES + "safe_reply:\n", "4:1", "safe_reply is empty; it must be text"),
+    "bad_id": ("id: Insurance Claim\nstates: {a: {}}\n", "1:5", "write a small letter first"),
+    "bad_state_id": (HEAD + "states:\n  A-b: {}\n", "3:3", "the name 'A-b' is none"),
+    "state_is_text": (HEAD + "states:\n  a: hello\n", "3:6", 'a is "hello"; it must be a mapping'),
+    "unknown_kind": (
+        HEAD + "states:\n  a: {kind: colect}\n",
+        "3:13",
+        "one of chat, tool, collect. Did you mean 'collect'?",
+    ),
+    "unknown_pipeline": (
+        HEAD + "states:\n  a: {pipeline: sequentiel}\n",
+        "3:17",
+        "Did you mean 'sequential'?",
+    ),
+    "unknown_setting": (
+        HEAD
+        + "states:\n  a: {agents: [x, y], "
+        + "pipeline: {pattern: router, rountng_strategy: llm}}\n",
+        "3:33",
+        "Did you mean 'routing_strategy'?",
+    ),
+    "wrong_output_type": (
+        HEAD + "states:\n  a: {outputs: {x: {type: text}}}\n",
+        "3:27",
+        "one of string, integer, number",
+    ),
+    "output_without_type": (HEAD + "states:\n  a: {outputs: {x: {}}}\n", "3:20", "it has no type"),
+    "null_as_the_only_kind": (
+        HEAD + "states:\n  a: {outputs: {x: {type: 'null'}}}\n",
+        "3:20",
+        "it has no type",
+    ),
+    "two_kinds_of_value": (
+        HEAD + "states:\n  a: {outputs: {x: {type: [string, integer]}}}\n",
+        "3:27",
+        "type names 2 kinds",
+    ),
+    "enum_of_another_kind": (
+        HEAD + "states:\n  a: {outputs: {x: {type: string, enum: [a, 010]}}}\n",
+        "3:45",
+        "enum[1] is 10; it must be string",
+    ),
+    "enum_of_nothing": (
+        HEAD + "states:\n  a: {outputs: {x: {enum: [null]}}}\n",
+        "3:27",
+        "nothing but null",
+    ),
+    "items_of_text": (
+        HEAD + "states:\n  a: {outputs: {x: {type: string, items: {type: string}}}}\n",
+        "3:42",
+        "items is of an array",
+    ),
+    "output_with_a_limit": (
+        HEAD + "states:\n  a: {outputs: {x: {type: integer, minimum: 1}}}\n",
+        "3:36",
+        "'minimum' is no key of an output",
+    ),
+    "list_of_anything": (
+        HEAD + "states:\n  a: {outputs: {x: {type: array}}}\n",
+        "3:20",
+        "an array needs items",
+    ),
+    "output_named_response": (
+        HEAD + "states:\n  a: {outputs: {response: {type: string}}}\n",
+        "3:27",
+        "every state has 'response'",
+    ),
+    "confidence_over_one": (
+        STATES + "transitions:\n  - {to: report, condition: again, confidence: 70}\n",
+        "5:48",
+        "confidence is 70; it must be at most 1",
+    ),
+    "negative_timeout": (HEAD + "states: {a: {timeout: -1}}\n", "2:23", "it must be above 0"),
+    "transition_without_target": (
+        STATES + "transitions:\n  - {condition: again}\n",
+        "5:5",
+        "'to' is missing in a transition",
+    ),
+    # What only shows when all is known.
+    "unknown_next": (
+        HEAD + "states:\n  report: {next: asess}\n  assess: {}\n",
+        "3:18",
+        "state 'report': next is 'asess', which is no state here. Did you mean 'assess'?",
+    ),
+    "unknown_initial_state": (STATES + "initial_state: reprot\n", "4:16", "Did you mean 'report'?"),
+    "unknown_target": (
+        STATES + "transitions:\n  - {to: reprt, condition: again}\n",
+        "5:10",
+        "to is 'reprt', which is no state here. Did you mean 'report'?",
+    ),
+    "unknown_source": (
+        STATES + "transitions:\n  - to: report\n    from: [reprt]\n    condition: again\n",
+        "6:11",
+        "from is 'reprt'",
+    ),
+    "unknown_return": (
+        STATES
+        + "  faq: {}\ntransitions:\n"
+        + "  - {to: faq, patterns: [why], detour: {return_to: nowhere}}\n",
+        "6:52",
+        "the return target is 'nowhere'",
+    ),
+    "unknown_tool": (
+        HEAD + "states:\n  a: {tools: [find_polcy]}\n" + TOOLS,
+        "3:15",
+        "'find_polcy' is no tool of this file. Did you mean 'find_policy'?",
+    ),
+    "unknown_tool_in_a_call": (
+        HEAD + "states:\n  a: {kind: tool, calls: [find]}\n" + TOOLS,
+        "3:27",
+        "Its tools: find_policy",
+    ),
+    "unknown_tool_of_a_guideline": (
+        STATES + "guidelines:\n  - {condition: x, action: y, tools: [look]}\n",
+        "5:39",
+        "It has no tools",
+    ),
+    "unknown_parameter": (
+        HEAD
+        + "states:\n  a:\n    calls:\n      - {tool: find_policy, arguments: {nr: x}}\n"
+        + TOOLS,
+        "5:45",
+        "'nr' is no parameter of find_policy",
+    ),
+    "nothing_to_collect": (HEAD + "states:\n  a: {kind: collect}\n", "3:13", "needs outputs"),
+    "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "needs calls"),
+    "unknown_relation": (
+        STATES + "guidelines:\n  - {id: a, condition: x, action: y, excludes: [b]}\n",
+        "5:48",
+        "excludes names 'b', which is no guideline",
+    ),
+    "guideline_without_effect": (
+        STATES + "guidelines:\n  - {condition: x}\n",
+        "5:5",
+        "it does nothing. Give it an action",
+    ),
+    "state_scope_in_a_journey": (
+        STATES + "guidelines:\n  - {condition: x, action: y, scope: state}\n",
+        "5:5",
+        "its scope is a state; write it in that state's guidelines",
+    ),
+    "two_kinds_of_rule": (
+        STATES + 'transitions:\n  - {to: report, condition: again, when: "true"}\n',
+        "5:42",
+        "when decides by itself, beside condition",
+    ),
+    "never_fires": (STATES + "transitions:\n  - {to: report}\n", "5:5", "it never holds. Give it"),
+    "detour_and_not": (
+        STATES + "  faq: {}\ntransitions:\n  - {to: faq, patterns: [why], detour: true}\n"
+        "  - {to: faq, patterns: [how], detour: false}\n",
+        "7:40",
+        "the transition to 'faq' in line 6 says otherwise",
+    ),
+    "unknown_update": (
+        STATES + 'transitions:\n  - {to: report, patterns: [a], update: {x: "put:1"}}\n',
+        "5:41",
+        "'put:' is unknown",
+    ),
+    "expression_that_is_none": (
+        STATES + 'transitions:\n  - {to: report, when: "context.x >"}\n',
+        "5:24",
+        "it is no CEL at sign 12",
+    ),
+    "unknown_variable": (
+        STATES + 'transitions:\n  - {to: report, when: "amount > 1"}\n',
+        "5:24",
+        "it reads 'amount'. Write context.amount?",
+    ),
+    "unknown_function": (
+        STATES + 'transitions:\n  - {to: report, when: "now() > 1"}\n',
+        "5:24",
+        "it calls 'now'",
+    ),
+    "message_in_a_transition": (
+        STATES + "transitions:\n  - {to: report, when: \"message == 'x'\"}\n",
+        "5:24",
+        "it may read: context",
+    ),
+}
+
+
+def faults_of(text: str, name: str = "claim.yaml") -> tuple[str, ...]:
+    with pytest.raises(JourneyDefinitionError) as caught:
+        read_journey_text(text, name)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_is_told_with_its_place_and_the_way_out(case: str) -> None:
+    text, place, said = FAULTS[case]
+
+    faults = faults_of(text)
+
+    assert len(faults) == 1, faults
+    assert faults[0].startswith(f"claim.yaml:{place}"), faults
+    assert said.lower() in faults[0].lower(), faults
+
+
+def test_all_faults_come_at_once_and_in_their_order() -> None:
+    faults = faults_of(
+        HEAD
+        + "vresion: 3\n"
+        + "states:\n"
+        + "  report: {next: asess, timeout: -1, tools: [nope]}\n"
+        + "  assess: {kind: collect}\n"
+        + "  assess: {}\n"
+        + "transitions:\n"
+        + "  - {to: report, when: context.}\n"
+        + "  - {condition: again}\n"
+    )
+
+    places = [fault.partition(" ")[0].rstrip(":") for fault in faults]
+    assert places == [
+        f"claim.yaml:{place}"
+        for place in ("2:1", "4:18", "4:34", "4:46", "5:18", "6:3", "8:24", "9:5")
+    ]
+
+
+def test_a_part_with_a_fault_does_not_make_others_faulty() -> None:
+    faults = faults_of(
+        HEAD
+        + "states:\n"
+        + "  report: {kind: collect, outputs: 3, next: assess, guidelines: [{id: 3}]}\n"
+        + "  assess: hello\n"
+        + "tools: [{function: {name: find, paramters: {}}}]\n"
+        + "guidelines: [{condition: a, action: b, tools: [find], confidence: 3}]\n"
+        + "transitions: [{condition: a}, {to: report, patterns: 3}, {to: nowhere, patterns: [a]}]\n"
+    )
+
+    assert [fault.partition(": ")[2].partition(" is ")[0] for fault in faults] == [
+        "outputs",
+        "id",
+        "assess",
+        "'paramters'",
+        "'confidence'",
+        "'to'",
+        "patterns",
+        "to",
+    ], faults
+    assert faults[-1].startswith("claim.yaml:7:63 transition to 'nowhere'")
+
+
+def test_what_the_text_gets_wrong_is_told_beside_what_it_says() -> None:
+    faults = faults_of(HEAD + "states:\n  a: &x {}\n  b: *x\n  c: {next: d}\n")
+
+    assert [fault.split(" ")[0] for fault in faults] == [
+        "claim.yaml:3:6:",
+        "claim.yaml:4:6:",
+        "claim.yaml:5:13",
+    ]
+
+
+def test_json_has_its_places_too() -> None:
+    text = (
+        '{\n\t"id": "claim",\n\t"states": {"a": {"next": "b", "kind": "chat", "kind": "tool"}},\n'
+    )
+
+    assert faults_of(text + '\t"degrade": "cannd"\n}', "claim.json") == (
+        "claim.json:3:27 state 'a': next is 'b', which is no state here. Its states: a.",
+        "claim.json:3:48: the key 'kind' stands here twice; first in line 3. "
+        "Take one of them away.",
+        'claim.json:4:13: degrade is "cannd"; it must be one of canned, freeform, refuse. '
+        "Did you mean 'canned'?",
+    )
+    assert faults_of(text, "claim.json") == (
+        "claim.json:3:48: the key 'kind' stands here twice; first in line 3. "
+        "Take one of them away.",
+        "claim.json:4:1: it is no JSON from here: a key in double quotes must follow.",
+    )
+    assert "something follows the end" in faults_of('{"id": "a"} {}', "claim.json")[0]
+    assert "nested more than 20 deep" in faults_of("[" * 9_000, "claim.json")[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param("id: a".encode("utf-16"), "1:1: the text is not UTF-8. It looks", id="utf_16"),
+        pytest.param(b"id: a\nname: \xff\n", "2:7: the text is not UTF-8", id="latin_1"),
+        pytest.param(b"id: " + b"a" * 300_000, "1:1: the file is larger than 256 kB", id="large"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, data: bytes, said: str) -> None:
+    file = tmp_path / "claim.yaml"
+    file.write_bytes(data)
+
+    with pytest.raises(JourneyDefinitionError, match=f"claim.yaml:{said}"):
+        load_journey(file)
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "claim.yaml"
+    file.write_bytes(b"\xef\xbb\xbf" + STATES.encode())
+
+    assert load_journey(file).spec.id == "claim"
+
+
+def test_guidelines_alone_are_no_journey() -> None:
+    text = "guidelines:\n  - {condition: it rains, action: offer a lift}\n"
+
+    assert document_kind(text, "rules.yaml") == "guidelines"
+    assert [rule.action for rule in read_guidelines_text(text, "rules.yaml")] == ["offer a lift"]
+    assert "this is a file of kind guidelines" in faults_of(text)[0]
+    with pytest.raises(JourneyDefinitionError, match="2:5 guideline 1: its scope is 'journey'"):
+        read_guidelines_text(text.replace("lift}", "lift, scope: journey}"), "rules.yaml")
+    with pytest.raises(JourneyDefinitionError, match="here it must be: guidelines"):
+        read_guidelines_text(STATES, "rules.yaml")
