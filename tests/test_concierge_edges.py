@@ -182,8 +182,6 @@ class Counting(Journey):
 class Adding(Journey):
     """Add."""
 
-    __validation__ = Validation(confidence=0.6)
-
     class AddPath(Pathway):
         __agents__ = ["adder"]
         __accumulate__ = {"sum": MergeStrategy.MAX}
@@ -193,9 +191,20 @@ def test_what_two_journeys_contradict_each_other_in_is_a_fault():
     assert faults(__journeys__=[Counting, Adding]) == (
         "Adding.AddPath: 'sum' is merged by 'max', but by 'sum' in Counting.CountPath. A name has "
         "one strategy in a journey.",
-        "Wrong: its journeys have their replies checked in different ways. Say with validation how "
-        "it is done in all of them.",
     )
+
+
+def test_replies_are_checked_as_their_journey_says_and_where_all_are_concerned():
+    class Strict(Concierge):
+        __journeys__ = [Counting, Repair]
+        __guidelines__ = [Guideline(action="be kind", critical=True)]
+
+    class Loose(Concierge):
+        __journeys__ = [Counting, Repair]
+
+    assert Strict.spec.validation == Validation()
+    assert Loose.spec.validation is None
+    assert Loose.spec.part_of("counting.count").validation == Validation(confidence=0.5)
 
 
 def test_a_tool_that_two_journeys_declare_differently_is_a_fault():
@@ -286,7 +295,7 @@ class Lines(Journey):
     __activation__ = [said("line")]
     __guidelines__ = [Guideline(id="calm", action="promise nothing", always=True)]
 
-    class CheckPath(Pathway):
+    class LinePath(Pathway):
         __agents__ = ["checker"]
 
 

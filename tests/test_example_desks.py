@@ -188,7 +188,9 @@ class Understanding:
         if "is_valid" in known:
             fine = {"is_valid": True, "violations": [], "suggested_fixes": [], "confidence": 0.9}
             return {name: fine[name] for name in known}
-        given = next((self._heard[text] for text in self._heard if text in call.message), {})
+        given: dict[str, Any] = next(
+            (self._heard[text] for text in self._heard if text in call.message), {}
+        )
         heard = {name: given.get(name) for name in known if name != "response"}
         return {"response": "As you say.", **heard}
 
