@@ -13,6 +13,7 @@ from journeys.guideline_reader import numbered, relation_faults
 from journeys.guidelines import GuidelineSpec, Scope
 from journeys.part_faults import (
     Parts,
+    freeform_faults,
     hand_over_faults,
     journey_faults,
     never_started,
@@ -119,6 +120,8 @@ def compose(
     rules = numbered([*guidelines, *(g for part in parts.values() for g in guidelines_of(part))])
     faults += reference_faults(name, RECEPTION, pathways, moves)
     faults += [*relation_faults(rules), *tool_faults(name, parts)]
+    secret = [part.name for part in parts.values() if part.sensitive]
+    faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
     if faults:
         raise JourneyDefinitionError(faults)
     own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)

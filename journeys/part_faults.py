@@ -36,6 +36,18 @@ def outcome_faults(owner: str, otherwise: Any) -> Iterator[str]:
         yield f"{owner}: otherwise is {shown(otherwise)}.{hint} One of: {', '.join(OTHERWISE)}."
 
 
+def freeform_faults(
+    owner: str, secret: Sequence[str], otherwise: str, degrade: str
+) -> Iterator[str]:
+    """Yield what would hand messages of sensitive journeys to a model outside of all journeys."""
+    for what, value in (("otherwise", otherwise), ("degrade", degrade)):
+        if secret and value == "freeform":
+            yield (
+                f"{owner}: {secret[0]} is sensitive, and {what} is 'freeform', which hands "
+                "messages to a model outside of every journey. Choose 'canned'."
+            )
+
+
 def hand_over_faults(
     owner: str, known: Sequence[str], declared: Sequence[HandOver]
 ) -> Iterator[str]:
