@@ -113,9 +113,9 @@ def _checking(graph: Any, spec: JourneySpec, default: Services | None) -> str:
     from nodes.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
-    graph.add_node("check", bind(validate, default))
-    graph.add_edge("check", END)
-    return "check"
+    graph.add_node("check_reply", bind(validate, default))
+    graph.add_edge("check_reply", END)
+    return "check_reply"
 
 
 def route_to(awaited: Sequence[str]) -> Callable[[Any], Awaitable[str | Send]]:

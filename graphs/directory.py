@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
-from graphs import definition_statements, statements
+from graphs import definition_statements, statements, validation_audit
+from graphs.auditing import Review, SessionAudit, read_reviews, read_session
 from graphs.drafts import TENANT, Epoch
 from graphs.expiry import is_over
 from graphs.ledger import now
@@ -65,17 +66,20 @@ _SHOWN = tuple(field.name for field in fields(Listed))
 class Directory:
     """The sessions of a store, also those of several journeys at once.
 
-    It uses the store as a session does, so that the store stays open until `close()`. What it reads
-    is not sealed, so it needs no key. Every method raises `StateError` if the store fails.
+    It uses the store as a session does, so that the store stays open until `close()`. Only what was
+    said is sealed, so that `audit` and `reviews` alone may need a key. Every method raises
+    `StateError` if the store fails.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, key: bytes | None = None) -> None:
         self._store = store
+        self._key = key
 
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
         """Open the store that a config names."""
-        return cls(await open_store(config.persistence, None, config.database_pool_size))
+        store = await open_store(config.persistence, None, config.database_pool_size)
+        return cls(store, config.encryption_key)
 
     async def find(self, session_id: str) -> Listed | None:
         """Return a session, whatever its status; None if there is none of this id."""
@@ -124,6 +128,32 @@ class Directory:
             found += [Listed(**row) for row in rows]
         # Stable: sessions of one journey stay in the order in which the store sorts their ids.
         return sorted(found, key=lambda session: session.updated_at, reverse=True)[:limit]
+
+    async def audit(self, session_id: str) -> SessionAudit | None:
+        """Return all that is recorded of a session; None if there is none of this id.
+
+        Raises:
+            ConfigurationError: Its journey is sensitive, and there is no key.
+        """
+        return await read_session(self._store, session_id, self._key)
+
+    async def reviews(
+        self, journeys: Sequence[str] | None = None, *, before: int | None = None, limit: int = 50
+    ) -> list[Review]:
+        """Return checks of replies that somebody should look at, newest first.
+
+        Args:
+            journeys: Ids of journeys; None for all there are.
+            before: Number of the last one of the page before.
+            limit: Most of them.
+
+        Raises:
+            ConfigurationError: A journey is sensitive, and there is no key.
+        """
+        if journeys is None:
+            rows = await self._store.read(validation_audit.JOURNEYS)
+            journeys = [row["journey_id"] for row in rows]
+        return await read_reviews(self._store, journeys, self._key, before=before, limit=limit)
 
     async def ready(self) -> None:
         """Read from our own tables; returning says that the store answers and has them."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from graphs import statements, validation_audit
 from graphs.late import LateResults
-from graphs.ledger import transcript_of
+from graphs.ledger import audit_entry, transcript_of
 from graphs.session import Session
 from graphs.statements import Row
 from journeys import AuditEntry, CheckEntry, FieldVersion, TranscriptEntry, VersionInfo
@@ -41,10 +41,10 @@ class History(ABC):
         await self._late.written()
         session, _ = await self._known()
         rows = await session.store.read(statements.AUDIT, session=self.session_id)
-        return [session.scribe.audit_entry(row) for row in rows]
+        return [audit_entry(row, session.scribe.seal) for row in rows]
 
     async def checks(self) -> list[CheckEntry]:
         """Return how replies of the session were checked, oldest first."""
         session, _ = await self._known()
         rows = await session.store.read(validation_audit.OF_SESSION, session=self.session_id)
-        return [session.scribe.check_entry(row) for row in rows]
+        return [validation_audit.entry(row, session.scribe.seal) for row in rows]

@@ -12,7 +12,7 @@ from graphs import statements, validation_audit
 from graphs.sealing import Seal
 from graphs.statements import Row, Statement
 from graphs.tables import USAGE
-from journeys import AuditEntry, CheckEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
+from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
 from nodes.context import apply_ops
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
@@ -113,6 +113,7 @@ class Scribe:
             "operations": self.seal.close(ops, f"{place}|operations"),
             "begun_at": turn["at"],
             "at": stamp(at),
+            "flags": json.dumps(turn["flags"], ensure_ascii=False),
             **(turn["usage"] or Usage().counted()),
         }
         return Statement(statements.ADD_TURN, [row])
@@ -144,49 +145,15 @@ class Scribe:
     def _closed(self, text: str | None, place: str) -> str | None:
         return None if text is None else self.seal.close(text, place)
 
-    def _opened(self, text: str | None, place: str) -> str | None:
-        return None if text is None else self.seal.open(text, place)
-
     def version(self, row: Row) -> VersionInfo:
         """Return a row of the ledger as its reader sees it."""
-        place = f"{self.session_id}|{row['version']}"
-        return VersionInfo(
-            version=row["version"],
-            kind=row["kind"],
-            pathway_id=row["pathway_id"],
-            message=self._opened(row["message"], f"{place}|message"),
-            reply=self._opened(row["reply"], f"{place}|reply"),
-            rolled_back_to=row["rolled_back_to"],
-            begun_at=row["begun_at"],
-            at=row["at"],
-            usage={name: row[name] for name in USAGE},
-            journey_id=self._journey_of(row["pathway_id"]),
-        )
+        return version_info(row, self.seal, self._journey_of(row["pathway_id"]))
 
     def _journey_of(self, pathway_id: str) -> str | None:
         if not self.spec.parts:
             return self.spec.id
         pathway = self.spec.pathways.get(pathway_id)
         return pathway.journey or None if pathway else None
-
-    def audit_entry(self, row: Row) -> AuditEntry:
-        """Return a row of the audit as its reader sees it."""
-        place = f"{self.session_id}|{row['turn']}|audit"
-        return AuditEntry(
-            session_id=row["session_id"],
-            turn=row["turn"],
-            kind=row["kind"],
-            from_pathway=row["from_pathway"],
-            to_pathway=row["to_pathway"],
-            trigger=self._opened(row["trigger"], place),
-            reason=self._opened(row["reason"], place) or "",
-            confidence=row["confidence"],
-            at=row["at"],
-        )
-
-    def check_entry(self, row: Row) -> CheckEntry:
-        """Return a check of a reply as its reader sees it."""
-        return validation_audit.entry(row, self.seal)
 
     def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
         """Return every value that a context name had, from the operations in the ledger."""
@@ -207,6 +174,44 @@ class Scribe:
                 history.append(FieldVersion(name, value, version, by, row["at"]))
             before = value
         return history
+
+
+def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
+    """Return a row of the ledger as its reader sees it."""
+    place = f"{row['session_id']}|{row['version']}"
+    return VersionInfo(
+        version=row["version"],
+        kind=row["kind"],
+        pathway_id=row["pathway_id"],
+        message=_opened(seal, row["message"], f"{place}|message"),
+        reply=_opened(seal, row["reply"], f"{place}|reply"),
+        rolled_back_to=row["rolled_back_to"],
+        begun_at=row["begun_at"],
+        at=row["at"],
+        usage={name: row[name] for name in USAGE},
+        journey_id=journey_id,
+        flags=json.loads(row["flags"]),
+    )
+
+
+def audit_entry(row: Row, seal: Seal) -> AuditEntry:
+    """Return a row of the audit as its reader sees it."""
+    place = f"{row['session_id']}|{row['turn']}|audit"
+    return AuditEntry(
+        session_id=row["session_id"],
+        turn=row["turn"],
+        kind=row["kind"],
+        from_pathway=row["from_pathway"],
+        to_pathway=row["to_pathway"],
+        trigger=_opened(seal, row["trigger"], place),
+        reason=_opened(seal, row["reason"], place) or "",
+        confidence=row["confidence"],
+        at=row["at"],
+    )
+
+
+def _opened(seal: Seal, text: str | None, place: str) -> str | None:
+    return None if text is None else seal.open(text, place)
 
 
 def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:

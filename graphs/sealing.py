@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from journeys import StateError
+from journeys import ConfigurationError, StateError
 
 _NAME = "aes256gcm"
 _MARK = f"{_NAME}:"
@@ -29,6 +29,22 @@ _WRONG = (
 def strict_serializer() -> JsonPlusSerializer:
     """Return the serializer of plain state: no pickle, no type is imported on load."""
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+def seal_of(stored: str, key: bytes | None) -> Seal:
+    """Return what opens a text of the store, whether it is sealed or not.
+
+    Raises:
+        ConfigurationError: It is sealed, and there is no key.
+    """
+    if not stored.startswith(_MARK):
+        return Seal()
+    if key is None:
+        raise ConfigurationError(
+            "What is stored belongs to a sensitive journey and is sealed: give the encryption_key "
+            "with which the session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
+        )
+    return AesSeal(key)
 
 
 class Seal:

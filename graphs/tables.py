@@ -71,6 +71,9 @@ turns = Table(
     Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
     Column("begun_at", TIME, nullable=False, comment="when the message came"),
     Column("at", TIME, nullable=False, comment="when it was answered"),
+    Column(
+        "flags", Text, nullable=False, server_default="[]", comment="JSON: names of what failed"
+    ),
     *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
 )
 

@@ -12,6 +12,8 @@ from graphs.tables import validation_audit
 from journeys import CheckEntry
 from nodes.state import Turn
 
+LAST = 2**31 - 1
+"""No row has a higher number."""
 _WRITTEN = [column.name for column in validation_audit.c if column.name != "id"]
 # Inline: SQLAlchemy would have the id returned, and the store adds a RETURNING of its own.
 ADD = Sql.of(insert(validation_audit).inline().values({name: bindparam(name) for name in _WRITTEN}))
@@ -30,6 +32,7 @@ REVIEWS = Sql.of(
     .limit(bindparam("most", type_=Integer))
     .offset(literal_column("0"))
 )
+JOURNEYS = Sql.of(select(validation_audit.c.journey_id).where(validation_audit.c.review).distinct())
 
 
 def added(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> Statement:

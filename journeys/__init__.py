@@ -31,6 +31,7 @@ from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
+    AuditedTurn,
     AuditEntry,
     CheckEntry,
     FieldVersion,
@@ -61,6 +62,7 @@ __all__ = [
     "AgentNotRegisteredError",
     "AlwaysTrigger",
     "AuditEntry",
+    "AuditedTurn",
     "BaseTrigger",
     "Call",
     "CheckEntry",

@@ -122,6 +122,7 @@ class VersionInfo:
         begun_at: When the message came, ISO 8601 in UTC.
         at: When it was answered.
         usage: `model_calls`, `input_tokens` and `output_tokens` of the turn.
+        flags: What failed in the turn, by name.
     """
 
     version: int
@@ -134,6 +135,7 @@ class VersionInfo:
     at: str
     usage: dict[str, int]
     journey_id: str | None = None
+    flags: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +211,19 @@ class CheckEntry:
     bypassed: bool
     review: bool
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedTurn:
+    """All that is recorded of one turn: with the turns before it, the conversation again.
+
+    Attributes:
+        turn: Its row of the ledger: what was said, where the session stood then, and flags.
+        events: What moved the session or was kept from moving it, guidelines that held, and what
+            was dropped.
+        checks: How the reply was checked.
+    """
+
+    turn: VersionInfo
+    events: list[AuditEntry]
+    checks: list[CheckEntry]

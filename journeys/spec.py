@@ -21,7 +21,7 @@ from journeys.pipelines.pattern import PatternPipeline
 from journeys.transitions import BaseTrigger, ConditionTrigger
 from journeys.validation import Validation
 
-RESERVED_IDS = ("understand", "settle", "check")
+RESERVED_IDS = ("understand", "settle", "check_reply")
 """Names of the graph's own nodes."""
 MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel"
 """Kinds of transitions."""

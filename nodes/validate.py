@@ -61,11 +61,11 @@ def _tell(services: Services, text: str) -> None:
 
 def _is_own_voice(services: Services, turn: Turn) -> bool:
     """Whether the runtime itself speaks, in texts that its operator wrote."""
-    texts = services.config.texts
-    if turn["ran"] == [services.spec.reception]:
-        return services.spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
-    fixed = turn["kind"] != "failure" or turn["replies"][0] in (texts.apology, texts.refused)
-    return not turn["ran"] and fixed
+    spec, texts = services.spec, services.config.texts
+    if turn["kind"] == "failure":
+        return turn["replies"][0] in (texts.apology, texts.refused)
+    fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
+    return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:

@@ -7,18 +7,49 @@ import binascii
 import json
 import re
 from http import HTTPStatus
+from typing import Any
 
 from graphs.directory import Place
 from server.problems import Problem
 
 _LONGEST = 2_000
+_MOST = 2**31
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 
 
 def cursor_of(place: Place) -> str:
     """Return the cursor of a place."""
-    text = json.dumps(list(place), separators=(",", ":"))
+    return _written(list(place))
+
+
+def cursor_behind(number: int) -> str:
+    """Return the cursor of a page that ends with a number."""
+    return _written([number])
+
+
+def _written(parts: list[Any]) -> str:
+    text = json.dumps(parts, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def number_of(cursor: str) -> int:
+    """Return the number that a page ended with.
+
+    Raises:
+        Problem: 422 `invalid_cursor` for what is none of ours.
+    """
+    try:
+        [number] = _read(cursor)
+    except (binascii.Error, ValueError, TypeError, RecursionError):
+        raise _invalid() from None
+    if type(number) is not int or not 0 < number < _MOST or cursor_behind(number) != cursor:
+        raise _invalid()
+    return number
+
+
+def _read(cursor: str) -> Any:
+    padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
+    return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
 
 
 def place_of(cursor: str) -> Place:
@@ -28,9 +59,7 @@ def place_of(cursor: str) -> Place:
         Problem: 422 `invalid_cursor` for what is none of ours.
     """
     try:
-        padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
-        text = base64.b64decode(padded, altchars=b"-_", validate=True)
-        place = Place(*json.loads(text))
+        place = Place(*_read(cursor))
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise _invalid() from None
     # What does not come back as it was sent is no cursor of ours: other types, blanks, names.

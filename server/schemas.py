@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -9,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from graphs.directory import Listed
 from graphs.session_context import SessionContext
 from journeys import (
+    AuditedTurn,
+    AuditEntry,
+    CheckEntry,
     FieldVersion,
     JourneyResponse,
     JourneySession,
@@ -191,6 +196,39 @@ class Sessions(BaseModel):
     """A page of sessions, newest activity first."""
 
     sessions: list[Listed]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+
+
+_DESCRIBED = frozenset(
+    (
+        *("failure", "condition_raised", "callback_failed"),
+        *("late_result", "model_failed", "agent_failed"),
+    )
+)
+"""Kinds of audit events whose reason is what an error said."""
+
+
+def _event(event: AuditEntry) -> AuditEntry:
+    return replace(event, reason="") if event.kind in _DESCRIBED else event
+
+
+class Audit(BaseModel):
+    """All that is recorded of a session, turn by turn: with it the conversation can be rebuilt."""
+
+    session_id: str
+    turns: list[AuditedTurn]
+
+    @classmethod
+    def of(cls, session_id: str, turns: Iterable[AuditedTurn]) -> Self:
+        """Return turns as they are sent: what failed inside is named, and not described."""
+        shown = [replace(turn, events=[_event(event) for event in turn.events]) for turn in turns]
+        return cls(session_id=session_id, turns=shown)
+
+
+class Reviews(BaseModel):
+    """A page of checks of replies that somebody should look at, newest first."""
+
+    reviews: list[CheckEntry]
     next_cursor: str | None = Field(description="For the next page; null on the last one.")
 
 

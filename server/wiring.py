@@ -28,6 +28,8 @@ from server.stored.catalogue import Catalogue
 from server.stored.given import Given, given_by
 from server.turns import Turns
 
+__all__ = ["Served", "Wiring", "wire"]
+
 
 @dataclass(slots=True)
 class Wiring:

@@ -76,6 +76,7 @@ def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
 ADDED = (
     ("sessions", "fence"),
     ("sessions", "lease_until"),
+    ("turns", "flags"),
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from server.cli.audit import audit
 from server.cli.chat import chat
 from server.cli.check import check
 from server.cli.definitions import definitions, invalidate, load
@@ -44,6 +45,7 @@ for command in (
     definitions,
     invalidate,
     check,
+    audit,
     draw,
     migrate,
     schema,

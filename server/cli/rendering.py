@@ -148,6 +148,7 @@ _FLAGS = {
     "depth_refused": "a detour was refused: too many pathways are paused already",
     "understanding_failed": "the model could not be asked what was meant ({})",
     "below_threshold": "the model was not sure enough of where to go",
+    "validation_bypassed": "no model could judge the reply: somebody should look at it",
     "outside_closed_set": "the model asked for a move that is not open here",
 }
 

@@ -8,11 +8,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from graphs.auditing import audited_turns
 from server.cursors import cursor_of, place_of
 from server.deps import OpenSession, StandingSession, UpToDate, Wired, known_journey
 from server.problems import Problem
 from server.routing import ApiRoute, ContextRoute
 from server.schemas import (
+    Audit,
     Context,
     History,
     NewSession,
@@ -93,6 +95,14 @@ async def versions(session: OpenSession) -> Versions:
     return Versions(session_id=session.session_id, versions=await session.versions())
 
 
+@router.get("/{session_id}/audit")
+async def audit(session: OpenSession) -> Audit:
+    """Return every turn with what moved it, the guidelines that held, and how it was checked."""
+    events, checks = await session.audit(), await session.checks()
+    turns = audited_turns(await session.versions(), events, checks)
+    return Audit.of(session.session_id, turns)
+
+
 @router.post("/{session_id}/rollback")
 async def rollback(session: OpenSession, to: Rollback) -> Session:
     """Make a new version whose state equals that of an older one; what came between stays."""
@@ -114,5 +124,11 @@ def _journey_of(new: NewSession, wiring: Wiring) -> str:
     raise Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "journey_id_required",
-        f"There are several journeys here. Name one: {', '.join(wiring.journeys)}.",
+        _which(list(wiring.journeys)),
     )
+
+
+def _which(journeys: list[str]) -> str:
+    if not journeys:
+        return "There is no journey here yet."
+    return f"There are several journeys here. Name one: {', '.join(journeys)}."

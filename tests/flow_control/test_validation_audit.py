@@ -17,10 +17,10 @@ CARD = "4111 1111 1111 1111"
 
 
 async def test_a_row_is_written_with_its_turn_kept_by_a_rollback_and_gone_with_the_session(
-    talk: Talk, store_url: str
+    talk: Talk, kept_url: str
 ) -> None:
     kind = desk(NO_PROMISE)
-    chat = await talk(kind, says("Hello.", "guaranteed", f"card {CARD}"), store_url)
+    chat = await talk(kind, says("Hello.", "guaranteed", f"card {CARD}"), kept_url)
     assert [await chat.says("Hi") for _ in range(3)] == ["Hello.", SAFE, "card [card number]"]
 
     rows = await chat.journey.checks()
@@ -37,18 +37,17 @@ async def test_a_row_is_written_with_its_turn_kept_by_a_rollback_and_gone_with_t
     await chat.journey.rollback(1)
     assert await chat.journey.checks() == rows
     await chat.journey.delete()
-    assert found(store_url, "SELECT count(*) FROM validation_audit")[0][0] == 0
+    assert found(kept_url, "SELECT count(*) FROM validation_audit")[0][0] == 0
 
 
-@pytest.mark.parametrize("store_url", ["sqlite", "postgres"], indirect=True)
 async def test_what_was_wrong_is_sealed_where_a_journey_is_sensitive(
-    talk: Talk, store_url: str
+    talk: Talk, kept_url: str
 ) -> None:
     kind = desk(NO_PROMISE, __sensitive__=True)
-    chat = await talk(kind, says("guaranteed"), store_url, encryption_key=KEY)
+    chat = await talk(kind, says("guaranteed"), kept_url, encryption_key=KEY)
     await chat.says("Hi")
 
-    [(stored,)] = found(store_url, "SELECT violations FROM validation_audit")
+    [(stored,)] = found(kept_url, "SELECT violations FROM validation_audit")
     assert "guaranteed" not in stored
     [row] = await chat.journey.checks()
     assert row.violations == ["no_promise: says 'guaranteed'"]

@@ -1,4 +1,4 @@
-"""How replies were checked, and which checks somebody should look at."""
+"""How replies were checked, which checks somebody should look at, and the flags of a turn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _NAME = sa.String(200)
 
 
 def upgrade() -> None:
-    """Create the table; no reply was checked yet."""
+    """Create the table and add the flags; no reply was checked yet, and no turn has a flag."""
+    op.add_column("turns", sa.Column("flags", sa.Text, nullable=False, server_default="[]"))
     op.create_table(
         "validation_audit",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
@@ -36,5 +37,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table."""
+    """Drop both."""
+    op.drop_column("turns", "flags")
     op.drop_table("validation_audit")

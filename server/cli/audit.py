@@ -1,0 +1,143 @@
+"""`journeygraph audit`: a conversation from its rows, and replies that somebody should look at."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from journeys import AuditedTurn, AuditEntry, CheckEntry
+from server.cli.edge import CommandError
+from server.cli.rendering import out, plain, row, short, table
+from server.settings import Settings
+
+if TYPE_CHECKING:
+    from graphs.auditing import Review, SessionAudit
+    from graphs.directory import Directory
+
+_MOST_REVIEWS = 200
+_LABELS = {
+    "transition": "moved",
+    "guideline": "guideline",
+    "guideline_dropped": "dropped",
+    "dropped": "dropped",
+}
+
+
+def audit(
+    session: Annotated[str, typer.Argument(help="Id of a session.", show_default=False)] = "",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Where it is: postgresql://... or sqlite:///FILE. Default: settings."),
+    ] = None,
+    review: Annotated[
+        bool, typer.Option("--review", help="List replies that somebody should look at.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
+) -> None:
+    """Show a session turn by turn: what was said, what moved it, and how replies were checked.
+
+    With --review, list instead the newest replies of all sessions that were replaced, held invalid,
+    or could not be judged. Of sensitive journeys the key must be set.
+    """
+    if bool(session) is review:
+        raise CommandError("Name a session, or give --review; not both.", exit_code=2)
+    if review:
+        found = asyncio.run(_reviews(store))
+        _write([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
+        return
+    read = asyncio.run(_session(session, store))
+    _write(asdict(read)) if as_json else _show(read)
+
+
+async def _session(session_id: str, store: str | None) -> SessionAudit:
+    directory = await _opened(store)
+    try:
+        read = await directory.audit(session_id)
+    finally:
+        await directory.close()
+    if read is None:
+        raise CommandError(f"There is no session '{session_id}' in the store.")
+    return read
+
+
+async def _reviews(store: str | None) -> list[Review]:
+    directory = await _opened(store)
+    try:
+        return await directory.reviews(limit=_MOST_REVIEWS)
+    finally:
+        await directory.close()
+
+
+async def _opened(store: str | None) -> Directory:
+    # The other commands start quicker without what is only needed here.
+    from graphs.directory import Directory  # noqa: PLC0415
+
+    return await Directory.open(Settings().config(store))
+
+
+def _write(value: Any) -> None:
+    out.print(json.dumps(value, ensure_ascii=True, indent=2), markup=False, soft_wrap=True)
+
+
+def _show(read: SessionAudit) -> None:
+    head = f"Session {read.session_id} of {read.journey_id}, {read.status}"
+    out.print(plain(head), style="bold", markup=False, soft_wrap=True)
+    for audited in read.turns:
+        turn = audited.turn
+        title = f"\n{turn.version} · {turn.kind} · {turn.at} · stands in {turn.pathway_id}"
+        out.print(plain(title), style="cyan", markup=False, soft_wrap=True)
+        shown = table("", "")
+        for label, text in _lines(audited):
+            shown.add_row(*row(label, text))
+        if shown.row_count:
+            out.print(shown)
+
+
+def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
+    turn = audited.turn
+    if turn.message is not None:
+        yield "user", turn.message
+    for event in audited.events:
+        yield _LABELS.get(event.kind, event.kind.replace("_", " ")), _event(event)
+    for check in audited.checks:
+        yield "checked", _check(check)
+    if turn.flags:
+        yield "flags", ", ".join(turn.flags)
+    if turn.reply:
+        yield "assistant", turn.reply
+
+
+def _event(event: AuditEntry) -> str:
+    way = f"{event.from_pathway} → {event.to_pathway}" if event.to_pathway else ""
+    sure = "" if event.confidence is None else f"confidence {event.confidence:g}"
+    return " · ".join(part for part in (way, event.trigger, event.reason, sure) if part)
+
+
+def _check(check: CheckEntry) -> str:
+    parts = [check.outcome, "valid" if check.is_valid else "invalid"]
+    if check.confidence is not None:
+        parts.append(f"confidence {check.confidence:g}")
+    if check.bypassed:
+        parts.append("no model could judge it")
+    if check.review:
+        parts.append("needs review")
+    parts.append(f"{check.latency_ms:.0f} ms")
+    return " · ".join([*parts, *check.violations])
+
+
+def _show_reviews(found: list[Review]) -> None:
+    if not found:
+        out.print("There is no reply that anybody should look at.")
+        return
+    shown = table("session", "turn", "when", "why")
+    for one in found:
+        check = one.check
+        shown.add_row(*row(check.session_id, check.turn, check.at[:19], short(_check(check), 500)))
+    out.print(shown)
+    if len(found) == _MOST_REVIEWS:
+        out.print(f"These are the newest {_MOST_REVIEWS}; GET /v1/reviews pages through all.")
