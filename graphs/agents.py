@@ -9,7 +9,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from graphs.allowed import check_allowed
-from graphs.tools import reserved_in, shared_tools
+from graphs.tools import reserved_in, shared_tools, tools_of
 from journeys import (
     Agent as DeclaredAgent,
 )
@@ -191,7 +191,7 @@ class _Maker:
                 given.tools,
                 self._overdue,
                 pathway.tools,
-                shared=self._shared,
+                shared=tools_of(self._spec, pathway, self._shared),
                 reserved=reserved_in(self._spec, pathway),
             ),
             # Before the pathway's own time is up: what a model failed at is not tried again.

@@ -13,11 +13,14 @@ from nodes.llm.tools import Usable, shared_tool
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
     """Refuse a tool that is none, or that the journey, if it declares its tools, does not name.
 
+    A concierge declares its tools if all of its journeys do.
+
     Raises:
         ConfigurationError: One is no tool, or its name is no tool of the journey.
     """
+    closed = bool(spec.tools) and all(part.tools for part in spec.parts.values())
     for name, given in tools.items():
-        if spec.tools and name not in spec.tools:
+        if closed and name not in spec.tools:
             hint = did_you_mean(name, list(spec.tools))
             raise ConfigurationError(
                 f"{spec.name} declares no tool '{name}'.{hint} Its tools: {', '.join(spec.tools)}."
@@ -43,6 +46,14 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
         for call in pathway.calls:
             _check_call(pathway, call, shared[call.tool])
     return shared
+
+
+def tools_of(
+    spec: JourneySpec, pathway: PathwaySpec, shared: Mapping[str, Usable]
+) -> Mapping[str, Usable]:
+    """Return the tools that agents of a pathway may use: not those that only others declare."""
+    own = spec.part_of(pathway.id).tools
+    return {name: tool for name, tool in shared.items() if name in own or name not in spec.tools}
 
 
 def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:

@@ -10,16 +10,15 @@ from journeys.checks import reference_faults, strategies_of
 from journeys.errors import JourneyDefinitionError
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import numbered, relation_faults
-from journeys.guidelines import GuidelineSpec
+from journeys.guidelines import GuidelineSpec, Scope
 from journeys.part_faults import (
     Parts,
-    agreed,
+    freeform_faults,
     hand_over_faults,
     journey_faults,
     never_started,
     outcome_faults,
     tool_faults,
-    validation_faults,
 )
 from journeys.parts import (
     RECEPTION,
@@ -86,7 +85,8 @@ def compose(
         cancel: What gives up the active journey.
         hand_over: What leads from one journey to another.
         guidelines: Global ones: of all journeys, and of the concierge itself.
-        validation: How replies are checked; None: as its journeys say.
+        validation: How replies are checked where a journey does not say it itself; None: before
+            they are sent where a global guideline is critical.
         safe_reply: Said in place of a reply that breaks the rules.
         degrade: What is done where the concierge itself fails.
         shared: Context names that no journey forgets when it is left.
@@ -120,7 +120,8 @@ def compose(
     rules = numbered([*guidelines, *(g for part in parts.values() for g in guidelines_of(part))])
     faults += reference_faults(name, RECEPTION, pathways, moves)
     faults += [*relation_faults(rules), *tool_faults(name, parts)]
-    faults += validation_faults(name, validation, parts)
+    secret = [part.name for part in parts.values() if part.sensitive]
+    faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
     if faults:
         raise JourneyDefinitionError(faults)
     own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
@@ -142,7 +143,7 @@ def compose(
         shared=tuple(shared),
         degrade=degrade,
         safe_reply=safe_reply,
-        validation=validation or agreed(parts) or validation_of(None, rules),
+        validation=validation_of(validation, [g for g in rules if g.scope is Scope.GLOBAL]),
         model=model,
         parts=frozen(parts),
         otherwise=otherwise,

@@ -10,7 +10,6 @@ from journeys.errors import did_you_mean, shown
 from journeys.parts import named
 from journeys.spec import JourneySpec, TransitionSpec
 from journeys.transitions import HandOver
-from journeys.validation import Validation
 
 OTHERWISE = ("ask", "canned", "freeform")
 """What a concierge can do with a message that starts none of its journeys."""
@@ -35,6 +34,18 @@ def outcome_faults(owner: str, otherwise: Any) -> Iterator[str]:
     if otherwise not in OTHERWISE:
         hint = did_you_mean(str(otherwise), OTHERWISE)
         yield f"{owner}: otherwise is {shown(otherwise)}.{hint} One of: {', '.join(OTHERWISE)}."
+
+
+def freeform_faults(
+    owner: str, secret: Sequence[str], otherwise: str, degrade: str
+) -> Iterator[str]:
+    """Yield what would hand messages of sensitive journeys to a model outside of all journeys."""
+    for what, value in (("otherwise", otherwise), ("degrade", degrade)):
+        if secret and value == "freeform":
+            yield (
+                f"{owner}: {secret[0]} is sensitive, and {what} is 'freeform', which hands "
+                "messages to a model outside of every journey. Choose 'canned'."
+            )
 
 
 def hand_over_faults(
@@ -64,21 +75,6 @@ def tool_faults(owner: str, parts: Parts) -> Iterator[str]:
                     f"{owner}: the tool '{name}' is declared differently in '{where}' and in "
                     f"'{id_}'. A name is one tool; rename one of them."
                 )
-
-
-def agreed(parts: Parts) -> Validation | None:
-    """Return how replies are checked in the parts that say so."""
-    return next((part.validation for part in parts.values() if part.validation), None)
-
-
-def validation_faults(owner: str, declared: Validation | None, parts: Parts) -> Iterator[str]:
-    """Yield what is wrong where nobody says for all parts how replies are checked."""
-    said = [part.id for part in parts.values() if part.validation not in (None, agreed(parts))]
-    if declared is None and said:
-        yield (
-            f"{owner}: its journeys have their replies checked in different ways. Say with "
-            "validation how it is done in all of them."
-        )
 
 
 def never_started(parts: Parts, between: Sequence[TransitionSpec]) -> Iterator[str]:

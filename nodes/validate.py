@@ -64,8 +64,8 @@ def _is_own_voice(services: Services, turn: Turn) -> bool:
     spec, texts = services.spec, services.config.texts
     if turn["kind"] == "failure":
         return turn["replies"][0] in (texts.apology, texts.refused)
-    received = spec.otherwise != "freeform" and set(turn["ran"]) == {spec.reception}
-    return not turn["ran"] or received
+    fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
+    return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:

@@ -10,6 +10,7 @@ import pytest
 from journeys import (
     AlwaysTrigger,
     Concierge,
+    Guideline,
     IntentTrigger,
     Journey,
     Pathway,
@@ -219,6 +220,33 @@ async def test_a_model_answers_freely_with_the_talk_and_nothing_else(desk):
         assert chat.last.metadata["usage"]["model_calls"] == 2
         assert (free.schema_name, free.tools, free.message) == ("freeform", [], "who are you?")
         assert "1234" not in free.text
+
+
+class CarefulDesk(FreeDesk):
+    """Look after houses, and watch every word."""
+
+    __guidelines__ = [Guideline(id="kind", critical=True, forbids=["nonsense"])]
+    __safe_reply__ = "How can I help?"
+
+
+async def test_what_the_reception_always_says_is_not_put_to_a_check(desk):
+    class Careful(Concierge):
+        __journeys__ = [Moving, Repair]
+        __guidelines__ = CarefulDesk.__guidelines__
+
+    with ScriptedModel(leads_nowhere) as model:
+        chat = await desk(model, Careful)
+
+        assert await chat.says("hello") == ASKED
+
+
+async def test_what_a_model_says_freely_is_checked(desk):
+    chat = await desk(kind=CarefulDesk)
+    assert await chat.says("hello") == UNSURE
+
+    with ScriptedModel(leads_nowhere, {"response": "Nonsense!"}, always=Fault.status(400)) as model:
+        chat = await desk(model, CarefulDesk, session_id="s-2")
+        assert await chat.says("hello") == "How can I help?"
 
 
 @pytest.mark.parametrize(

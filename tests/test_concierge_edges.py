@@ -29,6 +29,7 @@ from journeys import (
     ToolSpec,
     Transition,
     Validation,
+    load_journey,
 )
 from journeys.composing import compose
 from nodes.llm.scripted import ScriptedModel, leads_to
@@ -182,8 +183,6 @@ class Counting(Journey):
 class Adding(Journey):
     """Add."""
 
-    __validation__ = Validation(confidence=0.6)
-
     class AddPath(Pathway):
         __agents__ = ["adder"]
         __accumulate__ = {"sum": MergeStrategy.MAX}
@@ -193,9 +192,20 @@ def test_what_two_journeys_contradict_each_other_in_is_a_fault():
     assert faults(__journeys__=[Counting, Adding]) == (
         "Adding.AddPath: 'sum' is merged by 'max', but by 'sum' in Counting.CountPath. A name has "
         "one strategy in a journey.",
-        "Wrong: its journeys have their replies checked in different ways. Say with validation how "
-        "it is done in all of them.",
     )
+
+
+def test_replies_are_checked_as_their_journey_says_and_where_all_are_concerned():
+    class Strict(Concierge):
+        __journeys__ = [Counting, Repair]
+        __guidelines__ = [Guideline(action="be kind", critical=True)]
+
+    class Loose(Concierge):
+        __journeys__ = [Counting, Repair]
+
+    assert Strict.spec.validation == Validation()
+    assert Loose.spec.validation is None
+    assert Loose.spec.part_of("counting.count").validation == Validation(confidence=0.5)
 
 
 def test_a_tool_that_two_journeys_declare_differently_is_a_fault():
@@ -211,6 +221,28 @@ def test_a_tool_that_two_journeys_declare_differently_is_a_fault():
     assert compose("x", "X", "", [of("a", "finds"), of("b", "finds")]).tools.keys() == {"find"}
     with pytest.raises(JourneyDefinitionError, match="the tool 'find' is declared differently"):
         compose("x", "X", "", [of("a", "finds"), of("b", "finds it")])
+
+
+def test_a_sensitive_journey_keeps_messages_from_a_model_outside_of_it():
+    class Secret(Journey):
+        """Keep a secret."""
+
+        __sensitive__ = True
+        __activation__ = [said("psst")]
+
+        class TellPath(Pathway):
+            __agents__ = ["keeper"]
+
+    class Desk(Concierge):
+        __journeys__ = [Secret, Repair]
+
+    assert Desk.spec.sensitive
+    assert faults(__journeys__=[Secret], __otherwise__="freeform", __degrade__="freeform") == (
+        "Wrong: Secret is sensitive, and otherwise is 'freeform', which hands messages to a model "
+        "outside of every journey. Choose 'canned'.",
+        "Wrong: Secret is sensitive, and degrade is 'freeform', which hands messages to a model "
+        "outside of every journey. Choose 'canned'.",
+    )
 
 
 def test_a_journey_that_nothing_starts_is_warned_of():
@@ -286,7 +318,7 @@ class Lines(Journey):
     __activation__ = [said("line")]
     __guidelines__ = [Guideline(id="calm", action="promise nothing", always=True)]
 
-    class CheckPath(Pathway):
+    class LinePath(Pathway):
         __agents__ = ["checker"]
 
 
@@ -362,6 +394,51 @@ async def test_what_calls_save_is_forgotten_with_the_journey(talk, memory_url):
     assert chat.context == {"found": "LOOK HERE"}
     await chat.says("stop")
     assert chat.context == {}
+
+
+CHARGES = """
+id: charges
+tools:
+  - {type: function, function: {name: charge, description: Charge a card}}
+activation_conditions: [{patterns: [pay]}]
+states:
+  pay: {tools: [charge], complete_when: never}
+"""
+
+
+async def test_tools_that_a_journey_declares_are_not_for_agents_of_another(
+    talk, memory_url, tmp_path
+):
+    def charge() -> str:
+        """Charge a card."""
+        return "charged"
+
+    def find(what: str) -> str:
+        """Find what is looked for."""
+        return what.upper()
+
+    class Asking(Journey):
+        """Ask something."""
+
+        __activation__ = [said("ask")]
+
+        class AskPath(Pathway):
+            __signature__ = Bill
+            __agents__ = ["asker"]
+
+    (tmp_path / "charges.yaml").write_text(CHARGES)
+
+    class Mixed(Concierge):
+        __journeys__ = [load_journey(tmp_path / "charges.yaml"), Asking, Lookup]
+
+    with ScriptedModel({"response": "Fine."}, {"response": "Which?"}) as model:
+        options = {"tools": {"charge": charge, "find": find}, "model": model}
+        agents = {"reader": clerk("reader")}
+        chat = await talk(Mixed, agents, memory_url, options=options)
+        await chat.says("ask")
+        assert await chat.says("pay") == "Which?"
+
+        assert [call.tools for call in model.calls] == [["find"], ["charge"]]
 
 
 # --- Edges ---------------------------------------------------------------------------------------
