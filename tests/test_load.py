@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests import command
-from tests.stored_claims import CLAIM, DESK, FILES, HOURS, MANNERS, written
 from tests.command import flat, run
+from tests.stored_claims import CLAIM, DESK, FILES, HOURS, MANNERS, written
 
 folder = command.folder
 logging_as_before = command.logging_as_before

@@ -18,9 +18,9 @@ from server.cache.redis import RedisCache
 from server.stored.catalogue import SHELF, Catalogue
 from server.stored.given import Given
 from tests.api import Api, serving, wired
-from tests.stored_claims import CLAIM, DESK, HOURS, MANNERS, draft, work
 from tests.proxy import Proxy
 from tests.redis import RedisServer
+from tests.stored_claims import CLAIM, DESK, HOURS, MANNERS, draft, work
 
 Load = Callable[..., Any]
 CHANGED = CLAIM.replace("name: Claim", "name: Claim anew").replace(

@@ -14,9 +14,10 @@ from server.auth import Keys
 from server.cache import Cache, Contexts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
 from server.deps import standing_of
+from server.served import Served
 from server.stored.catalogue import SHELF
 from server.turns import Turns
-from server.wiring import Served, Wiring
+from server.wiring import Wiring
 from tests import redis
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, sentence
 from tests.benchmarks.measure import Figure, Steps, alternate, duration
