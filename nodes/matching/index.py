@@ -38,7 +38,7 @@ _SCALE = _RARITY * KEYWORD
 _SPEAKERS = """
     customer customers user users caller callers client clients asks ask asking asked wants wanting
     says say saying said mentions mention mentioned mentioning sounds sound seems seem needs tells
-    speaks writes expresses states message conversation something someone somebody
+    speaks writes expresses states message conversation something someone somebody one
 """
 _TELLING = frozenset(_SPEAKERS.split())
 
