@@ -85,8 +85,8 @@ async def test_it_is_talked_to(tmp_path: Path, memory_url: str) -> None:
     }
     heard = []
     journey = load_journey(desk(tmp_path))
-    given = {"agents": agents, "tools": {"find_bill": find_bill}}
-    async with journey("s-1", JourneyConfig(persistence=memory_url), **given) as d:
+    config, tools = JourneyConfig(persistence=memory_url), {"find_bill": find_bill}
+    async with journey("s-1", config, agents=agents, tools=tools) as d:
         await d.start()
         for message in ("Hello", "My line is dead", "I want a refund for B-7", "My line is dead"):
             reply = await d.process_message(message)
