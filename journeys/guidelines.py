@@ -33,7 +33,8 @@ class Guideline:
         action: What the agents are told then.
         id: Its name, unique in the journey; by default made of the condition's or action's words.
         scope: Where it holds: by default in the pathway or the journey whose body it stands in.
-        when: A function of message and context that decides in place of the model; may be async.
+        when: A function of message and context that decides in place of the model. What has to wait
+            for anything must be async: a plain one runs in the event loop.
         keywords: Words and phrases of messages that it may hold for; by default those of the
             condition.
         tools: Names of tools that agents may use when it holds.

@@ -6,26 +6,22 @@ what needs no model holds all the same.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import logging
-import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cachetools import LRUCache
-
-from journeys import GuidelineSpec, JourneyConfig, JourneySpec, Limits, ModelError
+from journeys import GuidelineSpec, JourneyConfig, JourneySpec, ModelError
 from journeys.spec import MAX_HOPS
+from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
+from nodes.guideline_breakers import breaker_of
 from nodes.matching.held import Held
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
 from nodes.moves import Standing, note
-from nodes.patterns.breaker import Breaker
-from nodes.plain import copied, words_of
+from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import Guided, Position
 from nodes.telemetry import guidelines_settled, report
@@ -92,7 +88,7 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     held += [
         Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
     ]
-    judged = await _by_code(coded, message, standing.context, config.guideline_timeout_seconds)
+    judged = await by_code(spec, config, coded, message, standing.context)
     weighed = _with_code(judged, position)
     if services.models is None:
         held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
@@ -123,34 +119,7 @@ def _unjudged(guideline: GuidelineSpec, reason: str) -> Held:
     return Held(guideline, "bypassed", reason=reason)
 
 
-async def _by_code(
-    guidelines: Sequence[GuidelineSpec],
-    message: str,
-    context: Mapping[str, Any],
-    seconds: float,
-) -> dict[str, tuple[GuidelineSpec, bool | Exception]]:
-    """Ask the matchers that are code, all at once; one that is late counts as one that raised."""
-    if not guidelines:
-        return {}
-    given = copied(context)
-
-    async def ask(guideline: GuidelineSpec) -> bool | Exception:
-        assert guideline.when is not None
-        try:
-            async with asyncio.timeout(seconds):
-                result = guideline.when(message, given)
-                return bool(await result if inspect.isawaitable(result) else result)
-        except Exception as error:
-            return error
-
-    answers = await asyncio.gather(*map(ask, guidelines))
-    pairs = zip(guidelines, answers, strict=True)
-    return {guideline.id: (guideline, answer) for guideline, answer in pairs}
-
-
-def _with_code(
-    judged: Mapping[str, tuple[GuidelineSpec, bool | Exception]], position: Position
-) -> Weighed:
+def _with_code(judged: Answers, position: Position) -> Weighed:
     held = [Held(guideline, "code") for guideline, answer in judged.values() if answer is True]
     audit = [
         note("condition_raised", position, trigger=guideline.id, reason=words_of(answer))
@@ -256,23 +225,3 @@ def watched(spec: JourneySpec, config: JourneyConfig) -> Iterator[None]:
         breaker.abandoned()
         raise
     breaker.succeeded()
-
-
-# One for each journey of a process, whoever talks to it.
-_breakers: LRUCache[tuple[str, str, int, float], Breaker] = LRUCache(256)
-_clock = time.monotonic
-
-
-def breaker_of(spec: JourneySpec, config: JourneyConfig) -> Breaker:
-    """Return the breaker of a journey's guidelines (flow control, guideline timeout)."""
-    failures, seconds = config.guideline_breaker_failures, config.guideline_breaker_seconds
-    key = (spec.id, spec.version, failures, seconds)
-    if key not in _breakers:
-        limits = Limits(
-            breaker_failures=failures,
-            breaker_window=seconds,
-            breaker_cooldown=seconds,
-            clock=lambda: _clock(),
-        )
-        _breakers[key] = Breaker(limits)
-    return _breakers[key]

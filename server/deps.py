@@ -123,8 +123,14 @@ async def _opened(session: _KnownSession) -> AsyncIterator[PathwayManager]:
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
 
 
-async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
-    """Find out what a session knows: from the cache, if that is as new as the database."""
+async def standing_of(wiring: Wiring, session_id: str) -> Standing:
+    """Find out what a session knows: from the cache, if that is as new as the database.
+
+    Raises:
+        Problem: There is no such session.
+        SessionExpiredError: It is over.
+        StateError: The store failed.
+    """
     looked, kept = await wiring.contexts.look(wiring.directory, session_id)
     if looked:
         await wiring.follow(looked.epoch)
@@ -142,6 +148,10 @@ async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
     if cached:
         wiring.contexts.keep(context, found.expires_at)
     return Standing(listed, context)
+
+
+async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
+    return await standing_of(wiring, session_id)
 
 
 StandingSession = Annotated[Standing, Depends(_standing)]

@@ -244,6 +244,19 @@ async def test_answers_out_of_step_are_refused_and_then_in_step_again(
     assert redis_network.connected == connected + 1
 
 
+async def test_an_answer_to_no_question_of_ours_ends_its_connection(
+    redis_cache: RedisCache, redis_network: Proxy, tenant: str
+) -> None:
+    shelf = Shelf(redis_cache, "context", tenant)
+    await keep(shelf, "a", A)
+    redis_network.garbles = b"+OK\r\n"
+    assert await kept(shelf, "a") is None
+    redis_network.garbles = None
+    connected = redis_network.connected
+    assert await kept(shelf, "a") == A
+    assert redis_network.connected == connected + 1
+
+
 SEALED_ELSEWHERE = b"an older secret of ours, 32 bytes"
 
 

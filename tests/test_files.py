@@ -12,7 +12,7 @@ import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
 import graphs.manager  # noqa: F401
-from journeys import Journey, JourneyConfig, JourneyDefinitionError, load_journey
+from journeys import Journey, JourneyConfig, JourneyDefinitionError, Signature, load_journey
 from journeys.files import document_kind, read_journey_text
 from journeys.spec import content_hash
 from tests import claim_desk
@@ -134,7 +134,9 @@ def test_a_file_looks_like_a_class(tmp_path: Path, memory_url: str) -> None:
     assert (journey.__name__, journey.__doc__) == ("ClaimDesk", ClaimDesk.spec.purpose)
     assert list(desk.pathways) == ["assess", "report", "fraud", "hours"]
     assert desk.pathways["report"].__next__ == "assess"
-    assert desk.pathways["report"].__signature__.outputs["policy"].annotation is str
+    signature = desk.pathways["report"].__signature__
+    assert isinstance(signature, Signature)
+    assert signature.outputs["policy"].annotation is str
     assert desk.entry_pathway == "report"
     assert [rule.to_pathway for rule in desk.transitions] == ["hours", "fraud"]
     assert desk.transitions[1].context_update == {"flagged": "set:yes"}

@@ -74,6 +74,8 @@ SAID = [
     # hyphens and apostrophes
     ("e-mail", "an email"),
     ("email", "by e-mail"),
+    ("check-up", "my checkup"),
+    ("checkup", "for a check-up"),
     ("rear-ended", "they rear ended me"),
     ("can't afford", "we cant afford it"),
     ("what's on", "what\u2019s on today"),
@@ -94,6 +96,7 @@ SAID = [
     # signs
     ("c++", "I write C++"),
     ("24/7", "open 24/7?"),
+    ("???", "what???"),
     ("\U0001f525", "it is on \U0001f525"),
     ("\u20ac", "5 \u20ac"),
     # nearly
@@ -120,6 +123,7 @@ NOT_SAID = [
     ("\u8fd4\u91d1", "\u91d1\u8fd4"),
     ("how much", "how are you"),
     ("car", "a card"),
+    ("???", "what?"),
 ]
 
 
@@ -134,6 +138,12 @@ def test_without_keywords_the_words_of_the_condition_are_looked_for() -> None:
     assert asked(rules, "as a customer I ask about the weather") == []
     chinese = [rule("refund", condition="\u5ba2\u6237\u60f3\u8981\u9000\u6b3e")]
     assert asked(chinese, "\u8bf7\u9000\u6b3e") == ["refund"]
+
+
+def test_a_condition_without_a_word_to_look_for_is_considered_in_every_turn() -> None:
+    rules = [rule("who", condition="the user asks who you are"), rule("lamp", "lamp")]
+    assert asked(rules, "a lamp") == ["who", "lamp"]
+    assert asked(rules, "hello", 0) == ["who"]
 
 
 def test_rare_words_count_more_than_frequent_ones_and_several_more_than_one() -> None:
@@ -222,6 +232,9 @@ def test_a_keyword_that_holds_by_itself_must_be_said_as_it_is_written() -> None:
     assert holding(rules, "I am NOT happy with the bills") == ["end", "bill"]
     assert holding(rules, "happy, not!") == []
     assert holding(rules, "so happy about the invoice, and the blil") == []
+    prices = [rule("up", "go up", condition=""), rule("poor", "can't pay", condition="")]
+    assert holding(prices, "It rises!") == []
+    assert holding(prices, "it went up, and we cant pay") == ["up", "poor"]
 
 
 def test_a_candidate_tells_by_which_keywords_it_was_found() -> None:

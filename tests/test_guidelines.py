@@ -21,7 +21,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes import guidance
+from nodes import guideline_breakers
 from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
 
 
@@ -105,7 +105,7 @@ TOOLS = {"call_porter": call_porter, "ring_bell": ring_bell}
 def inn(talk, memory_url):
     """Open a conversation at the inn: `await inn(model)`."""
 
-    guidance._breakers.clear()
+    guideline_breakers._breakers.clear()
 
     async def begin(model: Any, clerk: Any = None, **options: Any):
         given = {"model": model, "tools": TOOLS}
@@ -248,7 +248,7 @@ async def test_when_the_message_is_not_understood_what_needs_no_model_holds(inn,
 
 async def test_after_repeated_failures_rules_are_not_asked_for_a_minute(inn, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(guidance, "_clock", lambda: now[0])
+    monkeypatch.setattr(guideline_breakers, "_clock", lambda: now[0])
     clerk = lambda ask: "ok"  # noqa: E731
     with ScriptedModel("no json", "no json", leads_nowhere, rules_hold("angry")) as model:
         chat = await inn(model, clerk, guideline_breaker_failures=2)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -219,11 +219,12 @@ def _leave_out(kind: str, written: Any, document: Any, error: Mapping[str, Any])
 
 def _take(document: Any, path: Path) -> None:
     """Take a part away, unless what holds it is gone already."""
-    at = document
+    if not path:
+        return
+    at, last = document, cast("Any", path[-1])
     step: Any
     for step in path[:-1]:
         at = at.get(step) if isinstance(at, dict) else at[step] if isinstance(at, list) else None
-    last: Any = path[-1] if path else None
     if isinstance(at, list):
         at[last] = _Gone()
     elif isinstance(at, dict):

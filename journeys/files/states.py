@@ -25,9 +25,11 @@ def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
         function, path = form.function, ("tools", number, "function")
         if function.name in tools:
             part.note(f"there are two tools '{function.name}'. Rename one.", *path, "name")
-        for said, *at in _parameter_faults(function.parameters):
+        faults = _parameter_faults(function.parameters)
+        for said, *at in faults:
             part.note(said, *path, "parameters", *at)
-        tools[function.name] = ToolSpec(function.name, function.description, function.parameters)
+        parameters = {} if faults else function.parameters
+        tools[function.name] = ToolSpec(function.name, function.description, parameters)
     return tools
 
 
@@ -119,13 +121,13 @@ def _calls(
             place = (*at, "tool") if isinstance(item, CallForm) else at
             part.unknown("tool", form.tool, list(tools), *place)
         else:
-            known = list(tools[form.tool].parameters.get("properties", {}))
-            _check_arguments(part, form, known, *at, "arguments")
+            _check_arguments(part, form, tools[form.tool], *at, "arguments")
         calls.append(Call(form.tool, dict(form.arguments), form.save))
     return calls
 
 
-def _check_arguments(part: Part, form: CallForm, known: Sequence[str], *path: str | int) -> None:
+def _check_arguments(part: Part, form: CallForm, tool: ToolSpec, *path: str | int) -> None:
+    known = list(tool.parameters.get("properties", form.arguments))
     for name in form.arguments:
         if name not in known:
             hint = did_you_mean(name, known)

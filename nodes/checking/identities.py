@@ -72,12 +72,26 @@ _NAMED = [
 ]
 
 
+_ANY_SHAPE = _whole("|".join(kind.shape for kind in _KINDS if kind.shape))
+_ANY_NAME = re.compile("|".join(kind.named for kind in _KINDS if kind.named), re.IGNORECASE)
+
+
 def identities_in(text: str, since: int) -> Iterator[Span]:
     """Find national numbers whose check digits or dates are right."""
+    if _ANY_SHAPE.search(text, since):
+        yield from _shaped(text, since)
+    if _ANY_NAME.search(text):
+        yield from _all_named(text, since)
+
+
+def _shaped(text: str, since: int) -> Iterator[Span]:
     for shape, kind in _SHAPES:
         for found in shape.finditer(text, since):
             if _is_valid(kind, found[0]):
                 yield found.span()
+
+
+def _all_named(text: str, since: int) -> Iterator[Span]:
     for named, bare, kind in _NAMED:
         if named.search(text):
             yield from _named(text, since, named, bare, kind)

@@ -16,8 +16,10 @@ WINDOW = 512
 """Characters that are kept back at most; those that nobody sees do not count."""
 _SAFE = 256  # longer than any number that is written out
 _BEFORE = 80
+_PIECE = 128
 _END = re.compile(rf"[ {UNSPACED}:;!?,\"<>\[\]{{}}|=*#\\]")
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[.)]*")
+_DIGIT, _SIGN = re.compile(r"[0-9]"), re.compile(r"[0-9@]")
 _LONG = 5
 """Letters of a word that is no part of a number: groups of an IBAN have four."""
 _BEGINS = 2
@@ -50,10 +52,15 @@ class Filter:
 
     def feed(self, piece: str) -> str:
         """Return what may go out, now that a further piece is there."""
-        begun, signs = len(self._raw), [folded(char) for char in piece]
+        begun = len(self._raw)
         self._raw += piece
-        self._at += [begun + place for place, sign in enumerate(signs) if sign]
-        self._text += "".join(signs)
+        if piece.isascii() and piece.isprintable():
+            self._at += range(begun, begun + len(piece))
+            self._text += piece
+        else:
+            signs = [folded(char) for char in piece]
+            self._at += [begun + place for place, sign in enumerate(signs) if sign]
+            self._text += "".join(signs)
         return "".join(self._released())
 
     def flush(self) -> str:
@@ -75,25 +82,36 @@ class Filter:
             yield self._let(cut, [one for one in seen if one.end <= cut])
 
     def _cut(self) -> int | None:
-        """Return how far nothing personal can reach beyond; over WINDOW if it must be cut there."""
+        """Return how far nothing personal can reach beyond; over WINDOW if it must be cut there.
+
+        Words without a sign of anything personal go together; what has one goes by itself.
+        """
+        free = 0
         while True:
             end = _END.search(self._text, self._judged)
             stop = end.end() if end else len(self._text)
-            if stop > WINDOW:
-                return WINDOW + 1
-            if end is None:
-                return None
+            if end is None or stop - free > WINDOW:
+                late = None if end is None and stop - free <= WINDOW else WINDOW + 1
+                break
             word = self._text[self._judged : end.start()]
             before, self._judged = self._judged, stop
-            if cut := self._cut_at(before, word, end[0], stop):
-                return cut
+            cut = self._cut_at(free, before, word, stop)
+            if cut > free:
+                if _SIGN.search(self._text, free, cut):
+                    late = cut
+                    break
+                free = cut
+        if not free:
+            return late
+        self._judged = free if late else self._judged
+        return free
 
-    def _cut_at(self, before: int, word: str, ended_by: str, stop: int) -> int:
+    def _cut_at(self, free: int, before: int, word: str, stop: int) -> int:
         """Return where to cut behind a word; 0 if it may be part of something personal."""
         letters = len(word) if _WORD.fullmatch(word) else 0
-        if ended_by != " " or letters >= _LONG:
+        if self._text[stop - 1] != " " or letters >= _LONG:
             return stop
-        if any(map(str.isdigit, self._text[:stop])):
+        if _DIGIT.search(self._text, free, stop):
             return 0
         if letters > _BEGINS or "@" in word:
             return stop
@@ -123,5 +141,5 @@ class Filter:
 def masked(text: str, kinds: Iterable[str], allowed: Iterable[str] = ()) -> tuple[str, list[str]]:
     """Return a whole text without what is personal in it, and the kinds that were masked."""
     masking = Filter(kinds, allowed)
-    pieces = (text[at : at + WINDOW] for at in range(0, len(text), WINDOW))
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
     return "".join(map(masking.feed, pieces)) + masking.flush(), masking.found

@@ -35,6 +35,9 @@ _IRREGULAR = """
     bad worse worst | good better best
 """
 _BASES = {form: group.split()[0] for group in _IRREGULAR.split("|") for form in group.split()[1:]}
+_OTHERS: dict[str, list[str]] = {}
+for _form, _base in _BASES.items():
+    _OTHERS.setdefault(_base, []).append(_form)
 # What makes another word of one that is near in meaning, longest first: insurance of insure.
 _SUFFIXES = """
     ification ibility ability ization isation ement ation ition ative ician ising izing
@@ -69,8 +72,3 @@ def root_of(form: str) -> str:
             if ending and form.endswith(ending) and len(form) - len(ending) >= _LEAST_ROOT:
                 return form.removesuffix(ending)
     return form
-
-
-_OTHERS: dict[str, tuple[str, ...]] = {}
-for _form, _base in _BASES.items():
-    _OTHERS[_base] = (*_OTHERS.get(_base, ()), _form)

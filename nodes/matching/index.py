@@ -31,14 +31,14 @@ MOST_SHOWN = 5
 """Most keywords that are told for a candidate."""
 
 _RARITY = 1000
-"""A word that is in every guideline, times the logarithm of two; whole numbers add up exactly."""
+"""By what the logarithm of a word's rarity is multiplied: whole numbers add up exactly."""
 _SCALE = _RARITY * KEYWORD
 
 # Who speaks, and that they do: words of conditions that say nothing of what it is about.
 _SPEAKERS = """
     customer customers user users caller callers client clients asks ask asking asked wants wanting
     says say saying said mentions mention mentioned mentioning sounds sound seems seem needs tells
-    speaks writes expresses states message conversation something someone somebody
+    speaks writes expresses states message conversation something someone somebody one
 """
 _TELLING = frozenset(_SPEAKERS.split())
 
@@ -108,7 +108,8 @@ class Index:
     def candidates(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
         """Return the guidelines whose conditions a model is to be asked about.
 
-        Those that are considered in every turn come first, all of them; then those whose words the
+        Those that are considered in every turn come first, all of them, and with them those whose
+        conditions are of words that are in every message; then those whose words the
         message says, best first, until there are `most`. Rare words count more than frequent ones,
         several more than one; of equals the narrower scope comes first, then the higher priority.
 
@@ -160,17 +161,18 @@ class Index:
     def _put(self, rank: int, guideline: GuidelineSpec, shelf: _Shelved) -> None:
         if guideline.needs_no_words:
             (shelf.asked if guideline.asks_model else shelf.unasked).append(rank)
-        elif guideline.asks_model:
-            for term, text, strength in _hints(guideline):
-                known = shelf.worded[term].get(rank, 0)
-                shelf.worded[term][rank] = max(known, strength)
-                self._shown.setdefault(term, text)
-        if not guideline.needs_no_words:
-            spoken = shelf.named if guideline.asks_model else shelf.spoken
-            for keyword in guideline.keywords:
-                for term in terms_of(keyword, strict=True):
-                    spoken[term][rank] = KEYWORD
-                    self._shown.setdefault(term, keyword)
+            return
+        hints = list(_hints(guideline)) if guideline.asks_model else []
+        for term, text, strength in hints:
+            shelf.worded[term][rank] = max(strength, shelf.worded[term].get(rank, 0))
+            self._shown.setdefault(term, text)
+        if guideline.asks_model and not hints:  # it says "who are you", or the like
+            shelf.asked.append(rank)
+        spoken = shelf.named if guideline.asks_model else shelf.spoken
+        for keyword in guideline.keywords:
+            for term in terms_of(keyword, strict=True):
+                spoken[term][rank] = KEYWORD
+                self._shown.setdefault(term, keyword)
 
     def _rarities(self) -> dict[str, int]:
         counts: dict[str, int] = defaultdict(int)

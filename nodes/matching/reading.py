@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 
+from journeys.patterns import normal
 from nodes.matching.forms import form_of
 from nodes.words import UNSPACED, is_common, plain
 
@@ -19,6 +20,7 @@ LOOSE, STRICT = "\x1f", "\x1e"
 _PIECE = re.compile(
     rf"[{UNSPACED}]|[^\W_{UNSPACED}]{{1,40}}(?:\+\+|#)?|[\u2600-\u27bf\U0001f1e6-\U0001faff$%&\u20ac\u00a3]"
 )
+_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 _JOINT = re.compile(r"(?<=\w)['\u2019\u02bc\uff07\u2010\u2011-](?=\w)")
 
 
@@ -53,23 +55,24 @@ def readings(text: str) -> list[list[Word]]:
     return [words_in(text)] if joined == text else [words_in(text), words_in(joined)]
 
 
-def searched(read: Iterable[list[Word]]) -> str:
-    """Return the rows of a text that terms are looked for in."""
-    return "".join(row for words in read for row in (_loose(words), row_of(words, STRICT)))
+def searched(text: str, read: Iterable[list[Word]]) -> str:
+    """Return the rows of a text that terms are looked for in, and behind them the text as it is."""
+    rows = (row for words in read for row in (_loose(words), row_of(words, STRICT)))
+    return "".join((*rows, normal(text)))
 
 
 def terms_of(phrase: str, strict: bool) -> list[str]:
-    """Return what stands in the rows of a text where a phrase was said; nothing for no words.
+    """Return what is found in a searched text where a phrase was said, in one spelling or another.
 
     Args:
-        phrase: The phrase.
+        phrase: The phrase; one without any word is found as it is written.
         strict: Whether its commonest words count too. They do where it has no other ones.
     """
-    read = readings(phrase)
-    rows = [row_of(words, STRICT) if strict else _loose(words) for words in read]
-    return list(
-        dict.fromkeys(row or row_of(words, STRICT) for row, words in zip(rows, read, strict=True))
-    )
+    terms: dict[str, None] = {}
+    for words in readings(phrase):
+        loose = "" if strict else _loose(words)
+        terms[loose or row_of(words, STRICT) or normal(phrase)] = None
+    return [term for term in terms if term]
 
 
 def parts_of(text: str) -> Iterator[tuple[str, Word]]:
@@ -100,6 +103,3 @@ def _loose(words: Iterable[Word]) -> str:
 def _word(piece: str) -> Word:
     sign = len(piece) == 1 and _UNSPACED_SIGN.match(piece) is not None
     return Word(piece, form_of(piece), is_common(piece), sign)
-
-
-_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")

@@ -156,33 +156,33 @@ _FIELDS = """
     number, phone, mobile, email, contact, sim
     bank, account, switch, debit, pay, transfer
     payment, card, fail, decline, bounce, transaction, error
-    charge, twice, amount, debit, overpay, extra, too much, statement, wrong
-    price, premium, increase, expensive, last year, went up, why, jump
-    discount, cheap, student, loyalty, competitor, offer, code, less
-    quote, price, how much, cost, insure, new, offer, per month, per year
-    cover, insure, include, policy, if, pay for, count, exclude
+    charge, twice, debit, overpay, extra, too much, statement, wrong
+    price, premium, increase, expensive, last year, went up, jump
+    discount, cheap, student, loyalty, competitor, offer, code
+    quote, price, how much, cost, insure, offer, per month, per year
+    cover, insure, include, policy, pay for, exclude
     driver, drive, licence, license, add, learner
     document, certificate, policy, proof, paper, landlord, embassy, authority
     invoice, receipt, statement, tax, accountant, expense
-    opening hours, open, close, saturday, sunday, weekend, holiday, hours, today, until
+    opening hours, open, close, saturday, sunday, weekend, holiday, hours
     reach, phone number, hotline, branch, office, visit, address
-    callback, call, ring, appointment, tomorrow, afternoon, morning, time, book
+    callback, call, ring, appointment, book
     phone, laptop, tablet, screen, drop, crack, display, battery, keyboard, camera
     trip, flight, holiday, hotel, cancel, delay, airport, airline, cruise, train, strike
     luggage, suitcase, bag, airport, airline, belt, carousel, arrive, check in, zip
     trip, journey, early, interrupt, come home
     liability, knock over, spill, ball, window, dog, bite, neighbour, friend, belong, someone else
     damage, break, belong, neighbour, friend, somebody's, someone's
-    status, progress, wait, week, month, hear, update, still, claim, since, respond, reply
+    status, progress, wait, week, month, hear, update, claim, respond, reply
     reject, refuse, deny, decision, letter, unfair, appeal, wrong, review, reconsider
-    payout, paid, money, claim, settle, when, transfer, account, receive
+    payout, paid, money, claim, settle, transfer, account, receive
     home, stay, live, sleep, hotel, uninhabitable, roof, bed, landlord, tenant, move out, nowhere
     police, report, crime, officer, station, arrest, case number, statement, reference
     photo, picture, send, upload, attach, file, video, camera, format
     excess, pay, share, deductible, part, percentage, myself, contribution
-    repair, garage, workshop, mechanic, estimate, fix, where, dealer, glass
-    rental, hire, car, replacement, meanwhile, get to work, while, courtesy
-    renewal, expire, end, run out, next year, automatically, date
+    repair, garage, workshop, mechanic, estimate, fix, dealer, glass
+    rental, hire, car, replacement, get to work, courtesy
+    renewal, expire, end, run out, next year, automatically
     person, human, talk, speak, someone, robot, bot, machine, chatbot, real
     scam, link, pretend, claim to be, suspicious, pin, email, call, text, phone, genuine
     card, number, expiry, visa, digits, security, safe
@@ -191,6 +191,78 @@ _FIELDS = """
     lawyer, court, sue, legal, action, law, solicitor
     delivery, parcel, order, courier, track, package, arrive, address, late
     internet, router, wifi, slow, connection, line, signal, outage, down, offline
+    login, log in, account, let me in, recognise, invalid, username, sign, locked, reset, details
+    app, shut down, close, loading, spin, black screen, stuck, phone
+    website, load, spin, time out, server, white screen, nothing happens, form, press
+    move, live, settle, flat, street, road, postman, forward, new address
+    name, call, typo, misspell, misspelt, deed poll, passport, wrong, spell
+    contact, number, mobile, new number, inbox, reach
+    bank, building society, standing order, switch bank, change bank, account
+    payment, go wrong, not accept, went through, reject, bounce, decline, try again
+    charge, too high, too much, more than, agree, two payments
+    invoice, proof of payment, breakdown, accountant, tax, copy, bill
+    price, dear, gone up, pay more, cost more, last year, premium
+    instalment, bit by bit, each month, every month, next month, payday, lump sum, all at once
+    instalment, several payments, in one go, split
+    refund, my money, return my money, give me back, unused, reverse
+    cancel, no longer need, not need, leave, switch to another, stop, another company, finish
+    withdraw, last week, days ago, just signed, just bought, sign up, take out, regret
+    renewal, run out, expire, next year, end, continue
+    quote, would it cost, would cost, how much would, get insured, interested, offer
+    discount, money off, price match, bonus, percent, reduction, cheaper elsewhere
+    cover, protect, what happens if, would you pay, does it pay, abroad
+    driver, behind the wheel, drive my, son, daughter, roommate, girlfriend, boyfriend, learner
+    car, trade, part exchange, scrap, new vehicle, old one, buy, sell
+    document, booklet, proof, copy, lose, letter, print, resend
+    open, phone line, counter, bank holiday, closed, lunch, sunday, shut
+    callback, phone me, someone to ring, call, meet, ring, speak on the phone, good time
+    accident, drive into, hit, tree, deer, wall, post, knock, bonnet, hood, mirror, headlight, bus
+    accident, van, taxi, tram, pull out, cut me off, door, knocked off, overturn, pile-up
+    water, pour, bath, carpet, washing machine, sodden, hose, sprinkler, tank, heater, wet, cellar
+    theft, not there anymore, force, empty, pickpocket, alarm, shed, garage, gone
+    fire, fire engine, smoulder, electrical, plug, socket, fryer, pan, barbecue, ash, candle
+    storm, blow off, blow over, tile, chimney, fence, come down, shed, greenhouse, weather, branch
+    phone, fall, fell, drop, toilet, turn on, smash, tablet, display, spill, coffee
+    trip, miss, connection, come home early, tour operator, call off, snow, strike, stuck, book
+    luggage, case, belongings, turn up, airline, airport, pram, pushchair
+    ill, treat, spain, france, italy, greece, turkey, thailand, mexico, america, consulate, embassy
+    abroad, spain, france, italy, greece, turkey, thailand, mexico, america, doctor, holiday, trip
+    damage, scratch, knock over, kick, football, vase, carpet, borrow, lend, accidentally, stain
+    status, hear, haven't heard, nothing, silence, wait, week, month, ago, form, anything new
+    reject, won't pay, say no, said no, refuse to pay, reconsider, not happy, wrong, turn me down
+    payout, get the money, see the money, in my account, cheque, check, bank
+    home, cannot stay, can't live, nowhere to sleep, evacuate, board up, ruin, collapse, hotel, move
+    photo, snap, video, phone, camera, evidence, show you, gallery
+    excess, first part, how much of it, contribute, pay towards, pay out of, share
+    repair, who fixes, take it, drop it off, approve, dealership, bodywork, bumper, windscreen
+    rental, something to drive, get to work, without a car, no car, school run
+    human, someone, anybody, anyone, speak to, talk to, robot, real, put me through, operator
+    injury, ambulance, trap, unconscious, concussion, stitches, hospital, bleed, burn, swollen
+    lawyer, small claims, take you to court, law, rights, case, sue, solicitor, legal advice
+    complaint, ombudsman, manager, formal, appalling, disgrace, terrible, awful, write, rude
+    card, sixteen, expiry, long number, security number, pay by, credit, debit
+    privacy, know about me, hold about me, record, erase, my details, consent, marketing
+    death, lose my husband, lose my wife, widow, funeral, estate, passed, chemo, diagnosis, illness
+    afford, redundancy, food bank, make ends meet, savings, benefit, job, wage, hours cut
+    behalf, gran, carer, for my neighbour, her policy, his policy, his account, grandson
+    scam, odd, strange, claim to be, link, genuine, ask for my, bank details, weird, spoof
+    blind, tiny, cannot read, bigger, glasses, dyslexia, dyslexic, print, deaf, caption, hard of
+    electricity, gas, meter, reading, power, energy, supplier, tariff, outage
+    data, roaming, abroad, allowance, mobile, signal, contract, sim
+    size, fit, return, exchange, shirt, shoe, dress, colour, shop
+    food, menu, allergy, vegan, vegetarian, table, restaurant, meal, nut
+    doctor, prescription, medicine, tablet, dose, pharmacy, symptom, pain, test, result, blood
+    school, course, class, lesson, teacher, exam, student, enrol, register
+    hotel, room, check in, check out, breakfast, towel, key, bed, noise, reception
+    flight, seat, boarding, gate, check in, luggage, upgrade, miles
+    loan, mortgage, interest, rate, credit, debt, repay, borrow
+    salary, tax, payroll, wage, pension, holiday, sick leave, employer
+    parking, park, permit, fine, ticket, space
+    pet, dog, cat, vet, animal
+    noise, loud, neighbour, music, party
+    software, licence, license, install, version, update, key, activate
+    order, basket, checkout, stock, available, sold out
+    warranty, guarantee, repair, replace, broken, receipt
 """
 
 

@@ -66,7 +66,7 @@ class Vocabulary:
         """
         read = readings(message)
         heard: dict[str, int] = {}
-        for term, sure in self._said(searched(read)):
+        for term, sure in self._said(searched(message, read)):
             heard[term] = max(sure, heard.get(term, 0))
         if fits is None:
             return heard

@@ -17,6 +17,7 @@ from server.cli.edge import CommandError
 from server.cli.finding import example_ids, module_of, pipeline_ids
 from server.cli.loading import journeys_in, module_named
 from server.cli.rendering import command
+from server.cli.walking import is_definition
 
 PIPELINE_NAMES = "Name of an example, file.py:attribute or module:attribute."
 """What a pipeline can be named by, for help texts."""
@@ -80,7 +81,7 @@ def pipeline_meant(name: str) -> FoundPipeline | None:
     if name in pipeline_ids():
         return find_pipeline(name)
     place, colon, attribute = name.partition(":")
-    if name in example_ids():
+    if name in example_ids() or is_definition(name):
         return None
     if not _is_module(place):
         if did_you_mean(name, pipeline_ids()) and not did_you_mean(name, example_ids()):

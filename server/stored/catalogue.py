@@ -33,7 +33,7 @@ class Catalogue:
         served: Journeys and concierges by id.
         faults: Why a definition could not be taken up, by its id.
 
-    Example:
+    In a program:
         catalogue = await Catalogue.open(config, Given(tools={"find_policy": find_policy}))
         claim = catalogue.served["insurance_claim"]
         journey = claim.journey("s-1", config, agents=claim.agents, tools=claim.tools)

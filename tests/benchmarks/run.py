@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from tests.benchmarks.caches import caches
 from tests.benchmarks.database import database
 from tests.benchmarks.growth import growth
 from tests.benchmarks.guidelines import guidelines
@@ -39,6 +40,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "merging": merging,
     "models": models,
     "guidelines": guidelines,
+    "cache": caches,
     "imports": imports,
     "memory": memory,
     "http": over_http,

@@ -178,7 +178,7 @@ async def test_the_audit_over_http(serve: Callable[..., Any]) -> None:
 
 
 async def test_reviews_over_http_are_paged_newest_first(serve: Callable[..., Any]) -> None:
-    other = type("Other", (KIND,), {})
+    other: type[Journey] = type("Other", (KIND,), {})
     clerk = says(*["guaranteed"] * 4)["clerk"]
     api = await serve(one(KIND, clerk=clerk), one(other, clerk=clerk))
     first = await api.begin(KIND.spec.id, "s-1")
@@ -190,7 +190,8 @@ async def test_reviews_over_http_are_paged_newest_first(serve: Callable[..., Any
         answer = await api.client.get("/v1/reviews", params=query)
         return answer.status_code, answer.json()
 
-    seen, cursor = [], {}
+    seen: list[tuple[str, int]] = []
+    cursor: dict[str, str] = {}
     while True:
         _, page = await listed(limit=3, **cursor)
         seen += [(row["session_id"], row["turn"]) for row in page["reviews"]]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from journeys import Guideline, Journey, Texts
-from nodes import guidance
+from nodes import guideline_breakers
 from nodes import understand as understanding
 from nodes.llm.scripted import Fault, leads_nowhere, leads_to, rules_hold
 from tests import api, watching
@@ -229,7 +229,7 @@ async def test_guideline_timeouts_open_the_breaker_for_sixty_seconds(
 ) -> None:
     """Three in a row; then rules are not put to a model, but where to go still is."""
     now = [1_000.0]
-    monkeypatch.setattr(guidance, "_clock", lambda: now[0])
+    monkeypatch.setattr(guideline_breakers, "_clock", lambda: now[0])
     talk_of = f"It is about {word(0)}"
     late = [Fault.hang()] * 3
     with scripted(*late, leads_to("topic1"), leads_nowhere, rules_hold("rule_0")) as script:
@@ -254,6 +254,55 @@ async def test_guideline_timeouts_open_the_breaker_for_sixty_seconds(
         assert await chat.says(talk_of) == "rule_0"
         assert (held(chat), flags(chat)) == (["rule_0"], [])
         assert len(script.calls) == 6
+
+
+async def test_a_matcher_that_is_late_again_and_again_rests_for_sixty_seconds(
+    line: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times; then it costs no turn its time, and what others decide holds as before."""
+    now, asked_of = [1_000.0], list[str]()
+    monkeypatch.setattr(guideline_breakers, "_clock", lambda: now[0])
+
+    async def hangs(message: str, context: Any) -> bool:
+        asked_of.append(message)
+        await asyncio.sleep(0 if message == "mended" else 60)
+        return True
+
+    listed = [
+        Guideline(id="slow", action="a", when=hangs),
+        Guideline(id="strict", action="b", when=hangs, critical=True),
+        Guideline(id="quick", action="c", when=lambda *_: True),
+    ]
+    chat = await line(
+        journey(__guidelines__=listed),
+        {"clerk": ids},
+        options={"model": False},
+        guideline_timeout_seconds=0.02,
+    )
+    for number in range(5):
+        assert await chat.says(f"message {number}") == "strict, quick"
+        assert "guidelines_bypassed" in flags(chat)
+    assert asked_of == ["message 0"] * 2 + ["message 1"] * 2 + ["message 2"] * 2
+
+    now[0] += 60
+    assert await chat.says("mended") == "slow, strict, quick"
+    assert flags(chat) == []
+
+
+async def test_a_matcher_that_raises_is_asked_again_every_time(line: Callable[..., Any]) -> None:
+    """It costs no time; and of other sessions it may know what it does not know of this one."""
+
+    def needs_policy(message: str, context: Any) -> bool:
+        return bool(context["policy"])
+
+    listed = [Guideline(id="known", action="a", when=needs_policy)]
+    kind, no_model = journey(__guidelines__=listed), {"model": False}
+    stranger = await line(kind, {"clerk": ids}, options=no_model)
+    for _ in range(4):
+        assert await stranger.says("hello") == "none"
+    known = await line(kind, {"clerk": ids}, no_model, session_id="s-2", context={"policy": "P"})
+
+    assert await known.says("hello") == "known"
 
 
 async def test_one_failing_session_answers_others_too_while_the_breaker_is_open(

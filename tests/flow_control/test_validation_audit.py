@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg import AsyncCursor
 
 from journeys import Journey
 from tests.flow_control.desk import NO_PROMISE, SAFE, desk, says
@@ -65,3 +67,37 @@ async def test_a_turn_that_is_not_kept_leaves_no_row(talk: Talk, memory_url: str
     with pytest.raises(Exception, match="Broken"):
         await chat.says("Hi")
     assert await chat.journey.checks() == []
+
+
+async def test_a_checked_turn_is_one_transaction(talk: Talk, tmp_path: Path) -> None:
+    seen: list[str] = []
+    url = f"sqlite:///{tmp_path / 'journeys.db'}"
+    chat = await talk(desk(NO_PROMISE), says("Hello.", "guaranteed"), url)
+    await chat.says("Hi")
+    store = (await chat.journey.manager._session()).store
+    await store.saver.conn.set_trace_callback(seen.append)
+    await chat.says("Hi")
+    await store.saver.conn.set_trace_callback(None)
+
+    words = [statement.split()[0] for statement in seen]
+    assert (words.count("BEGIN"), words.count("COMMIT")) == (1, 1)
+    assert sum("INTO validation_audit" in statement for statement in seen) == 1
+
+
+async def test_postgres_writes_the_row_in_the_turns_one_statement(
+    talk: Talk, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    execute = AsyncCursor.execute
+
+    async def spied(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(str(query))
+        return await execute(self, query, *args, **kwargs)
+
+    chat = await talk(desk(NO_PROMISE), says("Hello.", "guaranteed"), postgres_url)
+    await chat.says("Hi")
+    monkeypatch.setattr(AsyncCursor, "execute", spied)
+    await chat.says("Hi")
+
+    assert [query.split()[0].upper() for query in asked] == ["UPDATE", "SELECT", "WITH"]
+    assert "INTO validation_audit" in asked[-1]

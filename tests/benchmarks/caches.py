@@ -1,0 +1,151 @@
+"""What the caches spare: reads of definitions and of session contexts, on Postgres and Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graphs.definitions import Definitions
+from graphs.drafts import TENANT, Draft
+from journeys import JourneyConfig
+from server.auth import Keys
+from server.cache import Cache, Contexts, MemoryCache, Shelf
+from server.cache.redis import RedisCache
+from server.deps import standing_of
+from server.served import Served
+from server.stored.catalogue import SHELF
+from server.turns import Turns
+from server.wiring import Wiring
+from tests import redis
+from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, sentence
+from tests.benchmarks.measure import Figure, Steps, alternate, duration
+from tests.postgres import Postgres, started
+
+ROUNDS = 400
+SIZE = 15_000
+"""Bytes of a definition: about forty states."""
+SESSIONS, TURNS, LOOKS, FORGOTTEN = 40, 8, 3, 0.02
+"""Of the workload: who talks, how often, looks after each turn, and what Redis loses on the way."""
+LEAST = 0.95
+
+
+async def caches(steps: Steps) -> list[Figure]:
+    """Reads against the same from Postgres, and how often a look into the cache is worth it."""
+    database, server = await asyncio.to_thread(started), await asyncio.to_thread(redis.RedisServer)
+    try:
+        return [
+            await _definition(database, server.url, steps),
+            *[
+                await _context(database, cache, steps)
+                for cache in (RedisCache(server.url), MemoryCache())
+            ],
+            await _hits(database, RedisCache(server.url), steps),
+        ]
+    finally:
+        await asyncio.to_thread(server.end)
+        await asyncio.to_thread(database.end)
+
+
+class _Nothing(MemoryCache):
+    """A cache that never has anything."""
+
+    async def get(self, keys):
+        return [None] * len(keys)
+
+
+async def _definition(database: Postgres, redis_url: str, steps: Steps) -> Figure:
+    definitions = await Definitions.open(JourneyConfig(persistence=database.copy()))
+    text = sentence(random.Random(1), SIZE, SIZE)
+    [loaded] = await definitions.load([Draft("journey", "claim", "claim.yaml", text)])
+    stored = loaded.definition
+    cache = RedisCache(redis_url)
+    shelf = Shelf(cache, SHELF)
+    body = await definitions.body(stored)
+    await shelf.put({"claim": shelf.seal("claim", stored.digest, body)})
+
+    async def cached() -> None:
+        [found] = await shelf.fetch(["claim"])
+        assert shelf.judge(found, stored.digest) == body
+
+    async def from_postgres() -> None:
+        assert await definitions.body(stored) == body
+
+    pairs = await alternate(cached, from_postgres, steps("a definition", ROUNDS))
+    await cache.close()
+    await definitions.close()
+    what = f"a definition of {SIZE / 1000:g} kB, from Redis"
+    return pairs.figure(what, "the same from Postgres", 0.5, duration)
+
+
+@asynccontextmanager
+async def _wired(url: str, cache: Cache) -> AsyncIterator[Wiring]:
+    wiring = Wiring(
+        config=JourneyConfig(persistence=url),
+        journeys={Referral.spec.id: Served(Referral, AGENTS)},
+        keys=Keys(),
+        shows_docs=False,
+        turns=Turns(),
+        model=False,
+        cache=cache,
+    )
+    async with wiring.opened():
+        yield wiring
+
+
+async def _talk(wiring: Wiring, session_id: str, messages: list[str]) -> None:
+    manager = wiring.manager(Referral.spec.id, session_id)
+    if await manager.get_session_state() is None:
+        await manager.start(CONTEXT)
+    for message in messages:
+        await manager.process_message(message)
+    await manager.close()
+
+
+async def _context(database: Postgres, cache: Cache, steps: Steps) -> Figure:
+    url, said = database.copy(), questions(1)
+    async with _wired(url, cache) as ours, _wired(url, _Nothing()) as theirs:
+        await _talk(ours, "s-1", [next(said) for _ in range(25)])
+        await ours.contexts.written()
+        assert await standing_of(ours, "s-1") == await standing_of(theirs, "s-1")
+        pairs = await alternate(
+            lambda: standing_of(ours, "s-1"),
+            lambda: standing_of(theirs, "s-1"),
+            steps("a context", ROUNDS),
+        )
+        assert ours.contexts.counts.misses == 0
+    where = "Redis" if isinstance(cache, RedisCache) else "the process"
+    what = f"the context of a session in its 25th turn, from {where}, its version from Postgres"
+    return pairs.figure(what, "the same from Postgres", 0.5, duration)
+
+
+async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
+    """Sessions take turns in a random order; after each turn anybody's context is looked at."""
+    dice, said = random.Random(7), questions(2)
+    names = [f"w-{number}" for number in range(SESSIONS)]
+    async with _wired(database.copy(), cache) as wiring:
+        for name in names:
+            await _talk(wiring, name, [])
+        for name in names:  # warms up
+            await standing_of(wiring, name)
+        contexts, before = wiring.contexts, _seen(wiring.contexts)
+        for _ in steps("looks at contexts", SESSIONS * TURNS):
+            await _talk(wiring, dice.choice(names), [next(said)])
+            if dice.random() < FORGOTTEN:
+                await cache.drop([f"jg:{TENANT}:context:{dice.choice(names)}"])
+            for _ in range(LOOKS):
+                await standing_of(wiring, dice.choice(names))
+        hits, asked = (now - then for now, then in zip(_seen(contexts), before, strict=True))
+    what = (
+        f"hits of {asked} looks at contexts: {SESSIONS} sessions, {SESSIONS * TURNS} turns, "
+        f"{LOOKS} looks after each, {FORGOTTEN:.0%} lose a value"
+    )
+    ratio = hits / asked
+    return Figure(
+        what, "all looks", str(hits), str(asked), ratio, None, f">= {LEAST:g}x", ratio >= LEAST
+    )
+
+
+def _seen(contexts: Contexts) -> tuple[int, int]:
+    return contexts.counts.hits, contexts.counts.hits + contexts.counts.misses
