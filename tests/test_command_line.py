@@ -75,6 +75,18 @@ def test_the_demo_ends_the_same_way_each_time() -> None:
     assert "journey complete" in second
 
 
+@pytest.mark.timeout(30)
+def test_the_demo_holds_the_conversation_of_a_journey_that_is_named() -> None:
+    shown = run("demo", "insurance_claim", "--fast").stdout
+
+    assert "concierge → claim.report" in shown
+    assert "claim.cover → assistance.place" in shown
+    assert "claim.file → concierge · journey complete" in shown
+    assert "journeygraph chat insurance_claim" in shown
+    desk = f"{Path(__file__).with_name('house_desk.py')}:Desk"
+    assert "has no DEMO_MESSAGES" in run("demo", desk, code=1).stderr
+
+
 # ---- chat
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
 from journeys import NEVER, Concierge, ConditionTrigger, Journey, Pathway, Texts, Transition
+from nodes.commands import Verdict
 from nodes.llm.scripted import ScriptedModel, leads_to
+from nodes.moves import Standing
+from nodes.steer import Limits, steer
+from nodes.understand import beginning
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving
 from tests.talk import Talk
@@ -312,3 +320,49 @@ async def test_a_stream_tells_that_a_journey_was_given_up(talk, memory_url):
 
     assert [event.type for event in told] == ["transition", "token", "done"]
     assert told[1].data["text"] == CANCELLED
+
+
+async def test_a_saver_of_ones_own_keeps_it_as_well(talk, memory_url):
+    chat = await talk(Desk, STAFF, memory_url, options={"saver": InMemorySaver()})
+    await say(chat, "moving house", "the lift", "thing=lift", "visit=today", "moving house")
+
+    assert chat.path[-2:] == ["concierge", "moving.identify"]
+    await chat.journey.rollback(3)
+    assert await chat.says("visit=now") == "fitter: visit=now"
+
+
+# --- Wherever it stands --------------------------------------------------------------------------
+
+IDS = [move.id for move in Desk.spec.transitions]
+VERDICTS = st.builds(
+    Verdict,
+    st.sampled_from([*IDS, "start:bank"]),
+    st.booleans(),
+    st.sampled_from(["pattern", "condition", "own", "model", "cache"]),
+    st.floats(min_value=-1, max_value=2),
+)
+LIMITS = Limits(depth=3, confidence=0.7, activation=0.7)
+
+
+@given(st.lists(st.lists(VERDICTS, max_size=4), max_size=8))
+def test_whatever_is_said_it_stands_in_one_journey_or_in_none(turns):
+    """Only what starts, hands over or ends a journey leads out of it, and nothing is left of it."""
+    spec, position = Desk.spec, beginning(Desk.spec)
+    for number, verdicts in enumerate(turns, 1):
+        steering = steer(spec, Standing(position, {}, "", number), verdicts, LIMITS)
+        before, after = (spec.part_of(p["pathway"]).id for p in (position, steering.position))
+        fired = next((m for m in spec.transitions if _fired(steering) == m.id), None)
+        if before != after:
+            assert fired is not None
+            assert fired.kind in ("activation", "hand_over", "cancel")
+            assert steering.position["stack"] == []
+        paused = {frame["pathway"] for frame in steering.position["stack"]}
+        assert {spec.part_of(pathway).id for pathway in paused} <= {after}
+        if after == "desk":
+            assert (steering.position["returning"], paused) == (False, set())
+        assert "activated_at" not in steering.position or before == after
+        position = steering.position
+
+
+def _fired(steering):
+    return steering.transition["id"] if steering.transition else None

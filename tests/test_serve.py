@@ -78,7 +78,8 @@ def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(fol
     with served(folder) as (process, place, lines):
         said = "".join(lines)
         assert "No model is configured" in lines[0]
-        assert "Journeys: healthcare_referral, parcel_refund" in said
+        examples = "healthcare_referral, insurance_claim, parcel_refund, telecom_support"
+        assert f"Journeys: {examples}" in said
         assert "Store: sqlite:///journeys.db" in said
         assert "No API key is set" in said
         assert "only this machine is answered" in said
