@@ -15,8 +15,9 @@ from graphs.definitions import Definitions
 from journeys import JourneyConfig
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
-from server.stored.catalogue import SHELF, Catalogue
+from server.stored.catalogue import Catalogue
 from server.stored.given import Given
+from server.stored.texts import SHELF
 from tests.api import Api, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -206,7 +207,7 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     async def restarted() -> Counts:
         catalogue = await Catalogue.open(config, given(), cache)
         assert list(catalogue.served) == [name]
-        counts = catalogue._shelf.counts
+        counts = catalogue._texts.shelf.counts
         await catalogue.close()
         counted.append(counts)
         return counts

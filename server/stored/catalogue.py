@@ -7,8 +7,8 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from graphs.definitions import Definitions, UnknownDefinitionError
-from graphs.drafts import Definition, Draft, Epoch, digest_of
+from graphs.definitions import Definitions
+from graphs.drafts import Definition, Epoch, digest_of
 from graphs.session import prepare
 from graphs.stores import Store, open_store
 from journeys import ConfigurationError, JourneyConfig, JourneyError, JourneySpec
@@ -17,9 +17,8 @@ from server.cache import Cache, MemoryCache, Shelf
 from server.served import Served
 from server.stored.given import Given
 from server.stored.reading import read_all
+from server.stored.texts import SHELF, Texts
 
-SHELF = "definition"
-"""What kind of values definitions are in a cache."""
 FOLLOW_SECONDS = 1.0
 """Longest that a turn waits for definitions that changed; then it goes on with those before."""
 
@@ -52,7 +51,7 @@ class Catalogue:
         self._definitions = definitions
         self._config = config
         self._given = given
-        self._shelf = shelf
+        self._texts = Texts(definitions, shelf)
         self._epoch: Epoch | None = None
         self._marks: dict[str, str] = {}
         self._taken = frozenset(taken)
@@ -132,7 +131,8 @@ class Catalogue:
             one for one in active if one not in rules and self._marks.get(one.id) != marks[one.id]
         ]
         faults: dict[str, list[str]] = {}
-        read = await asyncio.to_thread(read_all, await self._drafts([*rules, *new], epoch, faults))
+        drafts = await self._texts.drafts([*rules, *new], epoch, faults)
+        read = await asyncio.to_thread(read_all, drafts)
         faults |= read.faults
         served = await self._serving(read.specs, faults)
         self._marks = {id_: mark for id_, mark in marks.items() if id_ not in faults}
@@ -147,33 +147,6 @@ class Catalogue:
             if self.served.get(id_) is not old:
                 for store in self._stores.values():
                     store.forget_graphs(old.journey.spec)
-
-    async def _drafts(
-        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
-    ) -> list[Draft]:
-        """Return the texts of definitions, from the cache where it has just these."""
-        versions = {one.id: _version(one, epoch) for one in active}
-        bodies: dict[str, str] = {}
-        for one, kept in zip(active, await self._shelf.fetch(list(versions)), strict=True):
-            body = self._shelf.judge(kept, versions[one.id])
-            if isinstance(body, str) and digest_of(body) == one.digest:
-                bodies[one.id] = body
-        missing = [one for one in active if one.id not in bodies]
-        found = await asyncio.gather(*map(self._definitions.body, missing), return_exceptions=True)
-        for one, body in zip(missing, found, strict=True):
-            if isinstance(body, str):
-                bodies[one.id] = body
-            elif isinstance(body, UnknownDefinitionError):
-                faults[one.id] = [str(body)]
-            else:
-                raise body
-        sealed = {
-            one.id: self._shelf.seal(one.id, versions[one.id], bodies[one.id])
-            for one in missing
-            if one.id in bodies
-        }
-        await self._shelf.put(sealed)
-        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
 
     async def _serving(
         self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
@@ -203,12 +176,6 @@ class Catalogue:
                 self._config.database_pool_size,
             )
         return self._stores[spec.sensitive]
-
-
-def _version(definition: Definition, epoch: Epoch) -> str:
-    """Return what a cached body has to be of to count."""
-    dropped = f"{definition.dropped}|{epoch.dropped}"
-    return f"{definition.version}|{definition.digest}|{dropped}"
 
 
 def _marks(active: Sequence[Definition]) -> dict[str, str]:
