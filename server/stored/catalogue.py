@@ -27,15 +27,11 @@ class Catalogue:
     """Serves the active definitions of a store, and takes up what is loaded later.
 
     A definition that cannot be taken up leaves what was served before in its place, and is told.
+    docs/flow-control.md shows one in a program.
 
     Attributes:
         served: Journeys and concierges by id.
         faults: Why a definition could not be taken up, by its id.
-
-    Example:
-        catalogue = await Catalogue.open(config, Given(tools={"find_policy": find_policy}))
-        claim = catalogue.served["insurance_claim"]
-        journey = claim.journey("s-1", config, agents=claim.agents, tools=claim.tools)
     """
 
     def __init__(
