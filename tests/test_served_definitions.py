@@ -12,7 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from graphs.definitions import Definitions
-from journeys import JourneyConfig
+from journeys import JourneyConfig, StateError
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
 from server.stored.catalogue import Catalogue
@@ -130,6 +130,7 @@ NOT_TAKEN_UP = {
     ).replace("states:", "  - {type: function, function: {name: pay, description: Pay.}}\nstates:"),
     "an agent that nobody is": CLAIM.replace("agents: [clerk]", "agents: [scribe]"),
     "a text that this release cannot read": CLAIM + "colour: red\n",
+    "secrets, and no key": CLAIM + "sensitive: true\n",
 }
 
 
@@ -172,6 +173,49 @@ async def test_turns_at_once_take_a_change_up_once(
     for session in sessions:
         await api.says(session, "hello")
     assert len(reads) == 1
+
+
+async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    go_on, read = asyncio.Event(), Catalogue._read
+
+    async def held(catalogue: Catalogue) -> None:
+        await go_on.wait()
+        await read(catalogue)
+
+    monkeypatch.setattr(Catalogue, "_read", held)
+    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 0.02)
+    await load("claim.yaml", CHANGED)
+    assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    go_on.set()
+    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 4.0)
+    await api.says(session, "start over")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_a_store_that_fails_while_it_is_read_is_read_again(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+
+    async def fails(_: Definitions) -> None:
+        raise StateError("gone for a moment", retryable=True)
+
+    await load("claim.yaml", CHANGED)
+    with monkeypatch.context() as patched:
+        patched.setattr(Definitions, "active", fails)
+        assert (await api.says(session, "hello"))["message"] == "Which policy?"
+    assert "event=definitions_unread" in caplog.text
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    await api.says(session, "hello")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
 
 
 async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: Load) -> None:

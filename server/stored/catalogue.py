@@ -97,11 +97,13 @@ class Catalogue:
         It is read and compiled once, however many turns ask for it, and apart from them. They wait
         for it a moment, and go on with what there was before if that takes longer or fails.
         """
-        if self._epoch is not None and epoch <= self._epoch:
-            return
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.get_running_loop().create_task(self._followed())
-        await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS)
+        # What is being read already may be older than that.
+        for _ in range(2):
+            if self._epoch is not None and epoch <= self._epoch:
+                return
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.get_running_loop().create_task(self._followed())
+            await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS / 2)
 
     async def close(self) -> None:
         """Let go of the store."""
