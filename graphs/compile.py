@@ -2,7 +2,7 @@
 
 START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
                     '-> settle, when there is nothing to run
-Where replies are checked, settle leads to check, and that to END.
+Where replies are checked, settle leads to check_reply, and that to END.
 """
 
 from __future__ import annotations

@@ -62,10 +62,15 @@ class Services:
         checks = checks_of(self.spec)
         return checks is not None and (checks.mode == "before_send" or self.outlet is None)
 
-    def say(self, text: str) -> None:
-        """Let listeners hear a part of the reply, unless it is checked first."""
+    def say(self, text: str, *, own: bool = False) -> None:
+        """Let listeners hear a part of the reply, unless it is checked first.
+
+        Args:
+            text: The part.
+            own: Whether it is the runtime's own, and so nothing that is masked.
+        """
         checks = checks_of(self.spec)
-        if checks is not None and self.outlet is not None and not self.holds:
+        if checks is not None and self.outlet is not None and not self.holds and not own:
             text = self.outlet.let(text, checks)
         if text and not self.holds:
             self.emit({"type": "token", "text": text})

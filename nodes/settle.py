@@ -8,7 +8,7 @@ from typing import Any
 from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import saved
-from nodes.checking.scope import checks_of
+from nodes.checking.scope import checks_of, is_own_voice
 from nodes.closing import closed
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
@@ -118,7 +118,9 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
     news = heard["replies"][len(turn["replies"]) :]
     if news and not any(result["streamed"] for result in results):
         parting = PARTING if turn["replies"] else ""
-        services.say(parting + news[0])
+        services.say(
+            parting + news[0], own=is_own_voice(services.spec, services.config.texts, heard)
+        )
 
 
 def _onward(

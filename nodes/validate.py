@@ -14,7 +14,14 @@ from typing import Any
 from journeys import Validation
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.examination import Examination, Finding
-from nodes.checking.scope import checks_of, in_force, place_of, safe_reply_of, validation_of
+from nodes.checking.scope import (
+    checks_of,
+    in_force,
+    is_own_voice,
+    place_of,
+    safe_reply_of,
+    validation_of,
+)
 from nodes.closing import closed
 from nodes.llm.checking import Examiner
 from nodes.llm.usage import Usage
@@ -61,11 +68,10 @@ def _tell(services: Services, text: str) -> None:
 
 def _is_own_voice(services: Services, turn: Turn) -> bool:
     """Whether the runtime itself speaks, in texts that its operator wrote."""
-    spec, texts = services.spec, services.config.texts
+    texts = services.config.texts
     if turn["kind"] == "failure":
         return turn["replies"][0] in (texts.apology, texts.refused)
-    fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
-    return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
+    return is_own_voice(services.spec, texts, turn)
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from journeys import JourneySpec, Validation
+from journeys import JourneySpec, Texts, Validation
 from journeys.guidelines import GuidelineSpec
 from nodes.state import Turn
 
@@ -48,6 +48,12 @@ def safe_reply_of(spec: JourneySpec, pathway: str) -> str:
 def place_of(turn: Turn) -> str:
     """Return the pathway that a turn's reply came from."""
     return turn["ran"][-1] if turn["ran"] else turn["begun_in"]
+
+
+def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
+    """Say whether only the runtime itself speaks in a turn, in texts that its operator wrote."""
+    fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
+    return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
 
 
 def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:

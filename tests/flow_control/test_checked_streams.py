@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Journey, JourneyEvent, OutputField, Pathway, Signature, Validation
+from journeys import (
+    NEVER,
+    Journey,
+    JourneyEvent,
+    OutputField,
+    Pathway,
+    Signature,
+    Texts,
+    Validation,
+)
 from nodes.llm.scripted import Fault, ScriptedModel, Slow
 from tests.flow_control.desk import NO_PROMISE, POLITE, SAFE, VALID, desk, rewritten, says, verdict
 
@@ -70,6 +79,18 @@ async def test_before_send_fixed_texts_are_heard_once(chat: Talk) -> None:
 
     assert (await heard(talk))[0] == ["Bye."]
     assert (await heard(talk))[0] == [talk.journey.config.texts.closing]
+
+
+@pytest.mark.parametrize("mode", ["before_send", "after_send"])
+async def test_what_the_operator_says_is_said_as_it_is(chat: Talk, mode: str) -> None:
+    ends = type("EndPath", (Pathway,), {"__agents__": ["clerk"]})
+    kind = desk(DeskPath=ends, __validation__=Validation(mode=mode))
+    texts = Texts(closing="Call +49 30 1234567.")
+    talk = await chat(kind, says("Bye."), texts=texts)
+
+    await talk.says("Hi")
+    tokens, events = await heard(talk)
+    assert tokens == ["Call +49 30 1234567."] == [events[-1].data["response"].message]
 
 
 async def test_before_send_an_apology_is_heard_once(chat: Talk) -> None:
