@@ -51,8 +51,14 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
 
 
 def _kept_names(spec: JourneySpec) -> set[str]:
+    return _made_names(spec) | spec.kept
+
+
+def _made_names(spec: JourneySpec) -> set[str]:
+    """Return the names that something in the journey puts into the context."""
     updated = {update.target for transition in spec.transitions for update in transition.updates}
-    return set(spec.strategies) | set(spec.kept) | updated
+    saved = {call.save for pathway in spec.pathways.values() for call in pathway.calls}
+    return set(spec.strategies) | updated | saved
 
 
 def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
@@ -105,8 +111,7 @@ def _unread_updates(spec: JourneySpec) -> Iterator[str]:
     """Warn of updates that read a name which nothing declares."""
     signatures = [p.signature for p in spec.pathways.values() if p.signature]
     known = {field.name for signature in signatures for field in signature.outputs}
-    known |= set(spec.strategies)
-    known |= {update.target for transition in spec.transitions for update in transition.updates}
+    known |= _made_names(spec)
     for transition in spec.transitions:
         for update in transition.updates:
             if update.how in ("append", "copy") and update.argument not in known:

@@ -83,6 +83,8 @@ _ListedSession = Annotated[Listed, Depends(_listed)]
 
 async def _known(listed: _ListedSession, wiring: Wired) -> PathwayManager:
     """Find the session; who takes it closes it."""
+    if listed.journey_id not in wiring.journeys:  # retired a moment ago
+        raise no_session()
     return wiring.manager(listed.journey_id, listed.session_id)
 
 

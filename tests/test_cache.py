@@ -122,7 +122,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "slow": {"delay": 0.5},
     "garbage": {"garbles": b"\x00\xff!! not a reply\r\n" * 3},
     "a length that never comes": {"garbles": b"*1\r\n$99999999\r\nx"},
-    "a wrong shape": {"garbles": b"+OK\r\n"},
+    "a wrong shape": {"garbles": b"*2\r\n$1\r\na\r\n$1\r\nb\r\n"},
     "an error": {"garbles": b"-LOADING canary-in-an-error\r\n"},
     "cut in a reply": {"cuts_after": 4},
 }

@@ -166,6 +166,15 @@ def test_warnings_are_in_the_words_of_files() -> None:
     ]
 
 
+def test_what_a_call_saves_is_kept() -> None:
+    text = "id: faq\ntools: [{function: {name: look}}]\n"
+    text += "states:\n  find: {kind: tool, calls: [{tool: look, save: found}], %s}\n"
+    text += "transitions:\n  - {to: find, patterns: [a], update: {x: found}}\n"
+
+    for when in ("complete_when: [found]", "action: Tell."):
+        assert read_journey_text(text % when, "faq.yaml").warnings == ()
+
+
 def outputs_of(schema: str) -> Any:
     spec = read_journey_text(f"id: a\nstates: {{b: {{outputs: {{c: {schema}}}}}}}", "a.yaml")
     signature = spec.pathways["b"].signature

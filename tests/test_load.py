@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from server.settings import Settings
+from server.wiring import wire
 from tests import command
 from tests.command import flat, run
 from tests.stored_claims import CLAIM, DESK, FILES, HOURS, MANNERS, written
@@ -104,6 +107,35 @@ def test_what_is_retired_is_listed_no_more(files: Path) -> None:
     assert [row[0] for row in listed()] == ["hours", "manners"]
     refused = run("definitions", "--retire", "hour", *STORE, code=1).stderr
     assert "Did you mean 'hours'" in refused
+
+
+def test_what_does_the_work_is_for_stored_journeys_alone(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = run("serve", "--with", "claims/work.py", code=2).stderr
+    assert "--with is for the journeys of --definitions." in alone
+    missing = run("serve", "--definitions", "--with", "claims/play.py", *STORE, code=2).stderr
+    assert "There is no file claims/play.py" in flat(missing)
+    (files / "more.py").write_text("TOOLS = {'find_policy': print}\n")
+    both = ("--with", "claims/work.py", "--with", "claims/more.py")
+    twice = run("serve", "--definitions", *both, *STORE, code=1).stderr
+    assert "claims/more.py gives 'find_policy', which another module gives too." in flat(twice)
+
+
+async def test_stored_journeys_are_wired_with_what_modules_give(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", "sqlite:///definitions.db")
+    await asyncio.to_thread(run, "load", "claims")
+    wiring = wire(Settings(), examples=False, given=["claims/work.py"])
+    assert wiring.journeys == {}
+    async with wiring.opened():
+        assert sorted(wiring.journeys) == ["claim", "hours"]
+        claim = wiring.journeys["claim"]
+        assert (sorted(claim.agents), sorted(claim.tools)) == (
+            ["assessor", "clerk"],
+            ["find_policy"],
+        )
 
 
 def test_a_wrong_id_is_not_invalidated(files: Path) -> None:

@@ -12,11 +12,12 @@ import pytest
 from redis.asyncio import Redis
 
 from graphs.definitions import Definitions
-from journeys import JourneyConfig
+from journeys import JourneyConfig, StateError
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
-from server.stored.catalogue import SHELF, Catalogue
+from server.stored.catalogue import Catalogue
 from server.stored.given import Given
+from server.stored.texts import SHELF
 from tests.api import Api, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -129,6 +130,7 @@ NOT_TAKEN_UP = {
     ).replace("states:", "  - {type: function, function: {name: pay, description: Pay.}}\nstates:"),
     "an agent that nobody is": CLAIM.replace("agents: [clerk]", "agents: [scribe]"),
     "a text that this release cannot read": CLAIM + "colour: red\n",
+    "secrets, and no key": CLAIM + "sensitive: true\n",
 }
 
 
@@ -173,6 +175,49 @@ async def test_turns_at_once_take_a_change_up_once(
     assert len(reads) == 1
 
 
+async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    go_on, read = asyncio.Event(), Catalogue._read
+
+    async def held(catalogue: Catalogue) -> None:
+        await go_on.wait()
+        await read(catalogue)
+
+    monkeypatch.setattr(Catalogue, "_read", held)
+    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 0.02)
+    await load("claim.yaml", CHANGED)
+    assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    go_on.set()
+    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 4.0)
+    await api.says(session, "start over")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_a_store_that_fails_while_it_is_read_is_read_again(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+
+    async def fails(_: Definitions) -> None:
+        raise StateError("gone for a moment", retryable=True)
+
+    await load("claim.yaml", CHANGED)
+    with monkeypatch.context() as patched:
+        patched.setattr(Definitions, "active", fails)
+        assert (await api.says(session, "hello"))["message"] == "Which policy?"
+    assert "event=definitions_unread" in caplog.text
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    await api.says(session, "hello")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
 async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: Load) -> None:
     await load("desk.yaml", DESK, **{"claim.yaml": CLAIM, "hours.yaml": HOURS})
     api = await desk()
@@ -206,7 +251,7 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     async def restarted() -> Counts:
         catalogue = await Catalogue.open(config, given(), cache)
         assert list(catalogue.served) == [name]
-        counts = catalogue._shelf.counts
+        counts = catalogue._texts.shelf.counts
         await catalogue.close()
         counted.append(counts)
         return counts

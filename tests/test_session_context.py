@@ -198,6 +198,22 @@ async def test_whatever_redis_does_the_answers_are_the_same(
     assert counts.unasked > 10 or "lags" in fault
 
 
+async def test_a_turn_does_not_wait_for_redis(
+    api_on: Callable[..., Any], redis_network: Proxy, session_id: str
+) -> None:
+    api = await api_on(redis=redis_network.url)
+    session = await api.begin(session_id=session_id)
+    await api.wiring.contexts.written()
+    redis_network.silent = True
+    assert (await api.says(session, "street=Main"))["pathway_id"] == "payment"
+    writing = asyncio.ensure_future(api.wiring.contexts.written())
+    await asyncio.sleep(0)
+    assert not writing.done()
+    redis_network.cut()
+    await writing
+    assert api.wiring.cache.counts.errors == 1
+
+
 async def test_redis_holds_it_for_an_hour_and_less_where_a_session_lives_less(
     api_on: Callable[..., Any], redis_server: RedisServer, session_id: str
 ) -> None:

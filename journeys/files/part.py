@@ -102,8 +102,10 @@ class Part:
     def told(self, fault: str) -> str:
         """Return what a reader of classes says of a thing here as it is said of a file."""
         said = _SPOKEN.sub(lambda word: _in_files(word[0]), fault)
-        where = next((where for where in self._things if said.startswith(f"{where}: ")), None)
-        if where is None:
+        where = said.partition(": ")[0]
+        if where not in self._things:  # a name in it may hold ': '
+            where = next((one for one in self._things if said.startswith(f"{one}: ")), "")
+        if not where:
             return said
         rest = said[len(where) + 2 :]
         place = self._place_of(where, rest)

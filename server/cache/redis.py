@@ -13,9 +13,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ResponseError
 
 from journeys import ConfigurationError, Limits
 from journeys.store_url import masked
@@ -33,6 +34,7 @@ CLEAR_SECONDS = 10.0
 """Longest that forgetting by hand may take: somebody waits for it."""
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _CONNECTIONS = 16
+_OF_ANOTHER_TYPE = "WRONGTYPE"
 _AT_A_TIME = 500
 _T = TypeVar("_T")
 
@@ -60,6 +62,7 @@ class RedisCache:
         self._place = masked(url)
         self._client = _client(url)
         self._budget = budget
+        self._places = asyncio.Semaphore(_CONNECTIONS)
         limits = Limits(
             breaker_failures=BREAKER_FAILURES, breaker_cooldown=BREAKER_SECONDS, clock=clock
         )
@@ -67,9 +70,11 @@ class RedisCache:
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys, in their order, in one way there and back."""
+        if not keys:
+            return []
 
         async def ask() -> list[bytes | None]:
-            return await self._asked(keys)
+            return await (self._several(keys) if len(keys) > 1 else self._one(keys[0]))
 
         return await self._tried(ask) or [None] * len(keys)
 
@@ -115,12 +120,29 @@ class RedisCache:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _asked(self, keys: Sequence[str]) -> list[bytes | None]:
-        found: Any = await self._client.mget(keys)
-        if not isinstance(found, list) or len(found) != len(keys):
-            await self.distrust()
-            raise TypeError("the answer is not to the question")
-        return [value if isinstance(value, bytes) else None for value in found]
+    async def _one(self, key: str) -> list[bytes | None]:
+        try:
+            found: Any = await self._client.get(key)
+        except ResponseError as error:
+            if not str(error).startswith(_OF_ANOTHER_TYPE):
+                raise
+            found = None
+        return await self._checked([found], 1)
+
+    async def _several(self, keys: Sequence[str]) -> list[bytes | None]:
+        return await self._checked(await self._client.mget(keys), len(keys))
+
+    async def _checked(self, found: Any, count: int) -> list[bytes | None]:
+        """Return values that may be the answer; a connection that gave another one is out of step.
+
+        Raises:
+            TypeError: They cannot be.
+        """
+        listed = isinstance(found, list) and len(found) == count
+        if listed and all(value is None or isinstance(value, bytes) for value in found):
+            return list(found)
+        await self.distrust()
+        raise TypeError("the answer is not to the question")
 
     async def _cleared(self, prefix: str) -> int:
         count, keys = 0, list[Any]()
@@ -136,7 +158,7 @@ class RedisCache:
             self.counts.unasked += 1
             return None
         try:
-            async with asyncio.timeout(self._budget):
+            async with asyncio.timeout(self._budget), self._places:
                 result = await ask()
         except asyncio.CancelledError:
             self._breaker.abandoned()
@@ -168,10 +190,8 @@ def _client(url: str) -> Redis:
             f"The cache is {masked(url)!r}; it must be redis://, rediss:// or unix://."
         )
     try:
-        pool = BlockingConnectionPool.from_url(
+        pool = ConnectionPool.from_url(
             url,
-            max_connections=_CONNECTIONS,
-            timeout=None,
             # One budget is kept outside, and the first answer counts.
             socket_timeout=None,
             socket_connect_timeout=None,

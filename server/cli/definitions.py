@@ -15,8 +15,8 @@ from server.cache import Cache, Shelf, open_cache
 from server.cache.port import CacheUnavailableError
 from server.cli.rendering import out, row, table
 from server.settings import Settings
-from server.stored.catalogue import SHELF
 from server.stored.files import drafts_at
+from server.stored.texts import SHELF
 
 Store = Annotated[
     str | None,

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from graphs.definitions import Definitions, UnknownDefinitionError
-from graphs.drafts import Definition, Draft, Epoch, digest_of
+from graphs.definitions import Definitions
+from graphs.drafts import Definition, Epoch, digest_of
 from graphs.session import prepare
 from graphs.stores import Store, open_store
 from journeys import ConfigurationError, JourneyConfig, JourneyError, JourneySpec
@@ -17,9 +17,8 @@ from server.cache import Cache, MemoryCache, Shelf
 from server.served import Served
 from server.stored.given import Given
 from server.stored.reading import read_all
+from server.stored.texts import SHELF, Texts
 
-SHELF = "definition"
-"""What kind of values definitions are in a cache."""
 FOLLOW_SECONDS = 1.0
 """Longest that a turn waits for definitions that changed; then it goes on with those before."""
 
@@ -28,15 +27,11 @@ class Catalogue:
     """Serves the active definitions of a store, and takes up what is loaded later.
 
     A definition that cannot be taken up leaves what was served before in its place, and is told.
+    docs/flow-control.md shows one in a program.
 
     Attributes:
         served: Journeys and concierges by id.
         faults: Why a definition could not be taken up, by its id.
-
-    In a program:
-        catalogue = await Catalogue.open(config, Given(tools={"find_policy": find_policy}))
-        claim = catalogue.served["insurance_claim"]
-        journey = claim.journey("s-1", config, agents=claim.agents, tools=claim.tools)
     """
 
     def __init__(
@@ -52,7 +47,7 @@ class Catalogue:
         self._definitions = definitions
         self._config = config
         self._given = given
-        self._shelf = shelf
+        self._texts = Texts(definitions, shelf)
         self._epoch: Epoch | None = None
         self._marks: dict[str, str] = {}
         self._taken = frozenset(taken)
@@ -102,11 +97,13 @@ class Catalogue:
         It is read and compiled once, however many turns ask for it, and apart from them. They wait
         for it a moment, and go on with what there was before if that takes longer or fails.
         """
-        if self._epoch is not None and epoch <= self._epoch:
-            return
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.get_running_loop().create_task(self._followed())
-        await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS)
+        # What is being read already may be older than that.
+        for _ in range(2):
+            if self._epoch is not None and epoch <= self._epoch:
+                return
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.get_running_loop().create_task(self._followed())
+            await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS / 2)
 
     async def close(self) -> None:
         """Let go of the store."""
@@ -132,7 +129,8 @@ class Catalogue:
             one for one in active if one not in rules and self._marks.get(one.id) != marks[one.id]
         ]
         faults: dict[str, list[str]] = {}
-        read = await asyncio.to_thread(read_all, await self._drafts([*rules, *new], epoch, faults))
+        drafts = await self._texts.drafts([*rules, *new], epoch, faults)
+        read = await asyncio.to_thread(read_all, drafts)
         faults |= read.faults
         served = await self._serving(read.specs, faults)
         self._marks = {id_: mark for id_, mark in marks.items() if id_ not in faults}
@@ -147,33 +145,6 @@ class Catalogue:
             if self.served.get(id_) is not old:
                 for store in self._stores.values():
                     store.forget_graphs(old.journey.spec)
-
-    async def _drafts(
-        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
-    ) -> list[Draft]:
-        """Return the texts of definitions, from the cache where it has just these."""
-        versions = {one.id: _version(one, epoch) for one in active}
-        bodies: dict[str, str] = {}
-        for one, kept in zip(active, await self._shelf.fetch(list(versions)), strict=True):
-            body = self._shelf.judge(kept, versions[one.id])
-            if isinstance(body, str) and digest_of(body) == one.digest:
-                bodies[one.id] = body
-        missing = [one for one in active if one.id not in bodies]
-        found = await asyncio.gather(*map(self._definitions.body, missing), return_exceptions=True)
-        for one, body in zip(missing, found, strict=True):
-            if isinstance(body, str):
-                bodies[one.id] = body
-            elif isinstance(body, UnknownDefinitionError):
-                faults[one.id] = [str(body)]
-            else:
-                raise body
-        sealed = {
-            one.id: self._shelf.seal(one.id, versions[one.id], bodies[one.id])
-            for one in missing
-            if one.id in bodies
-        }
-        await self._shelf.put(sealed)
-        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
 
     async def _serving(
         self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
@@ -203,12 +174,6 @@ class Catalogue:
                 self._config.database_pool_size,
             )
         return self._stores[spec.sensitive]
-
-
-def _version(definition: Definition, epoch: Epoch) -> str:
-    """Return what a cached body has to be of to count."""
-    dropped = f"{definition.dropped}|{epoch.dropped}"
-    return f"{definition.version}|{definition.digest}|{dropped}"
 
 
 def _marks(active: Sequence[Definition]) -> dict[str, str]:

@@ -6,26 +6,32 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from graphs.definitions import Definitions
 from graphs.drafts import TENANT, Draft
 from journeys import JourneyConfig
+from journeys.examples import insurance_claim
 from server.auth import Keys
 from server.cache import Cache, Contexts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
 from server.deps import standing_of
 from server.served import Served
-from server.stored.catalogue import SHELF
+from server.stored.catalogue import Catalogue
+from server.stored.given import Given
+from server.stored.texts import SHELF, Texts
 from server.turns import Turns
 from server.wiring import Wiring
 from tests import redis
-from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, sentence
-from tests.benchmarks.measure import Figure, Steps, alternate, duration
+from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
+from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 from tests.postgres import Postgres, started
 
 ROUNDS = 400
-SIZE = 15_000
-"""Bytes of a definition: about forty states."""
+STORED = 20
+"""Definitions in the database."""
+SAME = "the same from Postgres"
+CLAIM = Path(insurance_claim.__file__).parent / "claim.yaml"
 SESSIONS, TURNS, LOOKS, FORGOTTEN = 40, 8, 3, 0.02
 """Of the workload: who talks, how often, looks after each turn, and what Redis loses on the way."""
 LEAST = 0.95
@@ -36,7 +42,7 @@ async def caches(steps: Steps) -> list[Figure]:
     database, server = await asyncio.to_thread(started), await asyncio.to_thread(redis.RedisServer)
     try:
         return [
-            await _definition(database, server.url, steps),
+            *await _definitions(database, server.url, steps),
             *[
                 await _context(database, cache, steps)
                 for cache in (RedisCache(server.url), MemoryCache())
@@ -55,28 +61,48 @@ class _Nothing(MemoryCache):
         return [None] * len(keys)
 
 
-async def _definition(database: Postgres, redis_url: str, steps: Steps) -> Figure:
-    definitions = await Definitions.open(JourneyConfig(persistence=database.copy()))
-    text = sentence(random.Random(1), SIZE, SIZE)
-    [loaded] = await definitions.load([Draft("journey", "claim", "claim.yaml", text)])
-    stored = loaded.definition
-    cache = RedisCache(redis_url)
-    shelf = Shelf(cache, SHELF)
-    body = await definitions.body(stored)
-    await shelf.put({"claim": shelf.seal("claim", stored.digest, body)})
+async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list[Figure]:
+    """Definitions from Redis; and the one of a turn, which is read and compiled already."""
+    config = JourneyConfig(persistence=database.copy())
+    definitions, cache = await Definitions.open(config), RedisCache(redis_url)
+    text = await asyncio.to_thread(CLAIM.read_text)
+    await definitions.load([_claim(number, text) for number in range(STORED)])
+    active, epoch = await definitions.active(), await definitions.epoch()
+    ours = Texts(definitions, Shelf(cache, SHELF))
+    theirs = Texts(definitions, Shelf(_Nothing(), SHELF))
 
-    async def cached() -> None:
-        [found] = await shelf.fetch(["claim"])
-        assert shelf.judge(found, stored.digest) == body
+    def reading(texts: Texts, count: int) -> Action:
+        return lambda: texts.drafts(active[:count], epoch, {})
 
-    async def from_postgres() -> None:
-        assert await definitions.body(stored) == body
+    assert await reading(ours, STORED)() == await reading(theirs, STORED)()
+    several = await alternate(
+        reading(ours, STORED), reading(theirs, STORED), steps("definitions", ROUNDS)
+    )
+    one = await alternate(reading(ours, 1), reading(theirs, 1), steps("a definition", ROUNDS))
+    assert ours.shelf.counts.misses == STORED
+    given = Given(insurance_claim.AGENTS, insurance_claim.TOOLS, model=False)
+    catalogue = await Catalogue.open(config, given)
 
-    pairs = await alternate(cached, from_postgres, steps("a definition", ROUNDS))
+    async def followed() -> None:
+        await catalogue.follow(epoch)
+        assert active[0].id in catalogue.served
+
+    turn = await alternate(followed, reading(theirs, 1), steps("of a turn", ROUNDS))
+    await catalogue.close()
     await cache.close()
     await definitions.close()
-    what = f"a definition of {SIZE / 1000:g} kB, from Redis"
-    return pairs.figure(what, "the same from Postgres", 0.5, duration)
+    size = f"{len(text) / 1000:.1f} kB"
+    of_a_turn = "the definition of a turn, by the epoch that came with its session"
+    return [
+        turn.figure(of_a_turn, "its text from Postgres", 0.5, duration),
+        several.figure(f"{STORED} definitions of {size}, from Redis", SAME, 0.5, duration),
+        one.shown(f"one definition of {size}, from Redis", SAME, duration),
+    ]
+
+
+def _claim(number: int, text: str) -> Draft:
+    name = f"claim_{number}"
+    return Draft("journey", name, f"{name}.yaml", text.replace("id: claim", f"id: {name}", 1))
 
 
 @asynccontextmanager
@@ -117,7 +143,7 @@ async def _context(database: Postgres, cache: Cache, steps: Steps) -> Figure:
         assert ours.contexts.counts.misses == 0
     where = "Redis" if isinstance(cache, RedisCache) else "the process"
     what = f"the context of a session in its 25th turn, from {where}, its version from Postgres"
-    return pairs.figure(what, "the same from Postgres", 0.5, duration)
+    return pairs.figure(what, SAME, 0.5, duration)
 
 
 async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:

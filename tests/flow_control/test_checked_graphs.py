@@ -32,19 +32,18 @@ def test_the_check_is_there_where_a_journey_has_one(checked: bool) -> None:
     graph = kind.compile(agents={"clerk": lambda given: "Hello."}, model=False)
 
     drawn = graph.get_graph(xray=True)
-    assert ("check" in drawn.nodes) is checked
-    assert (
-        any(edge.source == "settle" and edge.target == "check" for edge in drawn.edges) is checked
-    )
-    assert ("check" in build(kind.spec, JourneyConfig()).nodes) is checked
+    assert ("check_reply" in drawn.nodes) is checked
+    ends = {edge.target for edge in drawn.edges if edge.source == "settle"}
+    assert ("check_reply" in ends) is checked
+    assert ("check_reply" in build(kind.spec, JourneyConfig()).nodes) is checked
     assert "check" not in mermaid(kind.spec)
 
 
 def test_the_name_of_the_check_is_taken() -> None:
-    with pytest.raises(JourneyDefinitionError, match="check"):
+    with pytest.raises(JourneyDefinitionError, match="check_reply"):
 
         class Checking(Journey):
-            class CheckPath(Pathway):
+            class CheckReplyPath(Pathway):
                 __agents__ = ["clerk"]
 
 

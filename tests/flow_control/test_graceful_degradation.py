@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from journeys import Guideline, Journey, Texts
+from journeys import Guideline, IntentTrigger, Journey, Texts
+from journeys.concierge import Concierge
 from nodes import guideline_breakers
 from nodes import understand as understanding
 from nodes.llm.scripted import Fault, leads_nowhere, leads_to, rules_hold
@@ -130,6 +131,44 @@ async def test_journey_engine_failure_by_time_is_answered_and_kept(
         assert "journey_bypassed" in flags(chat)
         assert [said.content for said in await chat.journey.transcript()] == ["Hello", CANNED]
         assert script.calls == []
+
+
+async def test_when_nothing_is_understood_a_concierge_asks_which_journey_is_meant(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """The call fails, so none starts; what needs no model holds; and the next message may start."""
+    wanted = [journey(name, __activation__=[f"wants {name}"]) for name in ("Claims", "Sales")]
+    everywhere = Guideline(id="brief", condition="x", action="be brief", always=True)
+    body = {"__journeys__": wanted, "__doc__": "Help.", "__guidelines__": [everywhere]}
+    with scripted("no json", rules_hold(to="sales.desk"), HAPPY) as script:
+        chat = await line(type("Front", (Concierge,), body))
+
+        said = await chat.says("I would like a policy")
+        assert said.splitlines()[-2:] == ["- Claims: Settle claims.", "- Sales: Settle claims."]
+        assert flags(chat) == ["understanding_failed:malformed", "guidelines_bypassed"]
+        assert held(chat) == ["brief"]
+        await chat.says("As I said")
+        assert chat.path == ["concierge", "sales.desk"]
+        assert kinds(script) == ["understanding", "understanding", "answer"]
+
+
+async def test_journey_engine_failure_is_answered_as_the_active_journey_says(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """Of several journeys each has its own outcome; the session stays in the one that failed."""
+    outcomes = {"Claims": "refuse", "Sales": "freeform", "Hours": "canned"}
+    kinds_of = [
+        journey(name, __activation__=[IntentTrigger(patterns=[name.lower()])], __degrade__=how)
+        for name, how in outcomes.items()
+    ]
+    front = type("Front", (Concierge,), {"__journeys__": kinds_of, "__doc__": "Help."})
+    for number, (name, how) in enumerate(outcomes.items()):
+        said, calls = OUTCOMES[how]
+        with scripted(*[FREELY] * calls):
+            chat = await line(front, {"clerk": broken_agent}, session_id=f"s-{number}")
+            assert await chat.says(name) == "Good day."
+            assert await chat.says("There is a fire") == said
+            assert chat.path[-1] == f"{name.lower()}.desk"
 
 
 # Scenario: Guideline timeout

@@ -1,0 +1,78 @@
+"""The texts of definitions: from a cache where it has just these, else from the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from graphs.definitions import Definitions, UnknownDefinitionError
+from graphs.drafts import Definition, Draft, Epoch, digest_of
+from server.cache import Shelf
+
+SHELF = "definition"
+"""What kind of values definitions are in a cache."""
+
+
+class Texts:
+    """Reads the texts of definitions, and keeps them on a shelf.
+
+    Args:
+        definitions: Where they are.
+        shelf: Where they are kept, until they are void.
+    """
+
+    def __init__(self, definitions: Definitions, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self._definitions = definitions
+
+    async def drafts(
+        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
+    ) -> list[Draft]:
+        """Return definitions with their texts; those that are gone have faults instead.
+
+        Args:
+            active: As the database has them now.
+            epoch: Of before that.
+            faults: Takes what is wrong with each, by id.
+
+        Raises:
+            StateError: The store failed.
+        """
+        versions = {one.id: _version(one, epoch) for one in active}
+        bodies = await self._kept(active, versions)
+        found = await self._stored([one for one in active if one.id not in bodies], faults)
+        sealed = {id_: self.shelf.seal(id_, versions[id_], body) for id_, body in found.items()}
+        await self.shelf.put(sealed)
+        bodies |= found
+        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
+
+    async def _kept(
+        self, active: Sequence[Definition], versions: Mapping[str, str]
+    ) -> dict[str, str]:
+        bodies: dict[str, str] = {}
+        for one, kept in zip(active, await self.shelf.fetch(list(versions)), strict=True):
+            body = self.shelf.judge(kept, versions[one.id])
+            if isinstance(body, str) and digest_of(body) == one.digest:
+                bodies[one.id] = body
+        return bodies
+
+    async def _stored(
+        self, missing: Sequence[Definition], faults: dict[str, list[str]]
+    ) -> dict[str, str]:
+        reads = (self._definitions.body(one) for one in missing)
+        found = await asyncio.gather(*reads, return_exceptions=True)
+        bodies: dict[str, str] = {}
+        for one, body in zip(missing, found, strict=True):
+            if isinstance(body, UnknownDefinitionError):
+                faults[one.id] = [str(body)]
+            elif isinstance(body, BaseException):
+                raise body
+            else:
+                bodies[one.id] = body
+        return bodies
+
+
+def _version(definition: Definition, epoch: Epoch) -> str:
+    """Return what a cached body has to be of to count."""
+    dropped = f"{definition.dropped}|{epoch.dropped}"
+    return f"{definition.version}|{definition.digest}|{dropped}"
