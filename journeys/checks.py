@@ -74,8 +74,8 @@ def _id_faults(pathways: Pathways) -> Iterator[str]:
         if not id_:
             yield f"{pathway.where}: its id is empty. Give the class a name before the suffix."
         if len(id_) > MOST_ID:
-            shown = f"'{id_[:40]}...'"
-            yield f"{pathway.where}: the id {shown} is longer than {MOST_ID} characters. Shorten it."
+            begun = f"the id '{id_[:40]}...'"
+            yield f"{pathway.where}: {begun} is longer than {MOST_ID} characters. Shorten it."
         if id_ in RESERVED_IDS:
             yield f"{pathway.where}: the id '{id_}' is a node of the graph itself. Rename it."
         for name in pathway.agents:
