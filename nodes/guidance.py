@@ -72,10 +72,20 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
     return list(places)
 
 
-async def weigh(services: Services, standing: Standing, message: str, places: Places) -> Weighed:
+async def weigh(
+    services: Services, standing: Standing, message: str, places: Places, *, anyway: bool
+) -> Weighed:
     """Find the guidelines that a message may touch: by its words, by code, and those always meant.
 
     Where no model is configured, the keywords that an author gave decide alone.
+
+    Args:
+        services: What the turn works with.
+        standing: Where the session stands.
+        message: What the user says.
+        places: The pathways that may run.
+        anyway: Whether a model is asked in any case. Where it is asked, words need not choose among
+            guidelines that are few.
     """
     spec, config, position = services.spec, services.config, standing.position
     if not places:
@@ -83,6 +93,8 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     index = index_of(spec.guidelines)
     most, alone = config.guideline_candidates, services.models is None
     asked = [c.guideline for c in index.candidates(message, places, most)]
+    if asked or anyway:
+        asked = index.whole(places, most) or asked
     held = [_said(c) for c in index.by_keyword(message, places, most, alone=alone)]
     coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
     held += [

@@ -129,7 +129,7 @@ class Ruled(Signature):
     """Answer by the rules of the house."""
 
     message: str = InputField(description="What the guest says")
-    guidelines: str = InputField(description="Rules of the house")
+    guidelines: str = InputField(description="Rules of the house")  # type: ignore[assignment]
     response: str = OutputField(description="What to say back")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -154,15 +155,23 @@ async def test_matched_actions_and_tools_reach_the_agents_of_this_turn_only(inn)
         assert held(chat) == ["house"]
 
 
-async def test_a_rule_of_another_state_is_not_asked_about_and_the_words_choose_the_others(inn):
+async def test_few_rules_are_all_asked_about_but_none_of_another_state_and_none_of_code(inn):
     with ScriptedModel(leads_nowhere, {"response": "Hello."}) as model:
         chat = await inn(model)
         await chat.says("Good evening")
 
-        asked = model.calls[0].text
-        assert "the guest is angry" in asked
-        for untouched in ("arrives late", "complains of noise", "it rains", "offer tea"):
-            assert untouched not in asked
+        asked = {rule["rule"] for rule in json.loads(model.calls[0].message)["rules"]}
+        # `tired` is of the bar, to which the message could still lead.
+        assert asked == {"late", "noise", "needy", "angry", "tired"}
+
+
+async def test_of_many_rules_words_choose(inn):
+    with ScriptedModel(leads_nowhere, {"response": "Hello."}) as model:
+        chat = await inn(model, guideline_candidates=3)
+        await chat.says("We come late")
+
+        asked = {rule["rule"] for rule in json.loads(model.calls[0].message)["rules"]}
+        assert asked == {"late", "angry", "tired"}
 
 
 async def test_a_free_trigger_settles_the_way_and_the_rules_of_where_it_leads_are_asked(inn):
