@@ -17,8 +17,10 @@ from redis.asyncio import Redis
 from graphs.definitions import Definitions
 from graphs.session import Session
 from journeys import Journey, JourneyConfig, Pathway
+from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from server.cache import MemoryCache
 from server.cache.redis import RedisCache
+from server.served import Served
 from tests.api import Api, one, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -105,6 +107,20 @@ async def test_it_tells_who_where_and_since_when(
         "history": None,
     }
     assert api.wiring.contexts.counts.hits == 1
+
+
+async def test_of_a_concierge_it_tells_which_journey_is_active_and_since_when(
+    api_on: Callable[..., Any], session_id: str, loads: list[str]
+) -> None:
+    api = await api_on(Served(InsuranceClaim, AGENTS, TOOLS))
+    session = await api.begin("insurance_claim", session_id)
+    waiting = await context(api, session)
+    assert (waiting["journey_id"], waiting["current_state"]) == ("insurance_claim", "concierge")
+    await api.says(session, "I want to report damage")
+    active = await context(api, session)
+    assert (active["journey_id"], active["current_state"]) == ("claim", "claim.report")
+    assert active["started_at"] == waiting["started_at"] < active["activated_at"]
+    assert loads == []
 
 
 async def test_after_every_commit_it_is_there_already(
