@@ -30,6 +30,7 @@ class Words:
         nested: One of them that stands within another; empty: none.
         bound: Names that they give to what is in a list.
         names: Names of the context that it reads; None where that cannot be told.
+        joins: Whether it has a '+', by which texts and lists grow.
         patterns: What `matches` is given, as it is written.
         unfit: What may not stand in an expression; empty: nothing.
     """
@@ -39,6 +40,7 @@ class Words:
     nested: str
     bound: tuple[str, ...]
     names: frozenset[str] | None
+    joins: bool
     patterns: tuple[str, ...]
     unfit: str
 
@@ -60,6 +62,7 @@ def words_of(text: str) -> Words:
         nested=next((words[inner] for outer in at for inner in _inside(words, outer)), ""),
         bound=bound,
         names=_names(words),
+        joins="+" in words,
         patterns=patterns,
         unfit=unfit or _unfit(found, bound),
     )
@@ -120,6 +123,7 @@ def _matched(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], str]:
 
 
 def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
+    words = [word for _, word in found]
     before = last = ""
     for kind, word in found:
         if word == "{" and before == "name" and last != "in":
@@ -127,5 +131,7 @@ def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
         if word == "." and before not in ("name", "string", "closing"):
             return "'.' in front of a name"
         before, last = "closing" if word in (")", "]", "}") else kind, word
+    if any(word == "map" and _is_macro(words, place) for place, word in enumerate(words)):
+        return "'map', which makes lists,"
     taken = next((name for name in bound if name in _ROOTS), "")
     return f"'{taken}' as the name of what is in a list" if taken else ""

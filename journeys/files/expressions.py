@@ -25,7 +25,9 @@ MOST_DEPTH = 12
 MOST_MACROS = 5
 """Most words like `exists` in one expression; none may stand within another."""
 MOST_VALUES = 500
-"""Most single values in what is read, where an expression goes through lists."""
+"""Most single values in what is read, where an expression goes through lists or has a '+'."""
+SIGNS_OF_A_VALUE = 200
+"""A longer text counts as several values."""
 FUNCTIONS = (
     "contains", "startsWith", "endsWith", "matches", "size", "int", "uint", "double", "string",
     "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek",
@@ -46,13 +48,13 @@ class When:
         Raises:
             TypeError: It came to something that is neither true nor false, or compares what
                 cannot be compared.
-            ValueError: It goes through lists, and they hold too many values.
+            ValueError: It goes through lists or joins values, and what it reads is too much.
             ArithmeticError: It divides by zero, or a number grows too large.
             RuntimeError: A function cannot take what it was given.
         """
         program, words = _compiled(self.text)
         read = _read(words, context)
-        if words.macros and _is_over(MOST_VALUES, read):
+        if (words.macros or words.joins) and _is_over(MOST_VALUES, read):
             raise ValueError(f"it goes through more than {MOST_VALUES} values")
         try:
             result = program.execute({"context": read, "message": message})
@@ -165,7 +167,7 @@ def _is_over(limit: int, value: Any) -> bool:
     waiting, count = [value], 0
     while waiting and count <= limit:
         at = waiting.pop()
-        count += 1
+        count += 1 + (len(at) // SIGNS_OF_A_VALUE if isinstance(at, str) else 0)
         if isinstance(at, Mapping):
             at = list(islice(at.values(), limit + 1))
         if isinstance(at, (list, tuple)):
