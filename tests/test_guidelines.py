@@ -311,6 +311,8 @@ FAULTY: list[tuple[dict[str, Any], str]] = [
     ({"id": "a", "depends_on": ["a"]}, "names the guideline"),
     ({"priority": "1"}, "it must be a whole number"),
     ({"always": 1}, "it must be True or False"),
+    ({"id": "a" * 201}, "at most 200 characters"),
+    ({"id": "a\0b"}, "it must be printable text"),
 ]
 
 
@@ -323,3 +325,25 @@ def test_a_faulty_guideline_is_named_with_its_remedy(given, fault):
 
     assert fault in str(raised.value)
     assert "Desk.__guidelines__[0]" in str(raised.value)
+
+
+def test_every_guideline_has_an_id_of_its_own():
+    class Office(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["clerk"]
+
+        __guidelines__ = [
+            Guideline(condition="asks for the invoice", action="a"),
+            Guideline(condition="Asks for the invoice", action="b"),
+            Guideline(condition="asks for the invoice 2", action="c"),
+            Guideline(tools=["send_copy"], always=True),
+            Guideline(forbids=["by tomorrow"], critical=True),
+        ]
+
+    assert [(rule.id, rule.action) for rule in Office.spec.guidelines] == [
+        ("asks_for_the_invoice", "a"),
+        ("asks_for_the_invoice_3", "b"),
+        ("asks_for_the_invoice_2", "c"),
+        ("send_copy", ""),
+        ("by_tomorrow", ""),
+    ]
