@@ -243,6 +243,44 @@ async def test_a_condition_that_fired_counts_again_when_its_journey_begins_anew(
 # --- Kept ----------------------------------------------------------------------------------------
 
 
+class Weigh(Journey):
+    """Weigh something."""
+
+    __activation__ = [said("weigh")]
+
+    class ScalePath(Pathway):
+        __agents__ = ["scale"]
+        __accumulate__ = ["grams"]
+        __complete_when__ = NEVER
+
+    class HeavyPath(Pathway):
+        __agents__ = ["crane"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(ConditionTrigger(lambda context: int(context["grams"]) > 5), "*", "heavy")
+    ]
+
+
+class Yard(Concierge):
+    """Weigh and watch."""
+
+    __journeys__ = [Weigh, Watch]
+    __cancel__ = said("stand down")
+
+
+async def test_a_condition_of_a_journey_that_is_not_active_is_no_fault(talk, memory_url):
+    chat = await talk(Yard, staff(Yard), memory_url)
+    await say(chat, "hello", "watch", "and?", "stand down")
+    assert [reply.metadata["flags"] for reply in chat.replies] == [[], [], [], []]
+
+    await say(chat, "weigh", "grams=9", "and?", "stand down", "weigh", "grams=7", "and now?")
+
+    assert chat.path[-3:] == ["weigh.scale", "weigh.scale", "weigh.heavy"]
+    assert "condition_raised" in chat.replies[5].metadata["flags"]  # it is active, and its fault
+    assert (await chat.audited()).count("condition_raised") == 2
+
+
 async def test_a_session_goes_on_in_a_fresh_process_between_any_two_turns(talk, kept_url):
     chat = await talk(Desk, STAFF, kept_url)
     said_to = ["moving house", "customer=c1", "opening hours?", "the lift", "thing=l", "visit=v"]
