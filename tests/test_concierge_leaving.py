@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import NEVER, Concierge, ConditionTrigger, Journey, Pathway, Texts, Transition
+from journeys import (
+    NEVER,
+    Concierge,
+    ConditionTrigger,
+    Journey,
+    MergeStrategy,
+    Pathway,
+    Texts,
+    Transition,
+)
 from nodes.commands import Verdict
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
@@ -178,6 +187,44 @@ async def test_a_hand_over_reads_what_is_forgotten_by_it(talk, memory_url):
         "visit": "today",
     }
     assert chat.context == {}
+
+
+class Note(Journey):
+    """Note one thing."""
+
+    __activation__ = [said("one note")]
+
+    class NotePath(Pathway):
+        __agents__ = ["noter"]
+        __accumulate__ = ["item"]
+        __complete_when__ = NEVER
+
+
+class Collect(Journey):
+    """Collect many things."""
+
+    __activation__ = [said("many notes")]
+
+    class CollectPath(Pathway):
+        __agents__ = ["collector"]
+        __accumulate__ = {"item": MergeStrategy.APPEND}
+        __complete_when__ = NEVER
+
+
+class Office(Concierge):
+    """Note things."""
+
+    __journeys__ = [Note, Collect]
+    __cancel__ = said("stop")
+
+
+async def test_a_name_is_merged_as_its_own_journey_says(talk, memory_url):
+    chat = await talk(Office, staff(Office), memory_url)
+    await say(chat, "one note", "item=a", "item=b")
+    assert chat.context == {"item": "b"}
+
+    await say(chat, "stop", "many notes", "item=a", "item=b")
+    assert chat.context == {"item": ["a", "b"]}
 
 
 async def test_the_same_name_in_two_journeys_is_each_ones_own(talk, memory_url):

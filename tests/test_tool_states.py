@@ -159,3 +159,30 @@ def test_a_faulty_call_is_named_with_its_remedy(calls, fault):
     path = type("LookPath", (Pathway,), {"__agents__": ["clerk"], "__calls__": calls})
     with pytest.raises(JourneyDefinitionError, match=fault):
         type("Desk", (Journey,), {"LookPath": path})
+
+
+class Silent(Journey):
+    """Look the weather up, then talk."""
+
+    class LookPath(Pathway):
+        __calls__ = [Call("weather", save="sky")]
+        __next__ = "talk"
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __runs_on_arrival__ = True
+        __complete_when__ = NEVER
+
+
+async def test_a_pathway_without_agents_calls_its_tools_too(talk, memory_url):
+    options = {"tools": {"weather": sky_now}, "model": False}
+    agents = {"clerk": lambda ask: f"It is {ask['context']['sky']}."}
+    chat = await talk(Silent, agents, memory_url, options=options)
+
+    assert await chat.says("Hello") == "It is grey."
+    assert chat.ran == ["look", "talk"]
+
+
+def sky_now() -> str:
+    """Say what the weather is."""
+    return "grey"
