@@ -27,6 +27,7 @@ class Words:
     Attributes:
         depth: How deep its brackets are nested.
         macros: How many of its words go through lists.
+        sums: How many '+' are in it; each may join texts or lists to a longer one.
         nested: One of them that stands within another; empty: none.
         bound: Names that they give to what is in a list.
         names: Names of the context that it reads; None where that cannot be told.
@@ -36,6 +37,7 @@ class Words:
 
     depth: int
     macros: int
+    sums: int
     nested: str
     bound: tuple[str, ...]
     names: frozenset[str] | None
@@ -57,6 +59,7 @@ def words_of(text: str) -> Words:
     return Words(
         depth=_depth(words),
         macros=len(at),
+        sums=words.count("+"),
         nested=next((words[inner] for outer in at for inner in _inside(words, outer)), ""),
         bound=bound,
         names=_names(words),
