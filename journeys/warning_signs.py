@@ -184,5 +184,5 @@ def _crowded(spec: JourneySpec) -> Iterator[str]:
     if len(asked) >= _CANDIDATES:
         yield (
             f"{spec.name}: {len(asked)} guidelines are put to a model in every turn, as they are "
-            f"always or critical. From {_CANDIDATES} on no other one is: words choose only the rest."
+            f"always or critical. From {_CANDIDATES} on, words choose no other one."
         )
