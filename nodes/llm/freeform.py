@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 
 from journeys import JourneyConfig, JourneySpec, ModelError
@@ -34,6 +35,8 @@ async def freeform(
     usage: Usage,
     messages: Sequence[Message],
     spec: JourneySpec | None = None,
+    *,
+    until: float = math.inf,
 ) -> str:
     """Return what a model says to the last message, given these messages and nothing else.
 
@@ -43,9 +46,10 @@ async def freeform(
         usage: Counts the call.
         messages: What was said, as far as the model is to know it.
         spec: Whose model and purpose it has; None: the config's model, and none.
+        until: The deadline of the turn, on the event loop's clock.
 
     Raises:
-        ModelError: There is no usable answer within `model_timeout_seconds`.
+        ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
     """
     own, about = (spec.model, spec.purpose) if spec else (None, "")
     chat = models.named(own) if own else models.step(config.agent_model)
@@ -53,8 +57,8 @@ async def freeform(
     told = [{"role": "system", "content": _SYSTEM + purpose}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]
     question = Question(told, "freeform", _SCHEMA, strict=True)
-    until = asyncio.get_running_loop().time() + config.model_timeout_seconds
-    answer = await ask(chat, question, until, usage)
+    own_time = asyncio.get_running_loop().time() + config.model_timeout_seconds
+    answer = await ask(chat, question, min(until, own_time), usage)
     try:
         said = object_in(answer.text).get(REPLY)
     except Misfit as fault:
