@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nodes.consent import Consent
@@ -156,7 +157,8 @@ def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
-    return _Speaker(services.usage or Usage(), services.say if live else None, parting, consent)
+    say = partial(services.say, pathway=seat.pathway.id) if live else None
+    return _Speaker(services.usage or Usage(), say, parting, consent)
 
 
 class _Speaker:
