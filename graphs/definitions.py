@@ -94,7 +94,7 @@ class Definitions:
         if not rows or digest_of(rows[0]["body"]) != definition.digest:
             raise UnknownDefinitionError(
                 f"Version {definition.version} of '{definition.id}' was removed from the store, or "
-                "changed in it by hand."
+                "changed in it by hand. Retire that definition, and load it again."
             )
         body: str = rows[0]["body"]
         return body

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nodes.consent import Consent
@@ -158,8 +159,8 @@ def _speaker(
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
-    emit = services.say if live else None
-    return _Speaker(services.usage or Usage(), emit, parting, consent, rules)
+    say = partial(services.say, pathway=seat.pathway.id) if live else None
+    return _Speaker(services.usage or Usage(), say, parting, consent, rules)
 
 
 class _Speaker:

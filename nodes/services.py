@@ -9,7 +9,7 @@ from typing import Any
 from journeys import Agent, JourneyConfig, JourneySpec
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
-from nodes.checking.scope import checks_of
+from nodes.checking.scope import checks_of, validation_of
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -62,15 +62,17 @@ class Services:
         checks = checks_of(self.spec)
         return checks is not None and (checks.mode == "before_send" or self.outlet is None)
 
-    def say(self, text: str, *, own: bool = False) -> None:
+    def say(self, text: str, pathway: str | None = None) -> None:
         """Let listeners hear a part of the reply, unless it is checked first.
 
         Args:
             text: The part.
-            own: Whether it is the runtime's own, and so nothing that is masked.
+            pathway: Whose words they are, which are masked where replies of it are checked. None:
+                the runtime's own, of which nothing is masked.
         """
         checks = checks_of(self.spec)
-        if checks is not None and self.outlet is not None and not self.holds and not own:
+        is_checked = pathway is not None and validation_of(self.spec, pathway) is not None
+        if checks is not None and self.outlet is not None and not self.holds and is_checked:
             text = self.outlet.let(text, checks)
         if text and not self.holds:
             self.emit({"type": "token", "text": text})

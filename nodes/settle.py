@@ -119,9 +119,8 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
     news = heard["replies"][len(turn["replies"]) :]
     if news and not any(result["streamed"] for result in results):
         parting = PARTING if turn["replies"] else ""
-        services.say(
-            parting + news[0], own=is_own_voice(services.spec, services.config.texts, heard)
-        )
+        own = is_own_voice(services.spec, services.config.texts, heard)
+        services.say(parting + news[0], None if own else heard["ran"][-1])
 
 
 def _onward(

@@ -235,4 +235,4 @@ def _announce(services: Services, turn: Turn) -> None:
     if turn["run"]:
         services.emit({"type": "pathway", "pathway": turn["run"]})
     for reply in turn["replies"]:
-        services.say(reply, own=True)
+        services.say(reply)

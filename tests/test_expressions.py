@@ -178,6 +178,36 @@ def test_a_pattern_cannot_run_away() -> None:
     assert ContextCondition(text)({"name": "a" * 10_000 + "!"}) is False
 
 
+def test_what_is_joined_again_and_again_cannot_end_the_process() -> None:
+    grows = ".map(x, x + x + x + x)" * 4
+    assert "more than 10 of '+'" in expression_fault(f"size([message]{grows}) > 1", ["message"])
+
+    text = "size(context.text + context.text + '!') > 1"
+    assert expression_fault(text, ["context"]) == ""
+    assert ContextCondition(text)({"text": "ab", "other": "a" * 100_000}) is True
+    with pytest.raises(ValueError, match="more than 500 values"):
+        ContextCondition(text)({"text": "a" * 100_000})
+    with pytest.raises(ValueError, match="more than 500 values"):
+        MessageCondition("message + message == ''")("a" * 100_000, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "is_too_large"),
+    [
+        (r"message.matches(r'^[A-Z]{2}-\d{4}-[a-z]{20}$')", False),
+        (r"message.matches(r'[\w.]+@[\w.]+')", False),
+        (r"message.matches(r'\w{200}')", True),
+        (r"message.matches('(\\p{L}{10}){10}')", True),
+        (r"message.matches(r'[\w.-]{50,}')", True),
+        (r"['a'].exists(x, x.matches(r'^\w'))", False),
+        (r"['a'].exists(x, x.matches(r'^\w{3}'))", True),
+    ],
+    ids=["number", "address", "letters", "nested", "set", "in a list", "many in a list"],
+)
+def test_a_pattern_that_takes_long_to_build_is_refused(text: str, is_too_large: bool) -> None:
+    assert ("too large a pattern" in expression_fault(text, ["message"])) is is_too_large
+
+
 def test_expressions_are_equal_by_their_text() -> None:
     assert ContextCondition("context.a > 1") == ContextCondition("context.a > 1")
     assert ContextCondition("context.a > 1") != ContextCondition("context.a > 2")

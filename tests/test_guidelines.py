@@ -347,3 +347,15 @@ def test_every_guideline_has_an_id_of_its_own():
         ("send_copy", ""),
         ("by_tomorrow", ""),
     ]
+
+
+def test_so_many_rules_in_every_turn_that_words_choose_none_are_warned_of():
+    rules = [Guideline(condition=f"case {n}", action="act", always=True) for n in range(20)]
+    path = type("DeskPath", (Pathway,), {"__agents__": ["clerk"]})
+
+    def warnings(given: list[Guideline]) -> str:
+        desk: type[Journey] = type("Desk", (Journey,), {"DeskPath": path, "__guidelines__": given})
+        return " ".join(desk.spec.warnings)
+
+    assert "20 guidelines are put to a model in every turn" in warnings(rules)
+    assert "guidelines" not in warnings(rules[1:])

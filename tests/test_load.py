@@ -87,6 +87,21 @@ def test_guidelines_have_to_fit_the_journeys_that_are_stored(files: Path) -> Non
     assert listed() == [["hours", "journey", "1"]]
 
 
+@pytest.mark.parametrize("before", [CLAIM, CLAIM + "sensitive: true\n"], ids=["plain", "sealed"])
+def test_what_would_leave_sessions_unreadable_is_refused(files: Path, before: str) -> None:
+    (files / "claim.yaml").write_text(before)
+    run("load", "claims/claim.yaml", *STORE)
+    after = CLAIM if "sensitive" in before else CLAIM + "sensitive: true\n"
+    (files / "claim.yaml").write_text(after)
+    refused = flat(run("load", "claims/claim.yaml", *STORE, code=1).stderr)
+    assert "claims/claim.yaml: 'claim' has another `sensitive` in the store" in refused
+    assert listed() == [["claim", "journey", "1"]]
+
+    run("definitions", "--retire", "claim", *STORE)
+    run("load", "claims/claim.yaml", *STORE)
+    assert listed() == [["claim", "journey", "2"]]
+
+
 @pytest.mark.parametrize(
     ("path", "says"),
     [

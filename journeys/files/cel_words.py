@@ -27,20 +27,20 @@ class Words:
     Attributes:
         depth: How deep its brackets are nested.
         macros: How many of its words go through lists.
+        sums: How many '+' are in it; each may join texts or lists to a longer one.
         nested: One of them that stands within another; empty: none.
         bound: Names that they give to what is in a list.
         names: Names of the context that it reads; None where that cannot be told.
-        joins: Whether it has a '+', by which texts and lists grow.
         patterns: What `matches` is given, as it is written.
         unfit: What may not stand in an expression; empty: nothing.
     """
 
     depth: int
     macros: int
+    sums: int
     nested: str
     bound: tuple[str, ...]
     names: frozenset[str] | None
-    joins: bool
     patterns: tuple[str, ...]
     unfit: str
 
@@ -59,10 +59,10 @@ def words_of(text: str) -> Words:
     return Words(
         depth=_depth(words),
         macros=len(at),
+        sums=words.count("+"),
         nested=next((words[inner] for outer in at for inner in _inside(words, outer)), ""),
         bound=bound,
         names=_names(words),
-        joins="+" in words,
         patterns=patterns,
         unfit=unfit or _unfit(found, bound),
     )

@@ -16,6 +16,7 @@ from typing import Any
 import cel
 
 from journeys.errors import did_you_mean
+from journeys.files.cel_patterns import pattern_size
 from journeys.files.cel_words import MACROS, Words, words_of
 
 MOST_SIGNS = 2_000
@@ -24,10 +25,14 @@ MOST_DEPTH = 12
 """Deepest nesting of brackets."""
 MOST_MACROS = 5
 """Most words like `exists` in one expression; none may stand within another."""
+MOST_SUMS = 10
+"""Most '+' in one expression: texts and lists that are joined again and again have no bound."""
+MOST_PATTERN = 5_000
+"""Most signs of all patterns together, repetitions written out; through lists, a tenth of it."""
 MOST_VALUES = 500
-"""Most single values in what is read, where an expression goes through lists or has a '+'."""
-SIGNS_OF_A_VALUE = 200
-"""A longer text counts as several values."""
+"""Most single values in what is read, where an expression goes through lists or joins."""
+_SIGNS_A_VALUE = 100
+"""Signs of a text that count as one value more."""
 FUNCTIONS = (
     "contains", "startsWith", "endsWith", "matches", "size", "int", "uint", "double", "string",
     "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek",
@@ -54,10 +59,11 @@ class When:
         """
         program, words = _compiled(self.text)
         read = _read(words, context)
-        if (words.macros or words.joins) and _is_over(MOST_VALUES, read):
+        given = {"context": read, "message": message if "message" in self.text else ""}
+        if (words.macros or words.sums) and _is_over(MOST_VALUES, given):
             raise ValueError(f"it goes through more than {MOST_VALUES} values")
         try:
-            result = program.execute({"context": read, "message": message})
+            result = program.execute(given)
         except LookupError:
             return False
         if not isinstance(result, bool):
@@ -114,6 +120,8 @@ def _shape_fault(words: Words) -> str:
         return f"'{words.nested}' stands within another of {', '.join(MACROS)}. Take it out of it."
     if words.macros > MOST_MACROS:
         return f"it has more than {MOST_MACROS} of {', '.join(MACROS)}. Split it."
+    if words.sums > MOST_SUMS:
+        return f"it has more than {MOST_SUMS} of '+'. Split it, or decide it in a tool."
     if words.unfit:
         return f"{words.unfit} is not read here. Write names, values, operators and functions."
     return ""
@@ -142,8 +150,13 @@ def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> str:
 
 def _pattern_fault(words: Words) -> str:
     """Judge the patterns once, here: what is written in quotes cannot be wrong in a turn."""
+    most = MOST_PATTERN // 10 if words.macros else MOST_PATTERN
+    size = 0
     for pattern in words.patterns:
         try:
+            size += pattern_size(cel.evaluate(pattern))
+            if size > most:
+                return f"{pattern:.60} is too large a pattern. Repeat less, or decide it in a tool."
             cel.evaluate(f"''.matches({pattern})")
         except (ValueError, RuntimeError, TypeError):
             return f"{pattern:.60} is no regular expression that can be matched (RE2)."
@@ -167,7 +180,7 @@ def _is_over(limit: int, value: Any) -> bool:
     waiting, count = [value], 0
     while waiting and count <= limit:
         at = waiting.pop()
-        count += 1 + (len(at) // SIGNS_OF_A_VALUE if isinstance(at, str) else 0)
+        count += 1 + (len(at) // _SIGNS_A_VALUE if isinstance(at, str) else 0)
         if isinstance(at, Mapping):
             at = list(islice(at.values(), limit + 1))
         if isinstance(at, (list, tuple)):

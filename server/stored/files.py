@@ -13,7 +13,12 @@ from journeys.files.loading import text_of
 from server.cli.edge import CommandError, described
 from server.cli.loading import shown
 from server.cli.walking import is_definition, journey_files
-from server.stored.reading import read_all
+from server.stored.reading import Read, read_all
+
+_RESEALED = (
+    "'{0}' has another `sensitive` in the store, and its sessions are kept as that says: they "
+    "could not be read any more. Choose another id; or, where they may be lost, retire '{0}' first."
+)
 
 
 def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]:
@@ -92,13 +97,23 @@ def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]
     files = {draft.id: file for file, draft in found.items()}
     drafts |= {draft.id: draft for draft in found.values()}
     as_before = read_all([one for one in stored if one.id not in files]).faults
-    for id_, faults in read_all(list(drafts.values())).faults.items():
+    read = read_all(list(drafts.values()))
+    for id_ in _resealed(read_all([one for one in stored if one.id in files]), read):
+        yield f"{shown(files[id_])}: {_RESEALED.format(id_)}"
+    for id_, faults in read.faults.items():
         if faults == as_before.get(id_):
             continue
         if file := files.get(id_):
             yield from _placed(file, faults)
         else:
             yield from (f"'{id_}' in the store, with these files: {fault}" for fault in faults)
+
+
+def _resealed(before: Read, after: Read) -> Iterator[str]:
+    """Yield the ids of journeys whose sessions could not be read any more."""
+    for id_, spec in after.specs.items():
+        if id_ in before.specs and before.specs[id_].sensitive is not spec.sensitive:
+            yield id_
 
 
 def _placed(file: Path, faults: Iterable[str]) -> Iterator[str]:

@@ -139,3 +139,22 @@ async def test_in_a_concierge_the_reception_says_its_texts_as_they_are(
     heard = "".join(event.data["text"] for event in events if event.type == "token")
     assert heard.startswith("Call +49 30 1234567, or say which:")
     assert heard == events[-1].data["response"].message
+
+
+class Loud(Concierge):
+    """Bills are checked, outages are not."""
+
+    __journeys__ = [Billing, Outage]
+    __otherwise__ = "ask"
+
+
+async def test_in_a_concierge_what_is_heard_is_what_is_sent_also_of_a_journey_without_checks(
+    talk: Talk, memory_url: str
+) -> None:
+    agents = {"clerk": lambda given: f"bill {CARD}", "fitter": lambda given: f"line {CARD}"}
+    chat = await talk(Loud, agents, memory_url, options={"model": False})
+
+    for message, reply in [("outage", f"line {CARD}"), ("bill", "bill [card number]")]:
+        events = [event async for event in chat.journey.stream_message(message)]
+        heard = "".join(event.data["text"] for event in events if event.type == "token")
+        assert heard == events[-1].data["response"].message == reply
