@@ -17,7 +17,7 @@ from graphs.failures import (
     failure_of,
     refuse_unfinished,
 )
-from graphs.faults import AlreadyThere, translated
+from graphs.faults import AlreadyThere, LostRace, translated
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
@@ -105,10 +105,16 @@ async def _answered(
     except Exception as error:
         if not fails_the_turn(error, fails_fast=services.fails_fast):
             raise
-        if isinstance(error, TurnOverdue) and (done := await _committed(session, turn)):
+        overdue = isinstance(error, TurnOverdue)
+        if overdue and (done := await _committed(session, turn)):
             return response_of(services.spec, done)
         failed = await _failed(session, head, services, turn, error, until)
-        values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+        try:
+            values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+        except LostRace:
+            if overdue and (done := await _committed(session, turn)):
+                return response_of(services.spec, done)
+            raise
         audience.say(PARTING.join(values["turn"]["replies"]))
     return response_of(services.spec, values)
 
@@ -133,11 +139,15 @@ async def _in_time(
 
 
 async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
-    """Return the values of a turn whose time was up while it was being committed, if it was."""
+    """Return the values of a turn whose time was up while it was being committed, if it was.
+
+    A commit that is under way may end only later; then it is what the next one loses against.
+    """
     head = await session.head()
     if head["version"] != turn["number"]:
         return None
-    return await session.values(head["checkpoint_id"], head["version"])
+    values = await session.values(head["checkpoint_id"], head["version"])
+    return values if values["turn"]["at"] == turn["at"] else None
 
 
 async def _failed(

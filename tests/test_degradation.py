@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
+import psycopg
 import pytest
 
 from journeys import (
@@ -100,6 +101,22 @@ async def test_a_turn_has_one_deadline_and_is_answered_after_it(failing):
     assert await chat.says("Hello") == Texts().apology
     assert "longer than 0.1 s" in chat.last.metadata["error"]["message"]
     assert (await chat.journey.versions())[-1].kind == "failure"
+
+
+async def test_a_commit_that_ends_after_the_turns_time_counts(talk, postgres_url):
+    with psycopg.connect(postgres_url) as other:
+
+        def locks(ask: Any) -> str:
+            other.execute("SELECT * FROM sessions FOR UPDATE")
+            return "fine"
+
+        chat = await talk(Canned, {"clerk": locks}, postgres_url, turn_timeout_seconds=0.3)
+        turn = asyncio.ensure_future(chat.says("Hello"))
+        await asyncio.sleep(0.7)
+        other.rollback()
+
+        assert await turn == "fine"
+        assert [row.kind for row in await chat.journey.versions()] == ["start", "turn"]
 
 
 async def test_a_free_answer_has_what_is_left_of_the_turns_time(failing):
