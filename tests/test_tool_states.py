@@ -161,6 +161,25 @@ def test_a_faulty_call_is_named_with_its_remedy(calls, fault):
         type("Desk", (Journey,), {"LookPath": path})
 
 
+async def test_what_no_time_is_left_for_is_not_begun(desk):
+    begun = []
+
+    async def hangs(number: str) -> str:
+        """Hang."""
+        return await asyncio.sleep(60, number)
+
+    def priced(extra: int = 2) -> float:
+        """Say what it costs."""
+        begun.append(extra)
+        return 1.0
+
+    tools = {**TOOLS, "find_policy": hangs, "price": priced}
+    chat = await desk(tools=tools, context={"policy": "P-1"}, pathway_timeout_seconds=0.2)
+
+    assert json.loads(await chat.says("Well?"))["price"] == {"not_called": "no time was left"}
+    assert begun == []
+
+
 class Silent(Journey):
     """Look the weather up, then talk."""
 
