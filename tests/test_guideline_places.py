@@ -9,6 +9,7 @@ import pytest
 
 from journeys import (
     NEVER,
+    ConfigurationError,
     Guideline,
     InputField,
     Journey,
@@ -195,3 +196,16 @@ async def test_a_tool_of_a_guideline_that_was_asked_about_is_there_when_the_user
 
         await chat.says("Thanks")
         assert model.calls[-1].tools == []
+
+
+async def test_a_tool_of_a_guideline_that_nobody_has_is_an_error_at_the_start(talk, memory_url):
+    def pay_bck(amount: int) -> str:
+        """Pay back."""
+        return f"{amount}"
+
+    with ScriptedModel() as model:
+        options = {"tools": {"pay_bck": pay_bck}, "model": model}
+        with pytest.raises(ConfigurationError, match=r"'pay_back', which nobody has.*'pay_bck'"):
+            await talk(Shop, {"clerk": ModelAgent()}, memory_url, options=options)
+    # Functions let no model call anything.
+    await talk(Shop, {"clerk": lambda ask: "Hello."}, memory_url, options={"model": False})
