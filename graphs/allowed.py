@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from graphs.tools import reserved_in
 from journeys import (
     Agent,
     ConfigurationError,
@@ -42,12 +43,11 @@ def check_allowed(
         models = [model for item in given for model in _models_in(item)]
         if models:
             there[pathway.id] = [*_brought(models), *shared]
-        if pathway.tools is not None:
-            if models:
-                _check_names(pathway, there[pathway.id])
-            for item in given:
-                if isinstance(item, PatternPipeline):
-                    _check_reach(pathway, item)
+        if models and pathway.tools is not None:
+            _check_names(pathway, there[pathway.id])
+        for item in given:
+            if isinstance(item, PatternPipeline):
+                _check_reach(pathway, item, reserved_in(spec, pathway))
     _check_given(spec, there)
 
 
@@ -81,12 +81,24 @@ def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
             )
 
 
-def _check_reach(pathway: PathwaySpec, pipeline: PatternPipeline) -> None:
-    """Refuse tools that are not allowed in a pipeline that runs by itself, as one that is named."""
-    beyond = [n for n in _brought(_models_in(pipeline)) if n not in (pathway.tools or ())]
+def _check_reach(
+    pathway: PathwaySpec, pipeline: PatternPipeline, reserved: Collection[str]
+) -> None:
+    """Refuse tools that are not allowed in a pipeline that runs by itself, as one that is named.
+
+    Args:
+        pathway: Where it works.
+        pipeline: The pipeline.
+        reserved: Names of the tools that only a guideline gives there.
+    """
+    brought = _brought(_models_in(pipeline))
+    if pathway.tools is None:
+        what, beyond = "What a guideline gives", [name for name in brought if name in reserved]
+    else:
+        what, beyond = "__tools__", [name for name in brought if name not in pathway.tools]
     if beyond:
         raise ConfigurationError(
-            f"{pathway.where}: __tools__ does not reach into the pipeline '{pipeline.name}', which "
+            f"{pathway.where}: {what} does not reach into the pipeline '{pipeline.name}', which "
             f"was registered as an agent and uses {', '.join(beyond)}. Make it the __pipeline__."
         )
 

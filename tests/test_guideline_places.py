@@ -9,6 +9,7 @@ import pytest
 
 from journeys import (
     NEVER,
+    Agent,
     ConfigurationError,
     Guideline,
     InputField,
@@ -16,6 +17,7 @@ from journeys import (
     ModelAgent,
     OutputField,
     Pathway,
+    Pipeline,
     Signature,
     Tool,
 )
@@ -209,3 +211,24 @@ async def test_a_tool_of_a_guideline_that_nobody_has_is_an_error_at_the_start(ta
             await talk(Shop, {"clerk": ModelAgent()}, memory_url, options=options)
     # Functions let no model call anything.
     await talk(Shop, {"clerk": lambda ask: "Hello."}, memory_url, options={"model": False})
+
+
+class Crew(Journey):
+    """Pay back what was wrong, together."""
+
+    class DeskPath(Pathway):
+        __agents__ = ["crew"]
+        __complete_when__ = NEVER
+
+    __guidelines__ = Shop.__guidelines__
+
+
+async def test_a_pipeline_that_runs_by_itself_cannot_have_the_tool_of_a_guideline(talk, memory_url):
+    def pay_back(amount: int) -> str:
+        """Pay back."""
+        return f"{amount}"
+
+    payer = Agent(ModelAgent(signature=Serve, tools=[pay_back]), name="payer")
+    agents = {"crew": Pipeline.sequential([payer])}
+    with pytest.raises(ConfigurationError, match="does not reach into the pipeline"):
+        await talk(Crew, agents, memory_url, options={"model": False})
