@@ -123,7 +123,7 @@ def _read(
         scope = Scope(guideline.scope or Scope.GLOBAL)
     lists: Mapping[str, Any] = {name: tuple(getattr(guideline, name)) for name in _LISTS}
     return GuidelineSpec(
-        id=guideline.id or _id_of(guideline),
+        id=guideline.id or id_made_of(guideline),
         scope=scope,
         condition=guideline.condition,
         action=guideline.action,
@@ -139,10 +139,10 @@ def _read(
     )
 
 
-def _id_of(guideline: Guideline) -> str:
+def id_made_of(guideline: Guideline | GuidelineSpec) -> str:
     """Make an id of the words that say when it holds, else of what it asks for."""
-    words = re.findall(r"\w+", guideline.condition or guideline.action or guideline.keywords[0])
-    made = "_".join(words).casefold()
+    said = guideline.condition or guideline.action or next(iter(guideline.keywords), "")
+    made = "_".join(re.findall(r"\w+", said)).casefold()
     return made[:_LONGEST_ID].rstrip("_") or "guideline"
 
 
