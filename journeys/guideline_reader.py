@@ -136,7 +136,7 @@ def _read(
         scope = Scope(guideline.scope or Scope.GLOBAL)
     lists: Mapping[str, Any] = {name: tuple(getattr(guideline, name)) for name in _LISTS}
     return GuidelineSpec(
-        id=guideline.id or _id_of(guideline),
+        id=guideline.id or id_made_of(guideline),
         scope=scope,
         condition=guideline.condition,
         action=guideline.action,
@@ -152,7 +152,7 @@ def _read(
     )
 
 
-def _id_of(guideline: Guideline) -> str:
+def id_made_of(guideline: Guideline | GuidelineSpec) -> str:
     """Make an id of the words that say when it holds, else of what it asks for."""
     lists = (guideline.keywords, guideline.tools, guideline.forbids, guideline.requires)
     listed = (item for items in lists for item in items)

@@ -21,6 +21,20 @@ TOOLS = """tools:
 
 # What is wrong, the file, the place, and what is said there.
 FAULTS: dict[str, tuple[str, str, str]] = {
+    # Guidelines.
+    "two_guidelines_of_one_id": (
+        STATES + "guidelines:\n"
+        "  - {id: calm, condition: upset, action: Be calm.}\n"
+        "  - {id: calm, condition: angry, action: Be calmer.}\n",
+        "6:5",
+        "the id 'calm' is taken by claim.yaml:5:5 guideline 'calm'",
+    ),
+    "a_guideline_of_a_state_with_the_id_of_another": (
+        HEAD + "states:\n  a: {guidelines: [{id: calm, always: true, action: Be calm.}]}\n"
+        "guidelines: [{id: calm, condition: angry, action: Be calmer.}]\n",
+        "3:20",
+        "the id 'calm' is taken by",
+    ),
     # The text itself.
     "empty": ("", "1:1", "the file is empty"),
     "only_comments": ("# nothing\n", "1:1", "the file is empty"),

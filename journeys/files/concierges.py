@@ -11,7 +11,7 @@ from journeys.errors import JourneyDefinitionError
 from journeys.files.form import ConciergeForm, JourneyForm
 from journeys.files.part import Part
 from journeys.files.reading import journey_of, read_document, validation_in
-from journeys.files.rules import check_tools, guidelines_of, trigger_of
+from journeys.files.rules import check_tools, guidelines_of, taken_ids, trigger_of
 from journeys.guidelines import GuidelineSpec
 from journeys.spec import JourneySpec, content_hash
 from journeys.transitions import HandOver, IntentTrigger
@@ -39,6 +39,7 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
     ]
     found = [spec for spec in journeys if spec]
     guidelines = guidelines_of(part, form.guidelines, "guidelines", journey=None)
+    part.note_read(taken_ids(guidelines))
     hand_over = _hand_over(part, form)
     if len(found) == len(form.journeys):
         _check_guideline_tools(part, form, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -11,13 +12,14 @@ from nodes.checking.folding import as_read
 from nodes.matcher import Matcher
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "
+_EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")
 
 
 def broken(reply: str, guidelines: Iterable[GuidelineSpec]) -> list[str]:
     """Return what a reply says that it must not, and does not say that it must.
 
     Phrases are matched as whole words, as patterns of messages are; characters that nobody sees
-    part no word.
+    and signs of emphasis part no word.
     """
     ruling = [one for one in guidelines if one.forbids or one.requires]
     if not ruling:
@@ -44,7 +46,9 @@ def _matcher(phrases: tuple[tuple[str, str], ...]) -> Matcher:
 
 
 def _plain(text: str) -> str:
-    return as_read(unicodedata.normalize("NFC", text))
+    """Return a text as it is read: Markdown's signs of emphasis are shown, not read."""
+    read = as_read(unicodedata.normalize("NFC", text))
+    return _EMPHASIS.sub("", read) or read
 
 
 def _quoted(phrases: Iterable[str]) -> str:

@@ -102,8 +102,10 @@ async def test_what_may_be_said_is_left_and_other_kinds_are(chat: Talk) -> None:
         "\u202eguaranteed\u202c",
         "\uff47\uff55aranteed",
         "So we\u00a0will\n pay.",
+        "It is _guaranteed_.",
+        "Of course we **will** `pay`.",
     ],
-    ids=["plain", "capitals", "zero width", "bidi", "full width", "blanks"],
+    ids=["plain", "capitals", "zero width", "bidi", "full width", "blanks", "slanted", "bold"],
 )
 async def test_a_forbidden_phrase_is_replaced_by_the_safe_reply(chat: Talk, reply: str) -> None:
     talk = await chat(desk(NO_PROMISE), reply)
