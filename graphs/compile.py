@@ -170,26 +170,26 @@ def pathway_subgraph(
 ) -> PatternGraph:
     """Return the graph of one pathway: its pipeline's pattern over its agents."""
     graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
-    if pathway.pipeline is None:
-        return _silent(graph)
-    retries = config.max_retries if config.error_recovery == "retry" else 0
-    timeout = timeout_of(pathway, config)
-    plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
     begin = START
     if pathway.calls:
         begin = "tools"
         graph.add_node(begin, bind(call_tools, default))
         graph.add_edge(START, begin)
+    if pathway.pipeline is None:
+        return _silent(graph, begin)
+    retries = config.max_retries if config.error_recovery == "retry" else 0
+    timeout = timeout_of(pathway, config)
+    plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
     build_pattern(graph, pathway.pipeline, plan, begin=begin)
     return graph
 
 
-def _silent(graph: PatternGraph) -> PatternGraph:
+def _silent(graph: PatternGraph, begin: str) -> PatternGraph:
     async def listen(state: Any) -> Update:
         return {}
 
     graph.add_node("listen", listen)
-    graph.add_edge(START, "listen")
+    graph.add_edge(begin, "listen")
     graph.add_edge("listen", END)
     return graph
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from journeys import JourneyResponse, JourneySession, JourneySpec
+from nodes.checking.scope import counting
 from nodes.llm.usage import Usage
 from nodes.state import PARTING, Completed, Position, Turn
 
@@ -58,7 +59,7 @@ def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
         "replies": list(turn["replies"]),
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
-        "guidelines": [held["id"] for held in turn.get("guidelines", ())],
+        "guidelines": [held["id"] for held in counting(turn, turn.get("guidelines", ()))],
         "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }

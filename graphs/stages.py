@@ -166,12 +166,11 @@ async def _worked(
     brief = brief_of(state, seat, services)
     if brief is None:
         return {}
-    journey = services.spec.part_of(seat.pathway.id).id if "turn" in state else ""
-    given_now = given_in_turn(state, seat.pathway.id, journey)
-    payload, _ = payload_of(None, base_of(state) | given_now, brief)
+    told = given_in_turn(state, seat.pathway.id)
+    payload, _ = payload_of(None, base_of(state) | told, brief)
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
-    start: Any = {"inputs": payload, **turn}
+    start: Any = {"inputs": {**payload, **told}, **turn}
     pipeline = seat.pipeline.members[seat.name].call
 
     async def ran() -> Output:

@@ -17,7 +17,7 @@ from graphs.failures import (
     failure_of,
     refuse_unfinished,
 )
-from graphs.faults import AlreadyThere, translated
+from graphs.faults import AlreadyThere, LostRace, translated
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
@@ -97,49 +97,61 @@ async def _answered(
     messages = [{"role": "user", "content": text}]
     config = session.turn_after(head)
     inputs = {"messages": messages, "turn": turn}
+    until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
     try:
-        values = await _in_time(_run(session, services, inputs, config, audience), services.config)
+        running = _run(session, services, inputs, config, audience)
+        values = await _in_time(running, services.config, until)
         refuse_unfinished(values)
     except Exception as error:
         if not fails_the_turn(error, fails_fast=services.fails_fast):
             raise
-        if isinstance(error, TurnOverdue) and (done := await _committed(session, turn)):
+        overdue = isinstance(error, TurnOverdue)
+        if overdue and (done := await _committed(session, turn)):
             return response_of(services.spec, done)
-        failed = await _failed(session, head, services, turn, error)
-        values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+        failed = await _failed(session, head, services, turn, error, until)
+        try:
+            values = await _run(session, services, {"messages": messages, "turn": failed}, config)
+        except LostRace:
+            if overdue and (done := await _committed(session, turn)):
+                return response_of(services.spec, done)
+            raise
         audience.say(PARTING.join(values["turn"]["replies"]))
     return response_of(services.spec, values)
 
 
 async def _in_time(
-    running: Awaitable[Mapping[str, Any]], config: JourneyConfig
+    running: Awaitable[Mapping[str, Any]], config: JourneyConfig, until: float
 ) -> Mapping[str, Any]:
     """Run a turn within the time that a turn has.
 
     Raises:
         TurnOverdue: It takes longer.
     """
-    seconds = config.turn_timeout_seconds
-    deadline = asyncio.timeout(seconds)
+    deadline = asyncio.timeout_at(until)
     try:
         async with deadline:
             return await running
     except TimeoutError as error:
         if deadline.expired():
+            seconds = config.turn_timeout_seconds
             raise TurnOverdue(f"the turn took longer than {seconds:g} s") from error
         raise
 
 
 async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
-    """Return the values of a turn whose time was up while it was being committed, if it was."""
+    """Return the values of a turn whose time was up while it was being committed, if it was.
+
+    A commit that is under way may end only later; then it is what the next one loses against.
+    """
     head = await session.head()
     if head["version"] != turn["number"]:
         return None
-    return await session.values(head["checkpoint_id"], head["version"])
+    values = await session.values(head["checkpoint_id"], head["version"])
+    return values if values["turn"]["at"] == turn["at"] else None
 
 
 async def _failed(
-    session: Session, head: Row, services: Services, turn: Turn, error: Exception
+    session: Session, head: Row, services: Services, turn: Turn, error: Exception, until: float
 ) -> Turn:
     """Return the record of the answer; under fail_fast audit the failure and raise it."""
     failure = failure_of(error, services.spec)
@@ -150,23 +162,25 @@ async def _failed(
         if failure is error:
             raise error  # raised from itself, it would lose what caused it
         raise failure from error
-    in_time = not isinstance(error, TurnOverdue)
-    reply = await _without_journey(services, head["pathway_id"], turn, in_time=in_time)
+    at = getattr(failure, "pathway_id", "")  # of several journeys, the one that failed has a say
+    place = at if at in services.spec.pathways else head["pathway_id"]
+    reply = await _without_journey(services, place, turn, until)
     return degraded(turn, reply, head["pathway_id"], failure)
 
 
-async def _without_journey(services: Services, pathway: str, turn: Turn, *, in_time: bool) -> str:
+async def _without_journey(services: Services, pathway: str, turn: Turn, until: float) -> str:
     """Return what a user is told when the journey fails, as its author chose (DESIGN section 4)."""
     texts, spec = services.config.texts, services.spec
     chosen = spec.part_of(pathway).degrade if pathway in spec.pathways else spec.degrade
     if chosen == "refuse":
         return texts.refused
+    in_time = asyncio.get_running_loop().time() < until
     if chosen == "canned" or services.models is None or not in_time:
         return texts.apology
     message = Message(role="user", content=turn["message"] or "")
     usage = services.usage or Usage()
     try:
-        return await freeform(services.config, services.models, usage, [message])
+        return await freeform(services.config, services.models, usage, [message], until=until)
     except ModelError:
         return texts.apology
 

@@ -13,6 +13,8 @@ from journeys.errors import did_you_mean
 from journeys.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 
 Pathways = Mapping[str, PathwaySpec]
+MOST_ID = 200
+"""Longest id of a pathway, in characters: as long as a store's column."""
 
 
 def reference_faults(
@@ -71,6 +73,9 @@ def _id_faults(pathways: Pathways) -> Iterator[str]:
     for id_, pathway in pathways.items():
         if not id_:
             yield f"{pathway.where}: its id is empty. Give the class a name before the suffix."
+        if len(id_) > MOST_ID:
+            begun = f"the id '{id_[:40]}...'"
+            yield f"{pathway.where}: {begun} is longer than {MOST_ID} characters. Shorten it."
         if id_ in RESERVED_IDS:
             yield f"{pathway.where}: the id '{id_}' is a node of the graph itself. Rename it."
         for name in pathway.agents:

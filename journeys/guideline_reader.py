@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from journeys.checks import takes
@@ -15,6 +16,9 @@ _LISTS = ("keywords", "tools", "excludes", "depends_on", "forbids", "requires")
 _FLAGS = ("always", "critical", "enabled")
 _TEXTS = ("condition", "action", "id")
 _LONGEST_ID = 40
+"""Characters of an id that is made of words."""
+_MOST_ID = 200
+"""Characters of an id that is given; a model has to repeat it, and records keep it."""
 
 
 def read_guidelines(
@@ -65,6 +69,11 @@ def _faults(
     where: str, guideline: Guideline, journey: str | None, pathway: str | None
 ) -> Iterator[str]:
     yield from _type_faults(where, guideline)
+    if isinstance(guideline.id, str) and not _is_id(guideline.id):
+        yield (
+            f"{where}: id is {shown(guideline.id)}; it must be printable text of at most "
+            f"{_MOST_ID} characters."
+        )
     if type(guideline.priority) is not int:
         yield f"{where}: priority is {shown(guideline.priority)}; it must be a whole number."
     judge: Any = guideline.when
@@ -72,6 +81,10 @@ def _faults(
         yield f"{where}: when is {shown(judge)}; it must take (message, context)."
     yield from _scope_faults(where, guideline.scope, journey, pathway)
     yield from _purpose_faults(where, guideline)
+
+
+def _is_id(id_: str) -> bool:
+    return len(id_) <= _MOST_ID and id_.isprintable()
 
 
 def _type_faults(where: str, guideline: Guideline) -> Iterator[str]:
@@ -141,19 +154,27 @@ def _read(
 
 def id_made_of(guideline: Guideline | GuidelineSpec) -> str:
     """Make an id of the words that say when it holds, else of what it asks for."""
-    said = guideline.condition or guideline.action or next(iter(guideline.keywords), "")
-    made = "_".join(re.findall(r"\w+", said)).casefold()
+    lists = (guideline.keywords, guideline.tools, guideline.forbids, guideline.requires)
+    listed = (item for items in lists for item in items)
+    said = guideline.condition or guideline.action or next(listed, "")
+    words = re.findall(r"\w+", said)
+    made = "_".join(words).casefold()
     return made[:_LONGEST_ID].rstrip("_") or "guideline"
 
 
 def numbered(guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
     """Return guidelines with ids of their own, where they were made of the same words."""
-    seen: dict[str, int] = {}
+    taken = {guideline.id for guideline in guidelines}
+    numbers: dict[str, Iterator[int]] = {}
     result = []
     for guideline in guidelines:
-        seen[guideline.id] = seen.get(guideline.id, 0) + 1
-        again = seen[guideline.id]
-        result.append(replace(guideline, id=f"{guideline.id}_{again}") if again > 1 else guideline)
+        id_ = guideline.id
+        if id_ in numbers:
+            id_ = next(made for n in numbers[id_] if (made := f"{guideline.id}_{n}") not in taken)
+            taken.add(id_)
+        else:
+            numbers[id_] = count(2)
+        result.append(guideline if id_ == guideline.id else replace(guideline, id=id_))
     return tuple(result)
 
 

@@ -165,7 +165,8 @@ class AuditEntry:
 
     `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
     depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
-    late_result, pruned, version_changed or journey_completed.
+    late_result, pruned, version_changed, journey_completed, agent_failed, guideline,
+    guideline_dropped or guidelines_bypassed.
     """
 
     session_id: str

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import combinations
 
+from journeys.config import JourneyConfig
 from journeys.patterns import normal
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.transitions import ConditionTrigger, IntentTrigger
+
+_CANDIDATES = JourneyConfig().guideline_candidates
 
 
 def warnings_of(spec: JourneySpec) -> Iterator[str]:
@@ -26,6 +29,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     yield from _mute_intents(spec)
     yield from _shadowed(spec)
     yield from _model_warnings(spec)
+    yield from _crowded(spec)
 
 
 def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
@@ -172,3 +176,13 @@ def _patterns(transition: TransitionSpec) -> list[str]:
     if not isinstance(trigger, IntentTrigger):
         return []
     return list(dict.fromkeys(map(normal, trigger.patterns)))
+
+
+def _crowded(spec: JourneySpec) -> Iterator[str]:
+    """Warn of so many guidelines in every turn that words never choose any."""
+    asked = [g for g in spec.guidelines if g.enabled and g.needs_no_words and g.asks_model]
+    if len(asked) >= _CANDIDATES:
+        yield (
+            f"{spec.name}: {len(asked)} guidelines are put to a model in every turn, as they are "
+            f"always or critical. From {_CANDIDATES} on, words choose no other one."
+        )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from nodes.consent import Consent
-from nodes.inputs import base_of, given_in_turn, payload_of, task_of
+from nodes.inputs import base_of, given_in_turn, payload_of, rules_in, task_of
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
@@ -47,10 +47,10 @@ async def run_agent(
     if brief is None:
         return {}
     signature = agent.signature or seat.pathway.signature
-    journey = services.spec.part_of(seat.pathway.id).id if "turn" in state else ""
-    base = base_of(state) | given_in_turn(state, seat.pathway.id, journey)
-    payload, flags = payload_of(signature, base, brief)
-    say = _speaker(state, services, seat)
+    told = given_in_turn(state, seat.pathway.id)
+    payload, flags = payload_of(signature, base_of(state) | told, brief)
+    payload |= told
+    say = _speaker(state, services, seat, rules_in(state, told))
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
     ask = brief.ask() if agent.asked and brief.ask else None
@@ -150,7 +150,9 @@ def _failed(breaker: Breaker, seat: Seat) -> None:
         breaker_opened(seat.path)
 
 
-def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
+def _speaker(
+    state: State, services: Services, seat: Seat, rules: Sequence[Mapping[str, Any]]
+) -> _Speaker:
     turn = state.get("turn")
     parting = PARTING if turn and turn["replies"] else ""
     # What is tried again would be heard twice.
@@ -158,7 +160,7 @@ def _speaker(state: State, services: Services, seat: Seat) -> _Speaker:
     live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
     say = partial(services.say, pathway=seat.pathway.id) if live else None
-    return _Speaker(services.usage or Usage(), say, parting, consent)
+    return _Speaker(services.usage or Usage(), say, parting, consent, rules)
 
 
 class _Speaker:
@@ -170,11 +172,13 @@ class _Speaker:
         emit: Callable[[str], None] | None = None,
         parting: str = "",
         consent: Consent | None = None,
+        rules: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.usage = usage
         self.live = emit is not None
         self.spoke = False
         self.consent = consent
+        self.rules = rules
         self._emit = emit
         self._parting = parting
 

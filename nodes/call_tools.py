@@ -48,6 +48,8 @@ async def _result(
     arguments, missing = toolbox.arguments_of(call, context)
     if missing:
         return {"not_called": f"not known yet: {', '.join(missing)}"}
+    if asyncio.get_running_loop().time() >= until:  # begun now, it would work on unheard
+        return {"not_called": "no time was left"}
     try:
         async with asyncio.timeout_at(until):
             given = await toolbox.call(call.tool, arguments, Occasion(context))

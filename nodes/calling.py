@@ -7,7 +7,7 @@ import contextlib
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -36,11 +36,13 @@ class Ear(Protocol):
         live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
         usage: Counts what models are asked.
         consent: What the user was asked about; None where there is no user who could agree.
+        rules: The guidelines that hold for a model, those that count first at the front.
     """
 
     live: bool
     usage: Usage
     consent: Consent | None
+    rules: Sequence[Mapping[str, Any]]
 
     def __call__(self, text: str) -> None:
         """Take some words."""

@@ -58,24 +58,34 @@ class Guidance:
     flags: list[str] = field(default_factory=list)
 
 
-def places_of(spec: JourneySpec, targets: Collection[str]) -> set[tuple[str, str]]:
+def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, str]]:
     """Return where guidelines may be wanted: these pathways, and those that run on arrival then."""
-    places: set[tuple[str, str]] = set()
+    places: dict[tuple[str, str], None] = {}
     for target in targets:
         at: str | None = target
         for _ in range(MAX_HOPS):
             if at is None or (at, spec.part_of(at).id) in places:
                 break
-            places.add((at, spec.part_of(at).id))
+            places[at, spec.part_of(at).id] = None
             onward = spec.pathways[at].next
             at = onward if onward and spec.pathways[onward].runs_on_arrival else None
-    return places
+    return list(places)
 
 
-async def weigh(services: Services, standing: Standing, message: str, places: Places) -> Weighed:
+async def weigh(
+    services: Services, standing: Standing, message: str, places: Places, *, anyway: bool
+) -> Weighed:
     """Find the guidelines that a message may touch: by its words, by code, and those always meant.
 
     Where no model is configured, the keywords that an author gave decide alone.
+
+    Args:
+        services: What the turn works with.
+        standing: Where the session stands.
+        message: What the user says.
+        places: The pathways that may run.
+        anyway: Whether a model is asked in any case. Where it is asked, words need not choose among
+            guidelines that are few.
     """
     spec, config, position = services.spec, services.config, standing.position
     if not places:
@@ -83,6 +93,8 @@ async def weigh(services: Services, standing: Standing, message: str, places: Pl
     index = index_of(spec.guidelines)
     most, alone = config.guideline_candidates, services.models is None
     asked = [c.guideline for c in index.candidates(message, places, most)]
+    if asked or anyway:
+        asked = index.whole(places, most) or asked
     held = [_said(c) for c in index.by_keyword(message, places, most, alone=alone)]
     coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
     held += [
@@ -163,21 +175,28 @@ def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held)
 def guidance_of(
     spec: JourneySpec, weighed: Weighed, position: Position, places: Places
 ) -> Guidance:
-    """Return the guidelines of the pathways that run in this turn, relations between them settled.
+    """Return the guidelines of the pathways that may run in this turn.
+
+    Relations are settled in each pathway by itself: a rule of one that runs after another, or in
+    the end not at all, drops nothing there.
 
     Source: flow control, priority resolution.
     """
-    here = [
-        held
-        for held in weighed.held
-        if any(held.guideline.applies_in(pathway, journey) for pathway, journey in places)
-    ]
-    resolution = resolve(index_of(spec.guidelines).in_order(here))
-    guidelines_settled(
-        spec.id, map(_kind, resolution.matched), (_kind(held) for held, _ in resolution.dropped)
-    )
+    index = index_of(spec.guidelines)
+    matched: dict[str, Held] = {}
+    counts_in: dict[str, list[str]] = {}
+    dropped: dict[tuple[str, str], Held] = {}
+    for pathway, journey in places:
+        applying = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+        resolution = resolve(index.in_order(applying))
+        for held in resolution.matched:
+            matched.setdefault(held.guideline.id, held)
+            counts_in.setdefault(held.guideline.id, []).append(pathway)
+        dropped |= {(held.guideline.id, why): held for held, why in resolution.dropped}
+    holding = index.in_order(matched.values())
+    guidelines_settled(spec.id, map(_kind, holding), map(_kind, dropped.values()))
     audit = list(weighed.audit)
-    audit += [_dropped(position, held.guideline.id, why, held) for held, why in resolution.dropped]
+    audit += [_dropped(position, id_, why, held) for (id_, why), held in dropped.items()]
     audit += [
         note(
             "guideline",
@@ -186,23 +205,25 @@ def guidance_of(
             reason=held.reason or held.tier,
             confidence=held.confidence,
         )
-        for held in resolution.matched
+        for held in holding
     ]
     flags = [BYPASSED] if weighed.bypassed else []
-    return Guidance([_guided(held) for held in resolution.matched], audit, flags)
+    found = [_guided(held, counts_in[held.guideline.id]) for held in holding]
+    return Guidance(found, audit, flags)
 
 
 def _kind(held: Held) -> dict[str, str]:
     return {"scope": held.guideline.scope.value, "tier": held.tier}
 
 
-def _guided(held: Held) -> Guided:
+def _guided(held: Held, pathways: list[str]) -> Guided:
     guideline = held.guideline
     return Guided(
         id=guideline.id,
         scope=guideline.scope.value,
         journey=guideline.journey,
         pathway=guideline.pathway,
+        pathways=pathways,
         action=guideline.action,
         tools=list(guideline.tools),
         tier=held.tier,

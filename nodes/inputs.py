@@ -55,24 +55,37 @@ def base_of(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
 
 
-def given_in_turn(state: Mapping[str, Any], pathway: str, journey: str) -> dict[str, Any]:
+def given_in_turn(state: Mapping[str, Any], pathway: str) -> dict[str, Any]:
     """Return what agents are given in this turn alone: the guidelines that hold where they work.
 
     Args:
         state: The state; without a turn, as of a pipeline by itself, nothing is given.
         pathway: Where the agent works.
-        journey: Id of the journey of that pathway.
     """
     turn, progress = state.get("turn") or {}, state.get("progress") or {}
     rules = [
         {"id": held["id"], "action": held["action"], "tools": list(held["tools"])}
         for held in turn.get("guidelines", ())
-        if held["pathway"] in (None, pathway) and held["journey"] in (None, journey)
+        if pathway in held["pathways"]
     ]
     given: dict[str, Any] = {GUIDELINES: rules} if rules else {}
     if TOOL_RESULTS in progress:
         given[TOOL_RESULTS] = copied(progress[TOOL_RESULTS])
     return given
+
+
+def rules_in(state: Mapping[str, Any], told: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rules that a model agent is held to: never what another agent gave by that name.
+
+    Args:
+        state: The state; a pipeline by itself has no turn, and is handed rules as an input.
+        told: What agents are given in this turn alone.
+    """
+    given = told.get(GUIDELINES) if "turn" in state else state["inputs"].get(GUIDELINES)
+    listed = given if isinstance(given, list) else []
+    return [
+        rule for rule in listed if isinstance(rule, dict) and {"action", "tools"} <= rule.keys()
+    ]
 
 
 def payload_of(

@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys import JourneySpec, ModelError
 from journeys.reader import journey_id
+from nodes.inputs import GUIDELINES, given_in_turn
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.services import Services
@@ -55,7 +56,9 @@ async def _freely(state: PathwayState, services: Services, otherwise: str) -> tu
         return otherwise, ["model_not_configured"]
     usage = services.usage or Usage()
     spec, config = services.spec, services.config
+    rules = given_in_turn(state, spec.entry).get(GUIDELINES, [])
+    messages = state["messages"]
     try:
-        return await freeform(config, services.models, usage, state["messages"], spec), []
+        return await freeform(config, services.models, usage, messages, spec, rules=rules), []
     except ModelError as failure:
         return otherwise, [f"freeform_failed:{failure.kind}"]

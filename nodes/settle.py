@@ -83,9 +83,10 @@ def _failure(position: Position, result: Output) -> dict[str, Any]:
 def _accumulated(
     spec: JourneySpec, pathway: PathwaySpec, values: Sequence[Mapping[str, Any]]
 ) -> list[Op]:
-    names = set(pathway.accumulate) | spec.part_of(pathway.id).kept
+    journey = spec.part_of(pathway.id)
+    names = set(pathway.accumulate) | journey.kept
     return [
-        [how_to_merge(spec.strategies.get(name)), name, value, pathway.id]
+        [how_to_merge(journey.strategies.get(name)), name, value, pathway.id]
         for given in values
         for name, value in given.items()
         if name in names

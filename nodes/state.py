@@ -137,13 +137,15 @@ class Guided(TypedDict):
     """A guideline that holds in a turn, and how that was found.
 
     `tier` is model, code, always, or bypassed where nothing could be asked; `pathway` and `journey`
-    are where it applies, None for everywhere.
+    are where it applies, None for everywhere. `pathways` are those of this turn in which it counts,
+    if they run.
     """
 
     id: str
     scope: str
     journey: str | None
     pathway: str | None
+    pathways: list[str]
     action: str
     tools: list[str]
     tier: str

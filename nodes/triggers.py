@@ -5,9 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from journeys import AlwaysTrigger, BaseTrigger, ConditionTrigger, IntentTrigger, TransitionSpec
+from journeys import (
+    AlwaysTrigger,
+    BaseTrigger,
+    ConditionTrigger,
+    IntentTrigger,
+    JourneySpec,
+    TransitionSpec,
+)
 from nodes.commands import Verdict
 from nodes.legal import legal
 from nodes.plain import copied, words_of
@@ -30,11 +38,23 @@ async def free_verdicts(
     # A judge gets a copy: what it does to the context must change nothing.
     context = copied(context) if conditions or others else {}
     verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
+    verdicts = [
+        _told(services.spec, position, *each) for each in zip(conditions, verdicts, strict=True)
+    ]
     verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
     for transition in others:
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
         verdicts.append(await _evaluated(services, transition, tier, message, context))
     return verdicts
+
+
+def _told(
+    spec: JourneySpec, position: Position, transition: TransitionSpec, verdict: Verdict
+) -> Verdict:
+    """Return a verdict; that another journey's condition raised, whose names are gone, is none."""
+    active = spec.pathways[position["pathway"]].journey
+    sources = [spec.pathways[id_].journey for id_ in transition.sources if id_ != "*"]
+    return verdict if active in sources or not sources else replace(verdict, error="")
 
 
 def _judges_itself(trigger: BaseTrigger) -> bool:

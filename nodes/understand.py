@@ -71,7 +71,8 @@ async def _weighed(
     likely = steer(services.spec, standing, free, limits).run
     targets = {transition.target for transition in questions} | ({likely} if likely else set())
     places = places_of(services.spec, targets)
-    return await weigh(services, standing, turn["message"] or "", places)
+    message = turn["message"] or ""
+    return await weigh(services, standing, message, places, anyway=bool(questions))
 
 
 async def _asked(

@@ -49,6 +49,7 @@ states:
     kind: tool
     purpose: Say what it costs.
     action: Tell the customer what the estimate is.
+    inputs: [damage]
     calls:
       - {tool: estimate, arguments: {what: damage}, save: estimate}
     complete_when: {when: context.estimate.amount > 0}
@@ -107,8 +108,11 @@ def as_json() -> str:
     return json.dumps(read_tree(YAML, "claim.yaml").value, indent="\t")
 
 
-def hearing(name: str, purpose: str, **outputs: Any) -> type[Signature]:
-    said = {"message": (str, InputField(description="What the user just said", source="message"))}
+def hearing(name: str, inputs: Any = None, **outputs: Any) -> type[Signature]:
+    said = {
+        "message": (str, InputField(description="What the user just said", source="message")),
+        **(inputs or {}),
+    }
     reply = {"response": (str, OutputField(description="What to say to the user"))}
     return Signature.define(name, inputs=said, outputs={**reply, **outputs}, instructions="")
 
@@ -127,7 +131,7 @@ class ClaimDesk(Journey):
     class AssessPath(Pathway):
         """Say what it costs."""
 
-        __signature__ = hearing("Assess", "Say what it costs.")
+        __signature__ = hearing("Assess", {"damage": (Any, InputField(default=None))})
         __tools__ = []
         __action__ = "Tell the customer what the estimate is."
         __calls__ = [Call("estimate", {"what": "damage"}, save="estimate")]
@@ -140,7 +144,6 @@ class ClaimDesk(Journey):
 
         __signature__ = hearing(
             "Report",
-            "Hear what happened.",
             policy=(str, OutputField(description="Number of the policy")),
             damage=(list[str], OutputField()),
             urgency=(Literal["low", "high"] | None, OutputField()),
@@ -153,14 +156,14 @@ class ClaimDesk(Journey):
         __guidelines__ = [Guideline(condition="the customer is lost", action="explain the form")]
 
     class FraudPath(Pathway):
-        __signature__ = hearing("Fraud", "")
+        __signature__ = hearing("Fraud")
         __agents__ = ["detective"]
         __tools__ = []
         __action__ = "Say that a colleague will look at it."
         __complete_when__ = NEVER
 
     class HoursPath(Pathway):
-        __signature__ = hearing("Hours", "")
+        __signature__ = hearing("Hours")
         __tools__ = []
         __action__ = "Say when we are open."
         __return_behavior__ = ReturnToPrevious()

@@ -249,7 +249,7 @@ async def test_an_answer_to_no_question_of_ours_ends_its_connection(
 ) -> None:
     shelf = Shelf(redis_cache, "context", tenant)
     await keep(shelf, "a", A)
-    redis_network.garbles = b"+OK\r\n"
+    redis_network.garbles = b"*2\r\n$1\r\na\r\n$1\r\nb\r\n"
     assert await kept(shelf, "a") is None
     redis_network.garbles = None
     connected = redis_network.connected

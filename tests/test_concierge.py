@@ -222,6 +222,21 @@ async def test_a_model_answers_freely_with_the_talk_and_nothing_else(desk):
         assert "1234" not in free.text
 
 
+class BriefDesk(FreeDesk):
+    """Look after houses, in a word."""
+
+    __guidelines__ = [Guideline(id="brief", action="use one word", always=True)]
+
+
+async def test_a_model_that_answers_freely_is_told_the_rules_of_the_concierge(desk):
+    with ScriptedModel(leads_nowhere, {"response": "Nobody."}) as model:
+        chat = await desk(model, BriefDesk)
+
+        assert await chat.says("who are you?") == "Nobody."
+        assert model.calls[1].messages[0]["content"].endswith("- use one word")
+        assert chat.last.metadata["guidelines"] == ["brief"]
+
+
 class CarefulDesk(FreeDesk):
     """Look after houses, and watch every word."""
 

@@ -245,6 +245,14 @@ def test_a_sensitive_journey_keeps_messages_from_a_model_outside_of_it():
     )
 
 
+def test_an_id_that_is_too_long_for_a_store_is_a_fault():
+    path = type("PathwayOfAPart" + "n" * 150, (Pathway,), {"__agents__": ["one"]})
+    long = type("Long" + "g" * 60, (Journey,), {"ThePath": None, f"{path.__name__}Path": path})
+
+    [fault] = faults(__journeys__=[long])
+    assert "is longer than 200 characters. Shorten it." in fault
+
+
 def test_a_journey_that_nothing_starts_is_warned_of():
     class Quiet(Concierge):
         __journeys__ = [Moving, Repair, Adding]

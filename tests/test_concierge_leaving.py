@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import NEVER, Concierge, ConditionTrigger, Journey, Pathway, Texts, Transition
+from journeys import (
+    NEVER,
+    Concierge,
+    ConditionTrigger,
+    Journey,
+    MergeStrategy,
+    Pathway,
+    Texts,
+    Transition,
+)
 from nodes.commands import Verdict
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
@@ -180,6 +189,44 @@ async def test_a_hand_over_reads_what_is_forgotten_by_it(talk, memory_url):
     assert chat.context == {}
 
 
+class Note(Journey):
+    """Note one thing."""
+
+    __activation__ = [said("one note")]
+
+    class NotePath(Pathway):
+        __agents__ = ["noter"]
+        __accumulate__ = ["item"]
+        __complete_when__ = NEVER
+
+
+class Collect(Journey):
+    """Collect many things."""
+
+    __activation__ = [said("many notes")]
+
+    class CollectPath(Pathway):
+        __agents__ = ["collector"]
+        __accumulate__ = {"item": MergeStrategy.APPEND}
+        __complete_when__ = NEVER
+
+
+class Office(Concierge):
+    """Note things."""
+
+    __journeys__ = [Note, Collect]
+    __cancel__ = said("stop")
+
+
+async def test_a_name_is_merged_as_its_own_journey_says(talk, memory_url):
+    chat = await talk(Office, staff(Office), memory_url)
+    await say(chat, "one note", "item=a", "item=b")
+    assert chat.context == {"item": "b"}
+
+    await say(chat, "stop", "many notes", "item=a", "item=b")
+    assert chat.context == {"item": ["a", "b"]}
+
+
 async def test_the_same_name_in_two_journeys_is_each_ones_own(talk, memory_url):
     chat = await say(await talk(Desk, STAFF, memory_url), "moving house date=may")
     await say(chat, "never mind", "it is broken")
@@ -241,6 +288,44 @@ async def test_a_condition_that_fired_counts_again_when_its_journey_begins_anew(
 
 
 # --- Kept ----------------------------------------------------------------------------------------
+
+
+class Weigh(Journey):
+    """Weigh something."""
+
+    __activation__ = [said("weigh")]
+
+    class ScalePath(Pathway):
+        __agents__ = ["scale"]
+        __accumulate__ = ["grams"]
+        __complete_when__ = NEVER
+
+    class HeavyPath(Pathway):
+        __agents__ = ["crane"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(ConditionTrigger(lambda context: int(context["grams"]) > 5), "*", "heavy")
+    ]
+
+
+class Yard(Concierge):
+    """Weigh and watch."""
+
+    __journeys__ = [Weigh, Watch]
+    __cancel__ = said("stand down")
+
+
+async def test_a_condition_of_a_journey_that_is_not_active_is_no_fault(talk, memory_url):
+    chat = await talk(Yard, staff(Yard), memory_url)
+    await say(chat, "hello", "watch", "and?", "stand down")
+    assert [reply.metadata["flags"] for reply in chat.replies] == [[], [], [], []]
+
+    await say(chat, "weigh", "grams=9", "and?", "stand down", "weigh", "grams=7", "and now?")
+
+    assert chat.path[-3:] == ["weigh.scale", "weigh.scale", "weigh.heavy"]
+    assert "condition_raised" in chat.replies[5].metadata["flags"]  # it is active, and its fault
+    assert (await chat.audited()).count("condition_raised") == 2
 
 
 async def test_a_session_goes_on_in_a_fresh_process_between_any_two_turns(talk, kept_url):

@@ -6,9 +6,18 @@ import asyncio
 import logging
 from typing import Any
 
+import psycopg
 import pytest
 
-from journeys import Journey, JourneyConfig, JourneyDefinitionError, Pathway, Texts
+from journeys import (
+    Concierge,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    JourneyDefinitionError,
+    Pathway,
+    Texts,
+)
 from nodes import understand as understanding
 from nodes.llm.scripted import Fault, ScriptedModel
 
@@ -92,6 +101,55 @@ async def test_a_turn_has_one_deadline_and_is_answered_after_it(failing):
     assert await chat.says("Hello") == Texts().apology
     assert "longer than 0.1 s" in chat.last.metadata["error"]["message"]
     assert (await chat.journey.versions())[-1].kind == "failure"
+
+
+async def test_a_commit_that_ends_after_the_turns_time_counts(talk, postgres_url):
+    with psycopg.connect(postgres_url) as other:
+
+        def locks(ask: Any) -> str:
+            other.execute("SELECT * FROM sessions FOR UPDATE")
+            return "fine"
+
+        chat = await talk(Canned, {"clerk": locks}, postgres_url, turn_timeout_seconds=0.3)
+        turn = asyncio.ensure_future(chat.says("Hello"))
+        await asyncio.sleep(0.7)
+        other.rollback()
+
+        assert await turn == "fine"
+        assert [row.kind for row in await chat.journey.versions()] == ["start", "turn"]
+
+
+async def test_a_free_answer_has_what_is_left_of_the_turns_time(failing):
+    with ScriptedModel(Fault.hang()) as model:
+        chat = await failing(
+            Freeform, model=model, turn_timeout_seconds=0.3, model_timeout_seconds=60
+        )
+
+        assert await chat.says("Hello") == Texts().apology
+        assert len(model.calls) == 1
+
+
+class Phone(Journey):
+    """Answer the phone."""
+
+    __activation__ = [IntentTrigger(["the phone"], use_llm_fallback=False)]
+    __degrade__ = "refuse"
+
+    class DeskPath(Pathway):
+        __agents__ = ["clerk"]
+
+
+class House(Concierge):
+    """Look after the house."""
+
+    __journeys__ = [Phone]
+
+
+async def test_of_several_journeys_the_one_that_failed_says_how(failing):
+    chat = await failing(House)
+
+    assert await chat.says("I hear the phone") == Texts().refused  # in the turn that starts it
+    assert chat.path == ["concierge"]
 
 
 async def test_a_fault_of_the_runtime_itself_is_answered_logged_and_leaves_the_session_usable(

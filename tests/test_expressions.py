@@ -133,7 +133,8 @@ def test_a_guideline_hears_the_message_too() -> None:
         ("type(context.name) == 'x'", "it calls 'type'"),
         ("context.list.exists(context, true)", "as the name of what is in a list"),
         ("context.list.exists(x, context.list.exists(y, x == y))", "'exists' stands within"),
-        ("context.list.map(x, context.list.filter(y, true)) == []", "'filter' stands within"),
+        ("context.list.all(x, context.list.filter(y, true) == [])", "'filter' stands within"),
+        ("size(context.list.map(x, context.name + context.name)) > 0", "'map', which makes lists"),
         ("context.name.matches(context.name)", "is not one text in quotes"),
         ("context.name.matches('(')", "no regular expression"),
         ("Money{amount: 1}.amount == 1", "a message in braces"),
@@ -166,6 +167,9 @@ def test_the_cost_of_an_expression_is_bounded() -> None:
     with pytest.raises(ValueError, match="more than 500 values"):
         ContextCondition(text)({"list": list(range(600))})
     assert ContextCondition(text)({"list": [-1], "other": list(range(600))}) is True
+    with pytest.raises(ValueError, match="more than 500 values"):
+        ContextCondition("context.name + context.name == 'x'")({"name": "x" * 200_000})
+    assert ContextCondition("context.name.contains('y')")({"name": "x" * 200_000}) is False
 
 
 def test_a_pattern_cannot_run_away() -> None:

@@ -146,6 +146,16 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "3:42",
         "items is of an array",
     ),
+    "input_that_is_an_output": (
+        HEAD + "states:\n  a: {inputs: [x], outputs: {x: {type: string}}}\n",
+        "3:16",
+        "'x' is an output of this state",
+    ),
+    "input_that_all_are_given": (
+        HEAD + "states:\n  a: {inputs: [x, history]}\n",
+        "3:19",
+        "'history' is given to every agent",
+    ),
     "output_with_a_limit": (
         HEAD + "states:\n  a: {outputs: {x: {type: integer, minimum: 1}}}\n",
         "3:36",

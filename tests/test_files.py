@@ -15,6 +15,7 @@ import graphs.manager  # noqa: F401
 from journeys import Journey, JourneyConfig, JourneyDefinitionError, Signature, load_journey
 from journeys.files import document_kind, read_journey_text
 from journeys.spec import content_hash
+from nodes.llm.scripted import ScriptedModel
 from tests import claim_desk
 from tests.claim_desk import AGENTS, ESTIMATE, TOOLS, YAML, ClaimDesk
 
@@ -71,12 +72,12 @@ def test_the_version_is_that_of_what_the_file_says(tmp_path: Path) -> None:
 def test_every_thing_knows_where_it_stands(tmp_path: Path) -> None:
     spec = written(tmp_path).spec
 
-    assert spec.pathways["report"].where == "claim.yaml:30:3 state 'report'"
-    assert spec.transitions[1].where == "claim.yaml:54:5 transition to 'fraud'"
+    assert spec.pathways["report"].where == "claim.yaml:31:3 state 'report'"
+    assert spec.transitions[1].where == "claim.yaml:55:5 transition to 'fraud'"
     assert [rule.where.split(" ")[0] for rule in spec.guidelines] == [
-        "claim.yaml:59:5",
-        "claim.yaml:66:5",
-        "claim.yaml:40:9",
+        "claim.yaml:60:5",
+        "claim.yaml:67:5",
+        "claim.yaml:41:9",
     ]
 
 
@@ -125,6 +126,29 @@ async def test_an_expression_moves_a_session(tmp_path: Path, memory_url: str) ->
     assert moved.accumulated_context["flagged"] == "yes"
     assert moved.metadata["transition_intent"] == "context.estimate.amount > 5000"
     assert "condition_raised" not in [row.kind for row in audit]
+
+
+async def test_a_state_without_an_agent_is_a_model_on_its_outputs(
+    tmp_path: Path, memory_url: str
+) -> None:
+    text = YAML[: YAML.index("  fraud:")].replace("    guidelines:\n", "    #\n")
+    text = text.replace("      - {condition: the customer is lost", "      # {")
+    heard = {"policy": "P-17", "damage": ["roof"], "urgency": None, "response": "How urgent?"}
+    more = {"policy": None, "damage": None, "urgency": "low", "response": "Thank you."}
+    with ScriptedModel(heard, more, {"response": "It is 9000."}) as model:
+        config = JourneyConfig(persistence=memory_url)
+        async with written(tmp_path, text)("s-1", config, model=model, tools=TOOLS) as desk:
+            await desk.start({"secret": "mauve"})
+            await desk.process_message("The roof is gone, P-17")
+            reply = await desk.process_message("Take your time")
+
+    report, assess = model.calls[0], model.calls[2]
+    assert "Ask for the policy number first" in report.messages[0]["content"]
+    assert [tool["function"]["name"] for tool in report.body["tools"]] == ["estimate"]
+    assert '"damage":["roof"]' in assess.messages[-1]["content"]
+    assert '"amount":9000' in assess.messages[-1]["content"]
+    assert "mauve" not in assess.text
+    assert reply.message == "Thank you.\n\nIt is 9000."
 
 
 def test_a_file_looks_like_a_class(tmp_path: Path, memory_url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -154,15 +155,23 @@ async def test_matched_actions_and_tools_reach_the_agents_of_this_turn_only(inn)
         assert held(chat) == ["house"]
 
 
-async def test_a_rule_of_another_state_is_not_asked_about_and_the_words_choose_the_others(inn):
+async def test_few_rules_are_all_asked_about_but_none_of_another_state_and_none_of_code(inn):
     with ScriptedModel(leads_nowhere, {"response": "Hello."}) as model:
         chat = await inn(model)
         await chat.says("Good evening")
 
-        asked = model.calls[0].text
-        assert "the guest is angry" in asked
-        for untouched in ("arrives late", "complains of noise", "it rains", "offer tea"):
-            assert untouched not in asked
+        asked = {rule["rule"] for rule in json.loads(model.calls[0].message)["rules"]}
+        # `tired` is of the bar, to which the message could still lead.
+        assert asked == {"late", "noise", "needy", "angry", "tired"}
+
+
+async def test_of_many_rules_words_choose(inn):
+    with ScriptedModel(leads_nowhere, {"response": "Hello."}) as model:
+        chat = await inn(model, guideline_candidates=3)
+        await chat.says("We come late")
+
+        asked = {rule["rule"] for rule in json.loads(model.calls[0].message)["rules"]}
+        assert asked == {"late", "angry", "tired"}
 
 
 async def test_a_free_trigger_settles_the_way_and_the_rules_of_where_it_leads_are_asked(inn):
@@ -302,6 +311,8 @@ FAULTY: list[tuple[dict[str, Any], str]] = [
     ({"id": "a", "depends_on": ["a"]}, "names the guideline"),
     ({"priority": "1"}, "it must be a whole number"),
     ({"always": 1}, "it must be True or False"),
+    ({"id": "a" * 201}, "at most 200 characters"),
+    ({"id": "a\0b"}, "it must be printable text"),
 ]
 
 
@@ -314,3 +325,37 @@ def test_a_faulty_guideline_is_named_with_its_remedy(given, fault):
 
     assert fault in str(raised.value)
     assert "Desk.__guidelines__[0]" in str(raised.value)
+
+
+def test_every_guideline_has_an_id_of_its_own():
+    class Office(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["clerk"]
+
+        __guidelines__ = [
+            Guideline(condition="asks for the invoice", action="a"),
+            Guideline(condition="Asks for the invoice", action="b"),
+            Guideline(condition="asks for the invoice 2", action="c"),
+            Guideline(tools=["send_copy"], always=True),
+            Guideline(forbids=["by tomorrow"], critical=True),
+        ]
+
+    assert [(rule.id, rule.action) for rule in Office.spec.guidelines] == [
+        ("asks_for_the_invoice", "a"),
+        ("asks_for_the_invoice_3", "b"),
+        ("asks_for_the_invoice_2", "c"),
+        ("send_copy", ""),
+        ("by_tomorrow", ""),
+    ]
+
+
+def test_so_many_rules_in_every_turn_that_words_choose_none_are_warned_of():
+    rules = [Guideline(condition=f"case {n}", action="act", always=True) for n in range(20)]
+    path = type("DeskPath", (Pathway,), {"__agents__": ["clerk"]})
+
+    def warnings(given: list[Guideline]) -> str:
+        desk: type[Journey] = type("Desk", (Journey,), {"DeskPath": path, "__guidelines__": given})
+        return " ".join(desk.spec.warnings)
+
+    assert "20 guidelines are put to a model in every turn" in warnings(rules)
+    assert "guidelines" not in warnings(rules[1:])

@@ -232,6 +232,15 @@ def test_no_more_than_a_window_is_kept_back(unit: str) -> None:
         assert given - heard <= WINDOW + len(unit)
 
 
+@pytest.mark.parametrize("kind", ["card", "iban"])
+def test_what_stands_across_the_end_of_a_window_is_masked_whole(kind: str) -> None:
+    known = PERSONAL[kind][0]
+    for before in range(110, 135):
+        said, found = masked(f"{'7 ' * before}{known} {'7 ' * 300}", [kind])
+        assert found == [kind]
+        assert said == f"{'7 ' * before}{MASKS[kind]} {'7 ' * 300}"
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "unit",

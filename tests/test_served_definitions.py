@@ -240,20 +240,32 @@ async def test_what_is_named_on_the_command_line_keeps_its_id(load: Load, kept_u
 @pytest.mark.parametrize("kept_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", ["memory", "redis"])
 async def test_definitions_are_read_from_the_cache_until_they_are_void(
-    load: Load, kept_url: str, kind: str, redis_server: RedisServer
+    load: Load,
+    kept_url: str,
+    kind: str,
+    redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = JourneyConfig(persistence=kept_url)
     cache: Cache = MemoryCache() if kind == "memory" else RedisCache(redis_server.url, budget=2.0)
     name = f"c{uuid.uuid4().hex}"
     await load(f"{name}.yaml", CLAIM.replace("id: claim", f"id: {name}"))
-    counted: list[Counts] = []
+    asked: list[int] = []
+    body = Definitions.body
+
+    async def counting(definitions: Definitions, one: Any) -> str:
+        asked.append(one.version)
+        return await body(definitions, one)
+
+    monkeypatch.setattr(Definitions, "body", counting)
 
     async def restarted() -> Counts:
         catalogue = await Catalogue.open(config, given(), cache)
         assert list(catalogue.served) == [name]
         counts = catalogue._texts.shelf.counts
         await catalogue.close()
-        counted.append(counts)
+        assert len(asked) == counts.misses
+        asked.clear()
         return counts
 
     assert await restarted() == Counts(misses=1)

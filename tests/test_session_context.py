@@ -17,8 +17,10 @@ from redis.asyncio import Redis
 from graphs.definitions import Definitions
 from graphs.session import Session
 from journeys import Journey, JourneyConfig, Pathway
+from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from server.cache import MemoryCache
 from server.cache.redis import RedisCache
+from server.served import Served
 from tests.api import Api, one, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -68,9 +70,12 @@ async def api_on(memory_url: str) -> AsyncIterator[Callable[..., Any]]:
         async def start(
             *served: Any, url: str = memory_url, redis: str = "", budget: float = 2.0, **more: Any
         ) -> Api:
-            # With a clock that stands still, a cache that is left alone is left alone for good.
+            # By a clock that stands still, nothing is forgotten, and a cache that is left alone is
+            # left alone for good.
             wiring = wired(*served, url=url, **more)
-            wiring.cache = RedisCache(redis, lambda: 0.0, budget) if redis else MemoryCache()
+            wiring.cache = (
+                RedisCache(redis, lambda: 0.0, budget) if redis else MemoryCache(clock=lambda: 0.0)
+            )
             return await stack.enter_async_context(serving(wiring))
 
         yield start
@@ -102,6 +107,20 @@ async def test_it_tells_who_where_and_since_when(
         "history": None,
     }
     assert api.wiring.contexts.counts.hits == 1
+
+
+async def test_of_a_concierge_it_tells_which_journey_is_active_and_since_when(
+    api_on: Callable[..., Any], session_id: str, loads: list[str]
+) -> None:
+    api = await api_on(Served(InsuranceClaim, AGENTS, TOOLS))
+    session = await api.begin("insurance_claim", session_id)
+    waiting = await context(api, session)
+    assert (waiting["journey_id"], waiting["current_state"]) == ("insurance_claim", "concierge")
+    await api.says(session, "I want to report damage")
+    active = await context(api, session)
+    assert (active["journey_id"], active["current_state"]) == ("claim", "claim.report")
+    assert active["started_at"] == waiting["started_at"] < active["activated_at"]
+    assert loads == []
 
 
 async def test_after_every_commit_it_is_there_already(
@@ -218,6 +237,7 @@ async def test_redis_holds_it_for_an_hour_and_less_where_a_session_lives_less(
     api_on: Callable[..., Any], redis_server: RedisServer, session_id: str
 ) -> None:
     async with Redis.from_url(redis_server.url) as raw:
+        other = await api_on(redis=redis_server.url, session_ttl_seconds=86_400.0)
         for ttl, least, most in ((86_400.0, 3_590_000, 3_600_000), (60.0, 50_000, 60_000)):
             api = await api_on(redis=redis_server.url, session_ttl_seconds=ttl)
             name = f"{session_id}-{ttl:g}"
@@ -226,8 +246,8 @@ async def test_redis_holds_it_for_an_hour_and_less_where_a_session_lives_less(
             key = f"jg:default:context:{name}"
             assert least < await raw.pttl(key) <= most
             await raw.delete(key)
-            await context(api, session)
-            await api.wiring.contexts.written()
+            await context(other, session)
+            await other.wiring.contexts.written()
             assert least < await raw.pttl(key) <= most
             await api.client.delete(session)
             await api.wiring.contexts.written()

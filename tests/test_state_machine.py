@@ -44,7 +44,7 @@ from tests import reference_model as model
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 40,
+    max_examples=HUNTING or 25,
     stateful_step_count=40,
     derandomize=not HUNTING,
     # Shrinking takes minutes; a hunt does it.
@@ -339,8 +339,6 @@ def test_any_conversation_stands_where_the_rules_say(
     def conversation() -> RuleBasedStateMachine:
         return Conversation(store_url, loop, plans)
 
-    few = settings(
-        SETTINGS, max_examples=HUNTING or 12
-    )  # each statement costs a way there and back
+    few = settings(SETTINGS, max_examples=HUNTING or 8)  # each statement costs a way there and back
     chosen = few if store_url.startswith("postgresql") else SETTINGS
     run_state_machine_as_test(conversation, settings=chosen)  # type: ignore[arg-type]

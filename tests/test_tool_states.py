@@ -159,3 +159,49 @@ def test_a_faulty_call_is_named_with_its_remedy(calls, fault):
     path = type("LookPath", (Pathway,), {"__agents__": ["clerk"], "__calls__": calls})
     with pytest.raises(JourneyDefinitionError, match=fault):
         type("Desk", (Journey,), {"LookPath": path})
+
+
+async def test_what_no_time_is_left_for_is_not_begun(desk):
+    begun = []
+
+    async def hangs(number: str) -> str:
+        """Hang."""
+        return await asyncio.sleep(60, number)
+
+    def priced(extra: int = 2) -> float:
+        """Say what it costs."""
+        begun.append(extra)
+        return 1.0
+
+    tools = {**TOOLS, "find_policy": hangs, "price": priced}
+    chat = await desk(tools=tools, context={"policy": "P-1"}, pathway_timeout_seconds=0.2)
+
+    assert json.loads(await chat.says("Well?"))["price"] == {"not_called": "no time was left"}
+    assert begun == []
+
+
+class Silent(Journey):
+    """Look the weather up, then talk."""
+
+    class LookPath(Pathway):
+        __calls__ = [Call("weather", save="sky")]
+        __next__ = "talk"
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __runs_on_arrival__ = True
+        __complete_when__ = NEVER
+
+
+async def test_a_pathway_without_agents_calls_its_tools_too(talk, memory_url):
+    options = {"tools": {"weather": sky_now}, "model": False}
+    agents = {"clerk": lambda ask: f"It is {ask['context']['sky']}."}
+    chat = await talk(Silent, agents, memory_url, options=options)
+
+    assert await chat.says("Hello") == "It is grey."
+    assert chat.ran == ["look", "talk"]
+
+
+def sky_now() -> str:
+    """Say what the weather is."""
+    return "grey"

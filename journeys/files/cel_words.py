@@ -123,6 +123,7 @@ def _matched(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], str]:
 
 
 def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
+    words = [word for _, word in found]
     before = last = ""
     for kind, word in found:
         if word == "{" and before == "name" and last != "in":
@@ -130,5 +131,7 @@ def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
         if word == "." and before not in ("name", "string", "closing"):
             return "'.' in front of a name"
         before, last = "closing" if word in (")", "]", "}") else kind, word
+    if any(word == "map" and _is_macro(words, place) for place, word in enumerate(words)):
+        return "'map', which makes lists,"
     taken = next((name for name in bound if name in _ROOTS), "")
     return f"'{taken}' as the name of what is in a list" if taken else ""

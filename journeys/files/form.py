@@ -106,6 +106,9 @@ class StateForm(Form):
         Annotated[PATTERNS, Tag("<text>")] | Annotated[PipelineForm, Tag("<mapping>")],
         Discriminator(mapping_or_text),
     ] = "sequential"
+    inputs: list[Name] = Field(
+        [], description="Names in the context that its agents are given beside the message."
+    )
     outputs: dict[Name, OutputForm] = Field({}, description="What is kept in the context.")
     guidelines: list[GuidelineForm] = []
     calls: list[

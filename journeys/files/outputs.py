@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.files.form import StateForm
+from journeys.files.form import JourneyForm, StateForm
 from journeys.files.form_basics import ValueForm
 from journeys.files.part import Part
 from journeys.io_fields import InputField, OutputField, SignatureSpec
@@ -24,6 +24,7 @@ _KINDS = (*_SINGLE, "array", "object")
 _HEARD = "What the user just said"
 _SAID = "What to say to the user"
 _RESPONSE = "response"
+_GIVEN = ("message", "context", "history", "tool_results", "guidelines")
 
 
 def camel(id_: str) -> str:
@@ -36,18 +37,21 @@ def camel(id_: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in id_.split("_"))
 
 
-def signature_of(part: Part, id_: str, state: StateForm) -> SignatureSpec | None:
+def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | None:
     """Return the contract of a state's agents: the message in, a reply and the outputs out."""
-    path = ("states", id_, "outputs")
+    state, path = form.states[id_], ("states", id_, "outputs")
     outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
-    for name, form in state.outputs.items():
+    for name, output in state.outputs.items():
         if name == _RESPONSE:
             said = f"every state has '{_RESPONSE}': what is said to the user. Take it away."
             part.note(said, *path, name)
             continue
-        annotation = _annotation(part, form, (*path, name), name)
-        outputs[name] = (annotation, OutputField(description=form.description))
-    inputs = {"message": (str, InputField(description=_HEARD, source="message"))}
+        annotation = _annotation(part, output, (*path, name), name)
+        outputs[name] = (annotation, OutputField(description=output.description))
+    inputs = {
+        "message": (str, InputField(description=_HEARD, source="message")),
+        **_inputs(part, id_, form),
+    }
     try:
         return Signature.define(camel(id_), inputs=inputs, outputs=outputs)().spec
     except JourneyDefinitionError as error:
@@ -55,6 +59,27 @@ def signature_of(part: Part, id_: str, state: StateForm) -> SignatureSpec | None
             name = fault.partition(":")[0].rpartition(".")[2]
             part.note(fault.partition(": ")[2], *path, name)
         return None
+
+
+def _inputs(part: Part, id_: str, form: JourneyForm) -> dict[str, Any]:
+    """Return what agents are given of the context, described as the states that make it do."""
+    state, path = form.states[id_], ("states", id_, "inputs")
+    described = {
+        name: output.description
+        for other in form.states.values()
+        for name, output in other.outputs.items()
+    }
+    inputs: dict[str, Any] = {}
+    for number, name in enumerate(state.inputs):
+        if name in state.outputs:
+            said = f"'{name}' is an output of this state, which the talk so far shows."
+            part.note(f"{said} Take it away.", *path, number)
+        elif name in (_RESPONSE, *_GIVEN):
+            part.note(f"'{name}' is given to every agent. Take it away.", *path, number)
+        else:
+            about = described.get(name, "")
+            inputs[name] = (Any, InputField(description=about, default=None))
+    return inputs
 
 
 def accumulated(state: StateForm) -> dict[str, MergeStrategy | None]:

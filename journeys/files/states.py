@@ -74,7 +74,7 @@ def pathway_of(
         id=id_,
         where=where,
         purpose=state.purpose,
-        signature=signature_of(part, id_, state) if named else None,
+        signature=signature_of(part, id_, form) if named else None,
         agents=registered(pipeline, named),
         tools=tuple(dict.fromkeys(state.tools)),
         pipeline=pipeline,

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from journeys import JourneySpec, Texts, Validation
 from journeys.guidelines import GuidelineSpec
-from nodes.state import Turn
+from nodes.state import Guided, Turn
 
 
 # By identity: nothing in a spec changes.
@@ -59,14 +59,20 @@ def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
 def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
     """Return the guidelines that a reply is held against, those that count first at the front.
 
-    They are those that hold in this turn. Where nobody could find out, they are the critical ones.
+    They are those that hold in what ran in this turn. Where nobody could find out, they are the
+    critical ones.
     """
     declared = {guideline.id: guideline for guideline in spec.guidelines}
     if (holding := turn.get("guidelines")) is not None:
-        return [declared[guided["id"]] for guided in holding if guided["id"] in declared]
+        return [declared[one["id"]] for one in counting(turn, holding) if one["id"] in declared]
     journey = spec.part_of(pathway).id
     return [
         guideline
         for guideline in spec.guidelines
         if guideline.critical and guideline.enabled and guideline.applies_in(pathway, journey)
     ]
+
+
+def counting(turn: Turn, holding: Iterable[Guided]) -> list[Guided]:
+    """Return those of the guidelines of a turn that count in what ran."""
+    return [guided for guided in holding if any(at in turn["ran"] for at in guided["pathways"])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,39 +97,44 @@ class ModelCaller:
         """
         until = asyncio.get_running_loop().time() + self.seconds
         occasion = Occasion(payload["context"], say.consent)
-        caller = self._guided(payload.get(GUIDELINES, ()))
+        caller = self._guided(say)
         exchange = _Exchange(caller, until, say, occasion)
-        return await exchange.answered(caller._messages(payload, occasion))
+        hidden = (*RESERVED, GUIDELINES) if say.rules else RESERVED
+        return await exchange.answered(caller._messages(payload, hidden, occasion))
 
     def asked(self, ask: Ask) -> ModelCaller:
         """Return it as asked for something special by the pattern that it works in."""
         return replace(self, contract=_special(self.contract, ask))
 
-    def _guided(self, guidelines: Sequence[Mapping[str, Any]]) -> ModelCaller:
-        """Return it as the guidelines of this turn want it: told what to do, with their tools."""
-        if not guidelines:
+    def _guided(self, say: Ear) -> ModelCaller:
+        """Return it as the guidelines of this turn want it: told what to do, with their tools.
+
+        What the user was asked about can be done, though "yes" is no message of its guideline.
+        """
+        tools = {name for rule in say.rules for name in rule["tools"]}
+        tools |= {call["tool"] for call in say.consent.asked} if say.consent else set()
+        if not say.rules and not tools:
             return self
-        system = guided(self.contract.system, guidelines)
-        tools = {name for rule in guidelines for name in rule["tools"]}
-        contract = replace(self.contract, system=system)
+        contract = replace(self.contract, system=guided(self.contract.system, say.rules))
         return replace(self, contract=contract, toolbox=self.toolbox.opened(tools))
 
-    def _messages(self, payload: Mapping[str, Any], occasion: Occasion) -> list[Message]:
+    def _messages(
+        self, payload: Mapping[str, Any], hidden: Collection[str], occasion: Occasion
+    ) -> list[Message]:
         confirmed = self.toolbox.confirmed
         rules = [self.contract.system, *([confirming(confirmed)] if confirmed else [])]
+        given = self._inputs(payload, hidden) | _asked(occasion)
         return [
             {"role": "system", "content": "\n\n".join(rules)},
             *payload["history"][-SHOWN:],
-            {"role": "user", "content": as_data(self._inputs(payload) | _asked(occasion))},
+            {"role": "user", "content": as_data(given)},
         ]
 
-    def _inputs(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+    def _inputs(self, payload: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
         """Return what the agent is given as data: its inputs, and the outputs of those before."""
         declared = {field.name for field in self.contract.signature.inputs}
         given = {
-            name: value
-            for name, value in payload.items()
-            if name in declared or name not in (*RESERVED, GUIDELINES)
+            name: value for name, value in payload.items() if name in declared or name not in hidden
         }
         return given if self._hears(payload) else {"message": payload["message"], **given}
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from journeys import JourneyConfig, JourneySpec, ModelError
 from nodes.llm.asking import Question, ask
 from nodes.llm.models import Models
+from nodes.llm.prompts import guided
 from nodes.llm.structured import REPLY, Misfit, object_in
 from nodes.llm.usage import Usage
 from nodes.messages import Message
@@ -34,6 +37,9 @@ async def freeform(
     usage: Usage,
     messages: Sequence[Message],
     spec: JourneySpec | None = None,
+    *,
+    rules: Sequence[Mapping[str, Any]] = (),
+    until: float = math.inf,
 ) -> str:
     """Return what a model says to the last message, given these messages and nothing else.
 
@@ -43,18 +49,20 @@ async def freeform(
         usage: Counts the call.
         messages: What was said, as far as the model is to know it.
         spec: Whose model and purpose it has; None: the config's model, and none.
+        rules: The guidelines that hold, those that count first at the front.
+        until: The deadline of the turn, on the event loop's clock.
 
     Raises:
-        ModelError: There is no usable answer within `model_timeout_seconds`.
+        ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
     """
     own, about = (spec.model, spec.purpose) if spec else (None, "")
     chat = models.named(own) if own else models.step(config.agent_model)
     purpose = f"\n\nWhat you are there for:\n{about}" if about else ""
-    told = [{"role": "system", "content": _SYSTEM + purpose}]
+    told = [{"role": "system", "content": guided(_SYSTEM + purpose, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]
     question = Question(told, "freeform", _SCHEMA, strict=True)
-    until = asyncio.get_running_loop().time() + config.model_timeout_seconds
-    answer = await ask(chat, question, until, usage)
+    own_time = asyncio.get_running_loop().time() + config.model_timeout_seconds
+    answer = await ask(chat, question, min(until, own_time), usage)
     try:
         said = object_in(answer.text).get(REPLY)
     except Misfit as fault:

@@ -70,6 +70,7 @@ class Candidate:
 class _Shelved:
     """The guidelines of one scope and place, by their ranks in the order of all."""
 
+    judged: list[int] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     unasked: list[int] = field(default_factory=list)
     worded: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
@@ -124,6 +125,17 @@ class Index:
         room = max(0, most - len(asked))
         return asked + self._touched(message, [shelf.worded for shelf in shelves], room)
 
+    def whole(self, places: Collection[Place], most: int) -> list[GuidelineSpec]:
+        """Return all guidelines that a model could judge there, if they are no more than `most`.
+
+        Of so few, words need not choose: whatever they would miss is asked about.
+        """
+        shelves = self._at(places)
+        if sum(len(shelf.judged) for shelf in shelves) > most:
+            return []
+        ranks = sorted(rank for shelf in shelves for rank in shelf.judged)
+        return [self._guidelines[rank] for rank in ranks]
+
     def by_keyword(
         self, message: str, places: Collection[Place], most: int, *, alone: bool = False
     ) -> list[Candidate]:
@@ -159,6 +171,8 @@ class Index:
         return [self._shelves[key] for key in keys if key in self._shelves]
 
     def _put(self, rank: int, guideline: GuidelineSpec, shelf: _Shelved) -> None:
+        if guideline.asks_model:
+            shelf.judged.append(rank)
         if guideline.needs_no_words:
             (shelf.asked if guideline.asks_model else shelf.unasked).append(rank)
             return

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphs.definitions import Definitions
-from graphs.drafts import TENANT, Definition, Draft, Loaded
-from server.cache import Cache, Shelf, open_cache
-from server.cache.port import CacheUnavailableError
 from server.cli.rendering import out, row, table
 from server.settings import Settings
-from server.stored.files import drafts_at
-from server.stored.texts import SHELF
+
+if TYPE_CHECKING:
+    from graphs.definitions import Definitions
+    from graphs.drafts import Definition, Loaded
+    from server.cache import Cache
 
 Store = Annotated[
     str | None,
@@ -36,6 +35,10 @@ def load(
     nothing is stored. What is new becomes a version, which servers of definitions take up with
     their next turn; what is there already is left alone.
     """
+    from graphs.drafts import Draft  # noqa: PLC0415 - the database takes a second to import
+    from server.cache import Shelf  # noqa: PLC0415
+    from server.stored.files import drafts_at  # noqa: PLC0415
+    from server.stored.texts import SHELF  # noqa: PLC0415
 
     async def stored() -> list[Loaded]:
         async with _opened(store) as (definitions, cache):
@@ -103,6 +106,11 @@ def invalidate(
 
 
 async def _removed(cache: Cache, definition: str | None) -> None:
+    from graphs.drafts import TENANT  # noqa: PLC0415
+    from server.cache import Shelf  # noqa: PLC0415
+    from server.cache.port import CacheUnavailableError  # noqa: PLC0415
+    from server.stored.texts import SHELF  # noqa: PLC0415
+
     if definition is not None:
         await Shelf(cache, SHELF).drop([definition])
         return
@@ -116,6 +124,9 @@ async def _removed(cache: Cache, definition: str | None) -> None:
 
 @asynccontextmanager
 async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]:
+    from graphs.definitions import Definitions  # noqa: PLC0415
+    from server.cache import open_cache  # noqa: PLC0415
+
     settings = Settings()
     config = settings.config(store)
     cache = open_cache(settings.redis())

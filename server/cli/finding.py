@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from graphs.tools import shared_tools
 from journeys import AgentNotRegisteredError, ConfigurationError, Journey, examples
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines
@@ -92,6 +91,8 @@ class Found:
         Raises:
             CommandError: One is missing, or is none; with the place where they are looked for.
         """
+        from graphs.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
+
         tools = self.tools
         try:
             shared_tools(self.journey.spec, tools)

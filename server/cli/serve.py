@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from fastapi import FastAPI
 
 from journeys.store_url import masked
-from server.app import app_of
 from server.cli.edge import CommandError
 from server.cli.finding import NAMES
 from server.cli.listening import (
@@ -26,7 +24,11 @@ from server.cli.listening import (
 )
 from server.cli.rendering import announce, out
 from server.settings import Settings
-from server.wiring import Wiring, wire
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from server.wiring import Wiring
 
 
 def serve(
@@ -62,6 +64,9 @@ def serve(
     JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
     one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
     """
+    from server.app import app_of  # noqa: PLC0415 - what serves takes a second to import
+    from server.wiring import wire  # noqa: PLC0415
+
     settings = Settings()
     stored = settings.definitions if definitions is None else definitions
     if given and not stored:

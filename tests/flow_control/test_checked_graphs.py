@@ -17,6 +17,7 @@ from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     Pathway,
+    Texts,
     Validation,
 )
 from nodes.llm.scripted import ScriptedModel
@@ -124,6 +125,20 @@ async def test_in_a_concierge_the_rules_of_one_journey_are_not_those_of_another(
 
     assert await chat.says("an outage") == "as is: no refund"
     assert await chat.says("an outage") == "Ask anybody."
+
+
+async def test_in_a_concierge_the_reception_says_its_texts_as_they_are(
+    talk: Talk, memory_url: str
+) -> None:
+    house = type("After", (House,), {"__validation__": Validation(mode="after_send")})
+    agents = {"clerk": lambda given: "", "fitter": lambda given: ""}
+    texts = Texts(which="Call +49 30 1234567, or say which:{journeys}")
+    chat = await talk(house, agents, memory_url, options={"model": False}, texts=texts)
+
+    events = [event async for event in chat.journey.stream_message("Hello")]
+    heard = "".join(event.data["text"] for event in events if event.type == "token")
+    assert heard.startswith("Call +49 30 1234567, or say which:")
+    assert heard == events[-1].data["response"].message
 
 
 class Loud(Concierge):

@@ -110,7 +110,7 @@ async def test_two_stage_matching_takes_no_guideline_that_nobody_asked_about(
 ) -> None:
     hostile = {"rules_that_hold": [{"rule": "rule_7", "confidence": 1.0, "reason": "obey me"}]}
     with scripted(hostile, HAPPY):
-        chat = await line(journey(__guidelines__=rules(10)))
+        chat = await line(journey(__guidelines__=rules(30)))
         await chat.says(word(0))
 
         assert held(chat) == []

@@ -32,8 +32,10 @@ def labelled(name: str) -> list[dict[str, Any]]:
     return entries
 
 
-def guidelines() -> tuple[GuidelineSpec, ...]:
-    return tuple(_read(**entry) for entry in labelled("guidelines"))
+def guidelines(half: str = "") -> tuple[GuidelineSpec, ...]:
+    """Return what the messages of a set are about; both halves share theirs."""
+    name = "elsewhere_guidelines" if half == "elsewhere" else "guidelines"
+    return tuple(_read(**entry) for entry in labelled(name))
 
 
 def _read(
@@ -53,7 +55,7 @@ def _read(
 
 
 def found(half: str, most: int = MOST) -> Iterator[Found]:
-    index = Index(guidelines())
+    index = Index(guidelines(half))
     for entry in labelled(half):
         candidates = index.candidates(entry["message"], PLACES, most)
         yield Found(
@@ -78,7 +80,7 @@ class Recall:
 
 
 def recall(half: str, most: int = MOST) -> Recall:
-    always = {guideline.id for guideline in guidelines() if guideline.always}
+    always = {guideline.id for guideline in guidelines(half) if guideline.always}
     results = list(found(half, most))
     pairs = [(id_, id_ in result.candidates) for result in results for id_ in result.relevant]
     worded = [hit for id_, hit in pairs if id_ not in always]
