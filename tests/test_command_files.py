@@ -50,7 +50,7 @@ def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> No
     (desk / "claim.py").write_text("from tests.claim_desk import AGENTS\n")
     told = flat(run("chat", "claim.yaml", code=1).stderr)
     assert "has no tool for: estimate" in told
-    assert "The command takes them from a dict TOOLS in" in told
+    assert "The command takes them from a dict TOOLS in 'claim.py'" in told
 
     (desk / "claim.py").unlink()
     told = flat(run("chat", "claim.yaml", code=1).stderr)
@@ -80,6 +80,7 @@ def test_check_reads_files_and_folders(desk: Path) -> None:
     (inner / "broken.yml").write_text(FAULTY)
     (inner / "claim.json").write_text(claim_desk.as_json())
     (inner / "rules.yaml").write_text("guidelines:\n  - {condition: it rains, action: say so}\n")
+    (inner / "line.yaml").write_text('{"id": "line", "states": {"ask": {}}}')
     (inner / "package.json").write_text('{"name": "something else"}')
     (inner / "compose.yaml").write_text("services: {web: {image: nginx}}\n")
     shown = run("check", "more", code=1).stdout
@@ -88,7 +89,8 @@ def test_check_reads_files_and_folders(desk: Path) -> None:
     assert "✓ more/rules.yaml: 1 guideline" in shown
     assert "✗ more/broken.yml:3:13 state 'a': next is 'b', which is no state here" in shown
     assert "✗ more/broken.yml:4:7: 'purpos' is no key of a state. Did you mean 'purpose'?" in shown
-    assert "1 sound journey, 2 faults" in shown
+    assert "✓ Line (more/line.yaml)" in shown
+    assert "2 sound journeys, 2 faults" in shown
     assert "package" not in shown
     assert "compose" not in shown
 

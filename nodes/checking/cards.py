@@ -11,7 +11,8 @@ from stdnum import iban, luhn, numdb
 Span = tuple[int, int]
 """Where something begins and ends in a text."""
 
-_DIGITS = re.compile(r"(?<!\d)\d(?:[ .\-/_]{0,3}\d)+")
+# Between groups also what stresses one of them, as "1111 **1111**" does.
+_DIGITS = re.compile(r"(?<!\d)\d(?:(?:[ .\-/_]{0,3}|[*`]{0,3} ?[*`]{0,3})\d)+")
 _GROUP = re.compile(r"\d+")
 # What numbers of a kind of card begin with, and how long they are (ISO/IEC 7812, as published by
 # Visa, Mastercard, American Express, Diners, Discover, JCB, UnionPay, Maestro, Mir and RuPay).

@@ -17,7 +17,8 @@ WINDOW = 512
 _SAFE = 256  # longer than any number that is written out
 _BEFORE = 80
 _PIECE = 128
-_END = re.compile(rf"[ {UNSPACED}:;!?,\"<>\[\]{{}}|=*#\\]")
+_END = re.compile(rf"[ {UNSPACED}:;!?,\"<>\[\]{{}}|=*`#\\]")
+_WITHIN = " *`"  # what ends a word, and may part the groups of a number
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[.)]*")
 _DIGIT, _SIGN = re.compile(r"[0-9]"), re.compile(r"[0-9@]")
 _LONG = 5
@@ -109,7 +110,7 @@ class Filter:
     def _cut_at(self, free: int, before: int, word: str, stop: int) -> int:
         """Return where to cut behind a word; 0 if it may be part of something personal."""
         letters = len(word) if _WORD.fullmatch(word) else 0
-        if self._text[stop - 1] != " " or letters >= _LONG:
+        if self._text[stop - 1] not in _WITHIN or letters >= _LONG:
             return stop
         if _DIGIT.search(self._text, free, stop):
             return 0

@@ -18,6 +18,7 @@ from server.cli.edge import CommandError
 from server.cli.files import journey_at, module_beside
 from server.cli.loading import (
     NoSuchModuleError,
+    called,
     hidden_by_installed,
     journeys_in,
     module_at,
@@ -96,14 +97,14 @@ class Found:
         try:
             shared_tools(self.journey.spec, tools)
         except ConfigurationError as error:
-            place = self.module.__name__
+            place = called(self.module)
             said = f"{error} The command takes them from a dict TOOLS in '{place}'."
             raise CommandError(said) from None
         return tools
 
     def without_agents(self, error: AgentNotRegisteredError) -> CommandError:
         """Say of missing agents where the command would have taken them from."""
-        place = self.module.__name__
+        place = called(self.module)
         return CommandError(f"{error} The command takes them from a dict AGENTS in '{place}'.")
 
 
@@ -128,7 +129,7 @@ def given_in(module: ModuleType, name: str) -> Mapping[str, Any] | None:
     if given is None or isinstance(given, Mapping):
         return given
     what = name.rpartition("_")[2].lower().removesuffix("s")
-    raise CommandError(f"{name} in {module.__name__} must be a dict of name to {what}.")
+    raise CommandError(f"{name} in {called(module)} must be a dict of name to {what}.")
 
 
 def example_ids() -> list[str]:

@@ -160,6 +160,12 @@ def shown(path: Path | str) -> str:
     return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
 
 
+def called(module: ModuleType) -> str:
+    """A module as whoever wrote it knows it: by its name, or by the file that was named."""
+    name, file = module.__name__, module.__file__
+    return shown(file) if name.startswith(_BY_PATH) and file else name
+
+
 def file_of(journey: type[Journey]) -> str:
     """The file a journey is written in, as seen from the current folder."""
     source: Path | None = getattr(journey, "source", None)

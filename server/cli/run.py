@@ -13,6 +13,7 @@ import typer
 from journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
 from server.cli.edge import CommandError, interruptible
 from server.cli.finding import pipeline_ids
+from server.cli.loading import called
 from server.cli.pipelines import PIPELINE_NAMES, FoundPipeline, find_pipeline
 from server.cli.rendering import command, models_place, out, plain, row, table
 from server.cli.watching import ending_of, line_of
@@ -74,7 +75,7 @@ def _message(found: FoundPipeline, message: str | None) -> str:
     if message is not None:
         return message
     if not found.samples:
-        where = found.module.__name__
+        where = called(found.module)
         raise CommandError(
             f"'{where}' has no SAMPLES: write what it is given after its name.", exit_code=2
         )

@@ -10,7 +10,10 @@ from pathlib import Path
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "build", "dist", "tests", "test"})
 _TEST = re.compile(r"test_.*|.*_test|conftest|setup")
-_YAML_KEYS = re.compile(rb"^[\"']?(states|journeys|guidelines)[\"']?[ \t]*:", re.MULTILINE)
+# At the margin, or in braces: all of JSON is YAML too.
+_YAML_KEYS = re.compile(
+    rb"(?:^|[{,][ \t]*)[\"']?(states|journeys|guidelines)[\"']?[ \t]*:", re.MULTILINE
+)
 _JSON_KEYS = re.compile(rb"\"(states|journeys|guidelines)\"\s*:")
 _MARKS = ("__transitions__", "__entry_pathway__")
 
