@@ -3,7 +3,6 @@
 START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
                     '-> settle, when there is nothing to run
 
-Where replies are checked, `check_reply` comes before the end.
 Where replies are checked, settle leads to check_reply, and that to END.
 """
 
