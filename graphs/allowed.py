@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from graphs.tools import reserved_in
+from graphs.tools import giving, reserved_in
 from journeys import (
     Agent,
     ConfigurationError,
@@ -58,9 +58,7 @@ def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> Non
         spec: The journey.
         there: The tools that are there, by the pathways in which models work.
     """
-    for guideline in spec.guidelines:
-        if not guideline.enabled or not guideline.tools:
-            continue
+    for guideline in giving(spec):
         places = [id_ for id_ in there if guideline.applies_in(id_, spec.part_of(id_).id)]
         known = {name for id_ in places for name in there[id_]}
         for name in guideline.tools:

@@ -2,6 +2,7 @@
 
 START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
                     '-> settle, when there is nothing to run
+
 Where replies are checked, settle leads to check_reply, and that to END.
 """
 
@@ -78,20 +79,13 @@ def build(
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
-    pathways = [pathway for pathway in spec.pathways.values() if pathway.id in spec.reachable]
     graph.add_node("understand", bind(understand, default))
     graph.add_node("settle", bind(settle, default))
-    for pathway in pathways:
-        if pathway.id == spec.reception:
-            subgraph = reception_subgraph(default).compile()
-        else:
-            subgraph = pathway_subgraph(pathway, config, default).compile()
-        if pathway.pipeline is not None:
-            subgraph = subgraph.with_config(at_most(pathway.pipeline))
-        pattern = pathway.pipeline.pattern if pathway.pipeline else ""
-        node = observed(subgraph, partial(PathwayRun, pathway.id, pattern))
-        graph.add_node(pathway.id, node, timeout=_whole_timeout(pathway, config))
-        graph.add_edge(pathway.id, "settle")
+    for pathway in spec.pathways.values():
+        if pathway.id in spec.reachable:
+            node = _pathway_node(spec, pathway, config, default)
+            graph.add_node(pathway.id, node, timeout=_whole_timeout(pathway, config))
+            graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
@@ -101,6 +95,20 @@ def build(
     else:
         graph.add_edge("settle", last)
     return graph
+
+
+def _pathway_node(
+    spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+) -> Any:
+    """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
+    if pathway.id == spec.reception:
+        subgraph = reception_subgraph(default).compile()
+    else:
+        subgraph = pathway_subgraph(pathway, config, default).compile()
+    if pathway.pipeline is not None:
+        subgraph = subgraph.with_config(at_most(pathway.pipeline))
+    pattern = pathway.pipeline.pattern if pathway.pipeline else ""
+    return observed(subgraph, partial(PathwayRun, pathway.id, pattern))
 
 
 def _checking(graph: Any, spec: JourneySpec, default: Services | None) -> str:

@@ -28,6 +28,8 @@ from nodes.telemetry import guidelines_settled, report
 
 BYPASSED = "guidelines_bypassed"
 """Flag of a turn in which guidelines could not be matched as they should be."""
+_MOST_TOLD = 8
+"""Most rules that a model made up which the audit of a turn names."""
 Places = Collection[tuple[str, str]]
 """Pathways that may run, each with the journey that it belongs to."""
 
@@ -155,11 +157,14 @@ def judged(
     """Add what a model judged to hold, with more confidence than a threshold (flow control)."""
     asked = {guideline.id: guideline for guideline in weighed.asked}
     held, audit = list(weighed.held), list(weighed.audit)
-    for verdict in {verdict.question: verdict for verdict in verdicts}.values():
-        if verdict.question not in asked:
-            reason = f"'{verdict.question}' is not open here"
-            audit.append(note("dropped", position, reason=reason))
-        elif threshold < verdict.confidence <= 1.0:
+    named = {verdict.question: verdict for verdict in verdicts}
+    closed = [id_ for id_ in named if id_ not in asked]
+    reasons = [f"'{id_}' is not open here" for id_ in closed[:_MOST_TOLD]]
+    if more := len(closed) - len(reasons):
+        reasons.append(f"{more} more are not open here")
+    audit += [note("dropped", position, reason=reason) for reason in reasons]
+    for verdict in (named[id_] for id_ in named if id_ in asked):
+        if threshold < verdict.confidence <= 1.0:
             guideline = asked[verdict.question]
             held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
         else:

@@ -30,6 +30,8 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/versions"),
     ("POST", "/v1/sessions/s-1/rollback"),
     ("POST", "/v1/sessions/s-1/messages"),
+    ("GET", "/v1/sessions/s-1/audit"),
+    ("GET", "/v1/reviews"),
 ]
 """Every route that is behind the key."""
 

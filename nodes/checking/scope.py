@@ -11,14 +11,18 @@ from journeys.guidelines import GuidelineSpec
 from nodes.state import Guided, Turn
 
 
-# By identity: nothing in a spec changes.
-@lru_cache(maxsize=256)
 def checks_of(spec: JourneySpec) -> Validation | None:
     """Return what holds for every reply of a graph; None if nobody checks them.
 
     Where several journeys are one, their tokens are held back if one of them wants that, and all
     kinds of personal data that one of them names are masked.
     """
+    return _together(spec) if spec.parts else spec.validation
+
+
+# By identity: nothing in a spec changes.
+@lru_cache(maxsize=256)
+def _together(spec: JourneySpec) -> Validation | None:
     declared = [v for v in (spec.validation, *(p.validation for p in spec.parts.values())) if v]
     if not declared:
         return None
