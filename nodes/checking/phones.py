@@ -37,9 +37,13 @@ _ANNOUNCED = re.compile(
 )
 _DATE = re.compile(
     r"(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{1,2} \d{1,2} (?:19|20)\d{2}|"
-    r"\d{4}([./-])\d{2}\2\d{2})(?![./-]?\d)"
+    r"\d{4}([./-])\d{2}\2\d{2})(?!\d|[./]\d|-(?!\d{1,2}[./]\d)\d)"
 )
 _FRACTION = re.compile(r"0[.,]\d+$|\d{1,3}(?:[. ]\d{3})+$")
+_AMOUNT = re.compile(r"\d+\.\d{2}")
+_TIME = r"(?:[01]\d|2[0-4])\.?(?:00|15|30|45)"
+# From when to when, as in 0900-1200 1300-1700.
+_TIMES = re.compile(rf"{_TIME} ?- ?{_TIME}(?: {_TIME}(?: ?- ?{_TIME})?)*")
 
 
 class Phones:
@@ -60,13 +64,15 @@ class Phones:
         if _ANNOUNCED.search(text):
             for found in _ANY.finditer(text, since):
                 before = text[max(found.start() - _NEAR, 0) : found.start()]
-                if _ANNOUNCED.search(before) and not _DATE.match(found[0]):
+                if _ANNOUNCED.search(before) and not _is_dated_or_paid(found[0]):
                     yield from self._shortened(found, _is_announced)
 
     def _shortened(self, found: re.Match[str], judged: Callable[[str], bool]) -> Iterator[Span]:
         """Judge what has the shape; also without its last groups, which may be another number."""
         number = found[0]
         for _ in range(_TRIES):
+            if _TIMES.fullmatch(number):
+                return
             self._left -= 1
             # Who fills a reply with such numbers gains nothing by it.
             if self._left < 0 or _holds(judged, number):
@@ -82,6 +88,10 @@ def _holds(judged: Callable[[str], bool], number: str) -> bool:
         return judged(number)
     except Exception:  # what the library stumbles over is none of its plain cases: better masked
         return True
+
+
+def _is_dated_or_paid(number: str) -> bool:
+    return bool(_DATE.match(number) or _AMOUNT.fullmatch(number))
 
 
 def _is_other(number: str) -> bool:
