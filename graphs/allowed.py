@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from graphs.tools import giving, reserved_in
+from graphs.tools import reserved_in
 from journeys import (
     Agent,
     ConfigurationError,
@@ -16,6 +16,7 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from nodes.llm.tools import tool_name
+from nodes.matching.index import index_of
 
 
 def check_allowed(
@@ -58,7 +59,7 @@ def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> Non
         spec: The journey.
         there: The tools that are there, by the pathways in which models work.
     """
-    for guideline in giving(spec):
+    for guideline in index_of(spec.guidelines).giving:
         places = [id_ for id_ in there if guideline.applies_in(id_, spec.part_of(id_).id)]
         known = {name for id_ in places for name in there[id_]}
         for name in guideline.tools:

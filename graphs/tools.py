@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
-from journeys import Call, ConfigurationError, GuidelineSpec, JourneySpec, PathwaySpec
+from journeys import Call, ConfigurationError, JourneySpec, PathwaySpec
 from journeys.errors import did_you_mean
 from nodes.llm.tools import Usable, shared_tool
+from nodes.matching.index import index_of
 
 
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
@@ -88,14 +88,7 @@ def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:
     journey = spec.part_of(pathway.id).id
     return frozenset(
         tool
-        for guideline in giving(spec)
+        for guideline in index_of(spec.guidelines).giving
         if guideline.applies_in(pathway.id, journey)
         for tool in guideline.tools
     )
-
-
-# By identity: nothing in a spec changes. Of thousands few give tools, and every session asks.
-@lru_cache(maxsize=256)
-def giving(spec: JourneySpec) -> tuple[GuidelineSpec, ...]:
-    """Return the guidelines that give tools when they hold."""
-    return tuple(rule for rule in spec.guidelines if rule.enabled and rule.tools)

@@ -87,11 +87,15 @@ class Index:
 
     Args:
         guidelines: The guidelines in order of declaration; disabled ones are left out.
+
+    Attributes:
+        giving: Those that give tools when they hold.
     """
 
     def __init__(self, guidelines: Sequence[GuidelineSpec]) -> None:
         enabled = (guideline for guideline in guidelines if guideline.enabled)
         self._guidelines = tuple(sorted(enabled, key=order_of))
+        self.giving = tuple(guideline for guideline in self._guidelines if guideline.tools)
         self._ranks = {guideline.id: rank for rank, guideline in enumerate(self._guidelines)}
         self._shelves: dict[_Shelf, _Shelved] = defaultdict(_Shelved)
         self._shown: dict[str, str] = {}
