@@ -55,7 +55,7 @@ def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> No
     (desk / "claim.py").unlink()
     told = flat(run("chat", "claim.yaml", code=1).stderr)
     assert "has no agent for: 'assess'" in told
-    assert "from a dict AGENTS in 'claim'" in told
+    assert "from a dict AGENTS in 'claim.py'" in told
 
     assert "There is no file nope.yaml" in run("draw", "nope.yaml", code=2).stderr
 

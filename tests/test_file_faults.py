@@ -83,7 +83,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     ),
     "missing_id": ("states: {a: {}}\n", "1:1", "'id' is missing in a journey"),
     "missing_states": (HEAD, "1:1", "'states' is missing in a journey"),
-    "no_states": (HEAD + "states: {}\n", "2:9", "states is a mapping; it must hold at least 1"),
+    "no_states": (HEAD + "states: {}\n", "2:9", "states is a mapping; it must not be empty"),
     "no_is_text": (
         STATES + "sensitive: no\n",
         "4:12",

@@ -102,7 +102,7 @@ def _wanted(error: Mapping[str, Any], schema: Mapping[str, Any], value: str) -> 
     if kind == "literal_error":
         return _one_of(given["expected"], value)
     if kind == "too_short":
-        return f"it must hold at least {given['min_length']}."
+        return "it must not be empty."
     if kind in _LIMITS:
         return f"it must be {_LIMITS[kind]} {next(iter(given.values())):g}."
     return f"{error['msg'][:1].lower()}{error['msg'][1:]}."

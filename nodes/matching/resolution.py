@@ -35,21 +35,15 @@ def order_of(guideline: GuidelineSpec) -> tuple[int, int]:
     return _SCOPES[guideline.scope], -guideline.priority
 
 
-def resolve(held: Sequence[Held], most: int | None = None) -> Resolution:
+def resolve(held: Sequence[Held]) -> Resolution:
     """Drop what is excluded and what lacks something that it depends on; sort the rest.
 
     Args:
         held: The guidelines that hold, in order of declaration; of one that is given twice, the
             first counts.
-        most: How many stay at most; the last in the order give way. None: all.
     """
     ordered = sorted(_once(held), key=lambda item: order_of(item.guideline))
-    relations = _Relations([item.guideline for item in ordered])
-    reasons = relations.settle()
-    if most is not None:
-        staying = [id_ for id_ in relations.guidelines if id_ not in reasons]
-        reasons |= dict.fromkeys(staying[most:], f"more than {most} hold")
-        reasons |= relations.unsupported(reasons)
+    reasons = _Relations([item.guideline for item in ordered]).settle()
     return Resolution(
         tuple(item for item in ordered if item.guideline.id not in reasons),
         tuple(
@@ -69,13 +63,13 @@ class _Relations:
     """The relations between some guidelines, which are given in their order."""
 
     def __init__(self, guidelines: Iterable[GuidelineSpec]) -> None:
-        self.guidelines = {guideline.id: guideline for guideline in guidelines}
-        places = {id_: place for place, id_ in enumerate(self.guidelines)}
+        self._guidelines = {guideline.id: guideline for guideline in guidelines}
+        places = {id_: place for place, id_ in enumerate(self._guidelines)}
         self._excluders: dict[str, list[str]] = {id_: [] for id_ in places}
-        for id_, guideline in self.guidelines.items():
+        for id_, guideline in self._guidelines.items():
             for other in dict.fromkeys(guideline.excludes):
                 if other in places and other != id_:
-                    outranked = id_ in self.guidelines[other].excludes
+                    outranked = id_ in self._guidelines[other].excludes
                     if not (outranked and places[other] < places[id_]):
                         self._excluders[other].append(id_)
 
@@ -85,14 +79,14 @@ class _Relations:
         What is sure to stay drops what it excludes, which makes others sure. Where nothing more is
         sure, exclusions go round in circles, and the last one of a circle is dropped to open it.
         """
-        reasons = self.unsupported({})
+        reasons = self._unsupported({})
         while unsure := self._unsure(reasons):
             lost = self._excluded(reasons, unsure) or self._last_of_a_circle(unsure)
             reasons |= lost
-            reasons |= self.unsupported(reasons)
+            reasons |= self._unsupported(reasons)
         return reasons
 
-    def unsupported(self, dropped: Mapping[str, str]) -> dict[str, str]:
+    def _unsupported(self, dropped: Mapping[str, str]) -> dict[str, str]:
         """Return the others that depend, be it over others, on what does not hold."""
         reasons: dict[str, str] = {}
         gone = set(dropped)
@@ -102,22 +96,24 @@ class _Relations:
         return reasons
 
     def _next_unsupported(self, gone: set[str]) -> Iterator[tuple[str, str]]:
-        for id_, guideline in self.guidelines.items():
+        for id_, guideline in self._guidelines.items():
             lacking = [
-                need for need in guideline.depends_on if need in gone or need not in self.guidelines
+                need
+                for need in guideline.depends_on
+                if need in gone or need not in self._guidelines
             ]
             if lacking and id_ not in gone:
                 yield id_, f"depends on '{lacking[0]}', which does not hold"
 
     def _unsure(self, dropped: Mapping[str, str]) -> set[str]:
         """Return those that something excludes that may hold, and what depends on them."""
-        left = [id_ for id_ in self.guidelines if id_ not in dropped]
+        left = [id_ for id_ in self._guidelines if id_ not in dropped]
         unsure = {id_ for id_ in left if any(one not in dropped for one in self._excluders[id_])}
         size = -1
         while size != len(unsure):
             size = len(unsure)
             unsure |= {
-                id_ for id_ in left if not unsure.isdisjoint(self.guidelines[id_].depends_on)
+                id_ for id_ in left if not unsure.isdisjoint(self._guidelines[id_].depends_on)
             }
         return unsure
 
@@ -134,11 +130,11 @@ class _Relations:
         for id_ in unsure:
             for excluder in unsure.intersection(self._excluders[id_]):
                 leads_to[excluder].add(id_)
-            for need in unsure.intersection(self.guidelines[id_].depends_on):
+            for need in unsure.intersection(self._guidelines[id_].depends_on):
                 leads_to[need].add(id_)
         return next(
             {id_: f"excludes '{other}' in a circle, and comes last in it"}
-            for id_ in reversed(self.guidelines)
+            for id_ in reversed(self._guidelines)
             for other in sorted(leads_to.get(id_, ()))
             if id_ in self._excluders[other] and id_ in _reached(other, leads_to)
         )

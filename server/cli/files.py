@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -47,7 +48,7 @@ def checked_guidelines(file: Path) -> int | None:
 def module_beside(file: Path) -> ModuleType:
     """Return the module of the same name in the same folder: what a journey is run with.
 
-    It is an empty one where there is none.
+    It is an empty one of that name where there is none.
 
     Raises:
         LoadError: It cannot be imported.
@@ -55,12 +56,17 @@ def module_beside(file: Path) -> ModuleType:
     beside = file.with_suffix(".py")
     if beside.is_file():
         return module_at(beside)
-    module = ModuleType(file.stem)
+    module = ModuleType(shown(beside))
     module.__file__ = str(file)
     return module
 
 
-def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:
+def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
+    """Return faults that begin with the name of their file, with its folder before it."""
     folder = shown(file.parent)
     before = "" if folder == "." else f"{folder}/"
-    return FaultyFileError(*(f"{before}{line}" for line in described(error)))
+    return (f"{before}{fault}" for fault in faults)
+
+
+def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:
+    return FaultyFileError(*placed(file, described(error)))

@@ -11,6 +11,7 @@ from journeys import JourneyDefinitionError
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
 from server.cli.edge import CommandError, described
+from server.cli.files import placed
 from server.cli.loading import shown
 from server.cli.walking import is_definition, journey_files
 from server.stored.reading import Read, read_all
@@ -38,7 +39,7 @@ def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]
         try:
             found[file] = _draft(file)
         except JourneyDefinitionError as error:
-            faults += _placed(file, described(error))
+            faults += placed(file, described(error))
     faults += _twice(found)
     if not faults:
         faults += _misfits(found, stored)
@@ -104,7 +105,7 @@ def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]
         if faults == as_before.get(id_):
             continue
         if file := files.get(id_):
-            yield from _placed(file, faults)
+            yield from placed(file, faults)
         else:
             yield from (f"'{id_}' in the store, with these files: {fault}" for fault in faults)
 
@@ -114,9 +115,3 @@ def _resealed(before: Read, after: Read) -> Iterator[str]:
     for id_, spec in after.specs.items():
         if id_ in before.specs and before.specs[id_].sensitive is not spec.sensitive:
             yield id_
-
-
-def _placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
-    folder = shown(file.parent)
-    before = "" if folder == "." else f"{folder}/"
-    return (f"{before}{fault}" for fault in faults)
