@@ -185,8 +185,15 @@ def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[str]:
     return [
         f"{one.where}: the id '{one.id}' is taken by {other.where}."
         for one, other in taken
-        if one is not other and one.id != id_made_of(one)
+        if one is not other and one.id != id_made_of(one) and not _is_same(one, other)
     ]
+
+
+def _is_same(one: GuidelineSpec, other: GuidelineSpec) -> bool:
+    """Whether two are one, which several pathways have from a common base."""
+    return one.pathway != other.pathway and one == replace(
+        other, pathway=one.pathway, where=one.where
+    )
 
 
 def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[str]:

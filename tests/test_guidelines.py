@@ -402,3 +402,21 @@ async def test_what_one_matcher_does_to_the_context_no_other_one_sees(solo):
     await chat.says("Hello")
 
     assert held(chat) == []
+
+
+def test_pathways_may_have_a_rule_from_a_common_base():
+    class Polite(Pathway):
+        __agents__ = ["clerk"]
+        __guidelines__ = [Guideline(id="greet", condition="is new", action="greet")]
+
+    class Desk(Journey):
+        class FirstPath(Polite):
+            __next__ = "second"
+
+        class SecondPath(Polite):
+            pass
+
+    assert [(g.id, g.pathway) for g in Desk.spec.guidelines] == [
+        ("greet", "first"),
+        ("greet_2", "second"),
+    ]

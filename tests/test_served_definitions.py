@@ -12,7 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from graphs.definitions import Definitions
-from journeys import JourneyConfig, StateError
+from journeys import JourneyConfig, JourneyDefinitionError, StateError
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
 from server.stored.catalogue import Catalogue
@@ -151,6 +151,28 @@ async def test_what_cannot_be_taken_up_leaves_the_one_before_and_is_told(
     await api.says(session, "start over")
     assert (await api.client.get("/readyz")).json()["definitions_refused"] == []
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_guidelines_that_cannot_be_read_leave_the_rules_that_were_there(
+    load: Load, desk: Load
+) -> None:
+    await load("manners.yaml", MANNERS)
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    await load("manners.yaml", MANNERS + "colour: red\n")
+    await load("claim.yaml", CHANGED)
+    assert (await api.says(session, "hello!"))["metadata"]["guidelines"] == ["angry"]
+    assert (await api.client.get("/readyz")).json()["definitions_refused"] == ["manners"]
+
+
+async def test_no_journey_is_served_without_the_guidelines_that_it_should_have(
+    load: Load, kept_url: str
+) -> None:
+    await load("manners.yaml", MANNERS + "colour: red\n")
+    await load("claim.yaml", CLAIM)
+    with pytest.raises(JourneyDefinitionError, match="load them anew, or retire them"):
+        await Catalogue.open(JourneyConfig(persistence=kept_url), given())
 
 
 async def test_turns_at_once_take_a_change_up_once(

@@ -11,7 +11,13 @@ from graphs.definitions import Definitions
 from graphs.drafts import Definition, Epoch, digest_of
 from graphs.session import prepare
 from graphs.stores import Store, open_store
-from journeys import ConfigurationError, JourneyConfig, JourneyError, JourneySpec
+from journeys import (
+    ConfigurationError,
+    JourneyConfig,
+    JourneyDefinitionError,
+    JourneyError,
+    JourneySpec,
+)
 from nodes.telemetry.logs import report
 from server.cache import Cache, MemoryCache, Shelf
 from server.served import Served
@@ -72,6 +78,7 @@ class Catalogue:
 
         Raises:
             StateError: The store cannot be opened or read.
+            JourneyDefinitionError: Guidelines for all journeys cannot be read.
         """
         definitions = await Definitions.open(config)
         shelf = Shelf(cache or MemoryCache(), SHELF, secret=config.encryption_key)
@@ -132,11 +139,29 @@ class Catalogue:
         drafts = await self._texts.drafts([*rules, *new], epoch, faults)
         read = await asyncio.to_thread(read_all, drafts)
         faults |= read.faults
+        if lost := [one.id for one in rules if one.id in faults]:
+            self._keep_to_what_is_served(epoch, faults, lost)
+            return
         served = await self._serving(read.specs, faults)
         self._marks = {id_: mark for id_, mark in marks.items() if id_ not in faults}
         self._take_up(served, [one.id for one in active])
         self._epoch, self.faults = epoch, faults
         _tell(sorted(served), faults)
+
+    def _keep_to_what_is_served(
+        self, epoch: Epoch, faults: dict[str, list[str]], lost: Sequence[str]
+    ) -> None:
+        """Take nothing up where rules of all journeys are lost, which may be critical ones.
+
+        Raises:
+            JourneyDefinitionError: Nothing is served yet.
+        """
+        if self._epoch is None:
+            said = [f"{id_}: {fault}" for id_ in lost for fault in faults[id_]]
+            remedy = "No journey is served without its guidelines: load them anew, or retire them."
+            raise JourneyDefinitionError([*said, remedy])
+        self._epoch, self.faults = epoch, faults
+        _tell([], faults)
 
     def _take_up(self, served: Mapping[str, Served], active: Sequence[str]) -> None:
         before = self.served
