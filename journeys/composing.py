@@ -9,7 +9,7 @@ from journeys.behaviors import NEVER
 from journeys.checks import reference_faults, strategies_of
 from journeys.errors import JourneyDefinitionError
 from journeys.flow_reader import validation_of
-from journeys.guideline_reader import numbered, relation_faults
+from journeys.guideline_reader import numbered, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec, Scope
 from journeys.part_faults import (
     Parts,
@@ -117,9 +117,10 @@ def compose(
     moves = [move for part in parts.values() for move in activations_of(part)] + between
     moves += [move for part in parts.values() for move in moves_of(part)]
     moves += _cancels(parts, forgets, cancel, moves, f"{name}: cancel")
-    rules = numbered([*guidelines, *(g for part in parts.values() for g in guidelines_of(part))])
+    given = [*guidelines, *(g for part in parts.values() for g in guidelines_of(part))]
+    rules = numbered(given)
     faults += reference_faults(name, RECEPTION, pathways, moves)
-    faults += [*relation_faults(rules), *tool_faults(name, parts)]
+    faults += [*taken_ids(given), *relation_faults(rules), *tool_faults(name, parts)]
     secret = [part.name for part in parts.values() if part.sensitive]
     faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
     if faults:

@@ -7,7 +7,7 @@ from typing import Any
 
 from journeys.calls import Call
 from journeys.errors import did_you_mean, shown
-from journeys.guideline_reader import numbered, read_guidelines, relation_faults
+from journeys.guideline_reader import numbered, read_guidelines, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec
 from journeys.transitions import BaseTrigger, IntentTrigger
 from journeys.trigger_faults import trigger_faults
@@ -32,6 +32,7 @@ def read_flow(
     """Return the flow control of a journey, by the names of the spec; note every fault."""
     owner = cls.__name__
     own = read_guidelines(owner, cls.__guidelines__, faults, journey=journey)
+    faults += taken_ids([*own, *of_pathways])
     guidelines = numbered([*own, *of_pathways])
     faults += relation_faults(guidelines)
     faults += flow_faults(owner, cls)

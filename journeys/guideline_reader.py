@@ -178,6 +178,17 @@ def numbered(guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
     return tuple(result)
 
 
+def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[str]:
+    """Say which ids that an author gave are those of another guideline."""
+    first: dict[str, GuidelineSpec] = {}
+    taken = [(one, first.setdefault(one.id, one)) for one in guidelines]
+    return [
+        f"{one.where}: the id '{one.id}' is taken by {other.where}."
+        for one, other in taken
+        if one is not other and one.id != id_made_of(one)
+    ]
+
+
 def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[str]:
     """Yield what is wrong between guidelines: relations to what is not there, and circles."""
     known = {guideline.id for guideline in guidelines}

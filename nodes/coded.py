@@ -35,14 +35,15 @@ async def by_code(
     """
     if not guidelines:
         return {}
-    given = copied(context)
 
     async def ask(guideline: GuidelineSpec) -> bool | Exception:
         breaker = breaker_of(spec, config, guideline.id)
         if not breaker.allows():
             return MatcherRestsError("it was late too often of late, and is not asked for a while")
         try:
-            holds = await _answer(guideline, message, given, config.guideline_timeout_seconds)
+            # A copy each: what one does to it, no other one sees.
+            seconds = config.guideline_timeout_seconds
+            holds = await _answer(guideline, message, copied(context), seconds)
         except TimeoutError as error:
             breaker.failed()
             return error

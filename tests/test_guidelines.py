@@ -371,3 +371,34 @@ def test_so_many_rules_in_every_turn_that_words_choose_none_are_warned_of():
 
     assert "20 guidelines are put to a model in every turn" in warnings(rules)
     assert "guidelines" not in warnings(rules[1:])
+
+
+def test_an_id_that_an_author_gives_twice_is_named_with_both_places():
+    rules = [Guideline(id="late", condition=said, action="act") for said in ("one", "two")]
+    path = type("DeskPath", (Pathway,), {"__agents__": ["clerk"]})
+    with pytest.raises(JourneyDefinitionError) as raised:
+        type("Desk", (Journey,), {"DeskPath": path, "__guidelines__": rules})
+
+    assert str(raised.value) == (
+        "Desk.__guidelines__[1]: the id 'late' is taken by Desk.__guidelines__[0]."
+    )
+
+
+async def test_what_one_matcher_does_to_the_context_no_other_one_sees(solo):
+    def meddles(said: str, known: Any) -> None:
+        known["seen"] = 1
+
+    class Desk(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+        __guidelines__ = [
+            Guideline(id="first", action="x", when=meddles),
+            Guideline(id="second", action="y", when=lambda said, known: "seen" in known),
+        ]
+
+    chat = await solo(lambda ask: "fine", Desk)
+    await chat.says("Hello")
+
+    assert held(chat) == []

@@ -11,7 +11,8 @@ from journeys.errors import JourneyDefinitionError
 from journeys.files.form import ConciergeForm, JourneyForm
 from journeys.files.part import Part
 from journeys.files.reading import journey_of, read_document, validation_in
-from journeys.files.rules import check_tools, guidelines_of, taken_ids, trigger_of
+from journeys.files.rules import check_tools, guidelines_of, trigger_of
+from journeys.guideline_reader import taken_ids
 from journeys.guidelines import GuidelineSpec
 from journeys.spec import JourneySpec, content_hash
 from journeys.transitions import HandOver, IntentTrigger

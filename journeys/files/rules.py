@@ -16,7 +16,7 @@ from journeys.files.form import (
     TransitionForm,
 )
 from journeys.files.part import Part
-from journeys.guideline_reader import id_made_of, numbered, read_guideline, relation_faults
+from journeys.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
 from journeys.guidelines import Guideline, GuidelineSpec
 from journeys.spec import TransitionSpec
 from journeys.transition_reader import read_transition
@@ -178,17 +178,6 @@ def related(
     if len(guidelines) == written:
         part.note_read(list(relation_faults(specs)))
     return specs
-
-
-def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[str]:
-    """Say which ids that an author gave are those of another guideline."""
-    first: dict[str, GuidelineSpec] = {}
-    taken = [(one, first.setdefault(one.id, one)) for one in guidelines]
-    return [
-        f"{one.where}: the id '{one.id}' is taken by {other.where}."
-        for one, other in taken
-        if one is not other and one.id != id_made_of(one)
-    ]
 
 
 def check_tools(part: Part, names: Sequence[str], known: Sequence[str], *path: str | int) -> None:

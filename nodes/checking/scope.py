@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from journeys import JourneySpec, Texts, Validation
 from journeys.guidelines import GuidelineSpec
+from nodes.checking.folding import as_read
 from nodes.state import Guided, Turn
+
+Guidelines = tuple[GuidelineSpec, ...]
 
 
 def checks_of(spec: JourneySpec) -> Validation | None:
     """Return what holds for every reply of a graph; None if nobody checks them.
 
     Where several journeys are one, their tokens are held back if one of them wants that, and all
-    kinds of personal data that one of them names are masked.
+    kinds of personal data that one of them names are masked. What a rule requires may be said.
     """
-    return _together(spec) if spec.parts else spec.validation
+    checks = _together(spec) if spec.parts else spec.validation
+    said = _required(spec.guidelines)[1] if checks else ()
+    return replace(checks, allow=(*checks.allow, *said)) if checks and said else checks
 
 
 # By identity: nothing in a spec changes.
@@ -33,6 +41,22 @@ def _together(spec: JourneySpec) -> Validation | None:
         pii=_all(validation.pii for validation in declared),
         allow=_all(validation.allow for validation in declared),
     )
+
+
+# By identity as well: what it holds keeps the guidelines alive, and no pipelines.
+@cached(LRUCache[int, "tuple[Guidelines, tuple[str, ...]]"](512), key=id, lock=Lock())
+def _required(guidelines: Guidelines) -> tuple[Guidelines, tuple[str, ...]]:
+    """Return guidelines with what looks like personal data in the phrases that they require."""
+    required = _all(rule.requires for rule in guidelines if rule.critical and rule.enabled)
+    return guidelines, tuple(_personal(required)) if required else ()
+
+
+def _personal(phrases: Sequence[str]) -> Iterator[str]:
+    from nodes.checking.pii import MASKS, Detector  # noqa: PLC0415 - only where it is needed
+
+    detector = Detector(MASKS)
+    for text in map(as_read, phrases):
+        yield from (text[seen.start : seen.end] for seen in detector.find(text))
 
 
 def _all(named: Iterable[Sequence[str]]) -> tuple[str, ...]:

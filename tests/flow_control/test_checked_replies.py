@@ -93,6 +93,17 @@ async def test_what_may_be_said_is_left_and_other_kinds_are(chat: Talk) -> None:
     assert await talk.says("Hi") == f"help@example.com, [e-mail address], card {CARD}"
 
 
+async def test_what_a_rule_requires_may_be_said(chat: Talk) -> None:
+    contact = Guideline(
+        id="contact", action="Say it.", critical=True, requires=["write to help@example.com"]
+    )
+    said = "Please write to help@example.com, and not to me@example.com"
+    talk = await chat(desk(contact), said)
+
+    assert await talk.says("Hi") == said.replace("me@example.com", "[e-mail address]")
+    assert (await row(talk)).violations == ["email: personal data"]
+
+
 @pytest.mark.parametrize(
     "reply",
     [
