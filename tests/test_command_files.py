@@ -60,6 +60,14 @@ def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> No
     assert "There is no file nope.yaml" in run("draw", "nope.yaml", code=2).stderr
 
 
+def test_check_names_the_tools_that_the_module_lacks(desk: Path) -> None:
+    assert "TOOLS has no" not in run("check", "claim.yaml").stdout
+    (desk / "claim.py").write_text("TOOLS = {'estimat': print}\n")
+    assert "! ClaimDesk: TOOLS has no 'estimate'. Did you mean 'estimat'?" in flat(
+        run("check", "claim.yaml").stdout
+    )
+
+
 def test_a_served_file_has_its_agents_and_tools(desk: Path) -> None:
     wiring = wire(Settings(), ["claim.yaml"], "memory://served")
 

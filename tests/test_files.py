@@ -176,7 +176,19 @@ def test_the_smallest_journey() -> None:
     assert spec.pathways["answer"].agents == ("answer",)
     assert spec.pathways["answer"].tools == ()
     assert spec.pathways["answer"].complete_when is None
-    assert spec.warnings == ()
+
+
+def test_a_journey_that_a_first_reply_completes_smells() -> None:
+    text = "id: faq\nstates:\n  answer: {%s}\n  end: {}\n"
+    text += "transitions: [{to: end, patterns: [bye]}]\n%s"
+
+    def warnings(state: str = "", more: str = "") -> tuple[str, ...]:
+        return read_journey_text(text % (state, more), "faq.yaml").warnings
+
+    (warning,) = warnings()
+    assert warning.startswith("faq.yaml:3:3 state 'answer': its first reply completes the journey")
+    assert warnings("complete_when: never") == warnings("next: end") == ()
+    assert warnings(more="activation_conditions: [asks something]\n") == ()
 
 
 def test_warnings_are_in_the_words_of_files() -> None:
@@ -195,7 +207,7 @@ def test_what_a_call_saves_is_kept() -> None:
     text += "states:\n  find: {kind: tool, calls: [{tool: look, save: found}], %s}\n"
     text += "transitions:\n  - {to: find, patterns: [a], update: {x: found}}\n"
 
-    for when in ("complete_when: [found]", "action: Tell."):
+    for when in ("complete_when: [found]", "complete_when: never"):
         assert read_journey_text(text % when, "faq.yaml").warnings == ()
 
 

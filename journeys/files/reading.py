@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -161,4 +161,15 @@ def _say_where_detours_stand(part: Part, form: JourneyForm) -> None:
 
 
 def _in_words_of_files(part: Part, spec: JourneySpec) -> JourneySpec:
-    return replace(spec, warnings=tuple(map(part.told, spec.warnings)))
+    found = [*spec.warnings, *_over_at_once(spec)]
+    return replace(spec, warnings=tuple(map(part.told, found)))
+
+
+def _over_at_once(spec: JourneySpec) -> Iterator[str]:
+    """Warn of a journey that a first reply completes; one among others may want just that."""
+    entry = spec.pathways[spec.entry]
+    if entry.complete_when is None and entry.next is None and not spec.activation:
+        yield (
+            f"{entry.where}: its first reply completes the journey, unless the message leads "
+            "elsewhere. Say next, or 'complete_when: never' where the talk goes on."
+        )

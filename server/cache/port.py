@@ -25,12 +25,6 @@ class Counts:
     errors: int = 0
     unasked: int = 0
 
-    @property
-    def hit_ratio(self) -> float:
-        """Hits among all values that were asked for; 0 before the first."""
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
-
 
 class Cache(Protocol):
     """Bytes under keys. Nothing but `clear` raises: what fails is as if it were not there.

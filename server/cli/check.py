@@ -83,7 +83,8 @@ class _Report:
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
-            found = [*journey.spec.warnings, *_agent_warnings(module, journey)]
+            given = [*_agent_warnings(module, journey), *_tool_warnings(module, journey)]
+            found = [*journey.spec.warnings, *given]
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
@@ -132,6 +133,17 @@ def _agent_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]
         if name not in used:
             hint = did_you_mean(name, used)
             yield f"{journey.__name__}: AGENTS has '{name}', which no pathway uses.{hint}"
+
+
+def _tool_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+    """Name the tools of a journey that the TOOLS of its module lack."""
+    given = getattr(module, "TOOLS", None)
+    if not isinstance(given, Mapping):
+        return
+    names = [str(name) for name in given]
+    for name in journey.spec.tools:
+        if name not in names:
+            yield f"{journey.__name__}: TOOLS has no '{name}'.{did_you_mean(name, names)}"
 
 
 def _check_folder(path: str, report: _Report) -> None:

@@ -83,11 +83,13 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     """Say what is served, from which store, where, and to whom."""
     place = place_of(listener)
     announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
-    _tell(f"Journeys: {', '.join(wiring.journeys)}")
+    _tell(f"Journeys: {', '.join(wiring.journeys) or 'none'}")
     if wiring.catalogue:
         for id_, faults in wiring.catalogue.faults.items():
             for fault in faults:
                 _tell(f"Not served: {id_}: {fault}")
+        if wiring.catalogue.faults:
+            _tell("What does the work of definitions comes from modules: --with file.py")
     _tell(f"Store: {masked(wiring.config.persistence)}")
     _tell(whom_answered(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
