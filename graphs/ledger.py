@@ -147,13 +147,7 @@ class Scribe:
 
     def version(self, row: Row) -> VersionInfo:
         """Return a row of the ledger as its reader sees it."""
-        return version_info(row, self.seal, self._journey_of(row["pathway_id"]))
-
-    def _journey_of(self, pathway_id: str) -> str | None:
-        if not self.spec.parts:
-            return self.spec.id
-        pathway = self.spec.pathways.get(pathway_id)
-        return pathway.journey or None if pathway else None
+        return version_info(row, self.seal, self.spec.active_in(row["pathway_id"]))
 
     def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
         """Return every value that a context name had, from the operations in the ledger."""

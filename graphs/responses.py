@@ -36,7 +36,7 @@ def _journey(
     if not spec.parts:
         return {"journey_id": spec.id}
     return {
-        "journey_id": spec.pathways[position["pathway"]].journey or None,
+        "journey_id": spec.active_in(position["pathway"]),
         "activated_at": position.get("activated_at"),
         "journey_completed": completed["journey"] if completed else None,
         "journey_result": dict(completed["values"]) if completed else {},

@@ -16,7 +16,7 @@ class SessionContext:
     Attributes:
         call_id: The text under that name in the context; None where there is none.
         customer_id: The same.
-        journey_id: Of the journey that is active, which in a concierge is one of several.
+        journey_id: Of the journey that is active; in a concierge one of several, or None.
         current_state: Id of the pathway where the session stands.
         variables: The context.
         started_at: When the session began, ISO 8601 in UTC.
@@ -27,7 +27,7 @@ class SessionContext:
     session_id: str
     call_id: str | None
     customer_id: str | None
-    journey_id: str
+    journey_id: str | None
     current_state: str
     variables: dict[str, Any]
     started_at: str
@@ -57,7 +57,7 @@ def context_of(
         call_id=_text(variables.get("call_id")),
         customer_id=_text(variables.get("customer_id")),
         # What an older version of the journey called it, the present one may not know.
-        journey_id=spec.part_of(state).id if state in spec.pathways else spec.id,
+        journey_id=spec.active_in(state),
         current_state=state,
         variables=variables,
         started_at=head["created_at"],

@@ -161,6 +161,16 @@ class JourneySpec:
         """Return the journey that a pathway belongs to: this one, unless it is made of several."""
         return self.parts.get(self.pathways[pathway_id].journey, self)
 
+    def active_in(self, pathway_id: str) -> str | None:
+        """Return the id of the journey that is active in a pathway; None where none is.
+
+        That is this one; of a concierge one of its parts, and in its reception none.
+        """
+        if not self.parts:
+            return self.id
+        pathway = self.pathways.get(pathway_id)
+        return pathway.journey or None if pathway else None
+
     @property
     def agents(self) -> dict[str, list[str]]:
         """Every agent name with the pathways that use it."""

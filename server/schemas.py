@@ -159,7 +159,9 @@ class Context(BaseModel):
     session_id: str
     call_id: str | None = Field(description="The text of that name in the context.")
     customer_id: str | None = Field(description="The text of that name in the context.")
-    journey_id: str = Field(description="The active journey, one of several in a concierge.")
+    journey_id: str | None = Field(
+        description="The active journey; in a concierge one of several, or null."
+    )
     current_state: str = Field(description="The pathway where the session stands.")
     context: dict[str, Any] = Field(description="Its variables.")
     started_at: str

@@ -115,7 +115,7 @@ async def test_of_a_concierge_it_tells_which_journey_is_active_and_since_when(
     api = await api_on(Served(InsuranceClaim, AGENTS, TOOLS))
     session = await api.begin("insurance_claim", session_id)
     waiting = await context(api, session)
-    assert (waiting["journey_id"], waiting["current_state"]) == ("insurance_claim", "concierge")
+    assert (waiting["journey_id"], waiting["current_state"]) == (None, "concierge")
     await api.says(session, "I want to report damage")
     active = await context(api, session)
     assert (active["journey_id"], active["current_state"]) == ("claim", "claim.report")
@@ -213,7 +213,8 @@ async def test_whatever_redis_does_the_answers_are_the_same(
             for _ in range(2):
                 assert await context(api, session) == await context(plain, session)
     counts = api.wiring.cache.counts
-    assert 0 < counts.errors + api.wiring.contexts.counts.refused <= 6
+    assert counts.errors + api.wiring.contexts.counts.refused > 0
+    assert counts.errors <= 6
     assert counts.unasked > 10 or "lags" in fault
 
 
