@@ -246,7 +246,7 @@ async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: 
     assert await ids(api) == ["desk"]
     session = await api.begin("desk")
     context = (await api.client.get(f"{session}/context")).json()
-    assert (context["journey_id"], context["started_at"]) == ("desk", context["activated_at"])
+    assert (context["journey_id"], context["started_at"]) == (None, context["activated_at"])
 
 
 async def test_what_is_named_on_the_command_line_keeps_its_id(load: Load, kept_url: str) -> None:
