@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from journeys import ModelError
-from nodes.llm.asking import Question, ask
+from nodes.llm.asking import Question
 from nodes.llm.chat import Chat
+from nodes.llm.objects import object_asked, reply_asked
 from nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data
-from nodes.llm.structured import REPLY, Misfit, object_in
 from nodes.llm.usage import Usage
 from nodes.plain import MOST_WORDS, cleaned
 
@@ -26,12 +26,6 @@ _VERDICT = {
         "confidence": {"type": "number", "description": "From 0 (a guess) to 1 (certain)."},
     },
     "required": ["is_valid", "violations", "suggested_fixes", "confidence"],
-    "additionalProperties": False,
-}
-_REWRITTEN = {
-    "type": "object",
-    "properties": {REPLY: {"type": "string"}},
-    "required": [REPLY],
     "additionalProperties": False,
 }
 
@@ -76,7 +70,8 @@ class Examiner:
             ModelError: There is no usable answer in time.
         """
         given = {**self.about, "reply": reply}
-        return judgement_in(await self._asked("validation", JUDGING_REPLY, _VERDICT, given))
+        question = Question(_told(JUDGING_REPLY, given), "validation", _VERDICT, strict=True)
+        return judgement_in(await object_asked(self.chat, question, self.until, self.usage))
 
     async def rewrite(self, reply: str, violations: Sequence[str], fixes: Sequence[str]) -> str:
         """Return the reply without what is wrong with it.
@@ -86,24 +81,15 @@ class Examiner:
         """
         wrong = {"violations": list(violations), "suggested_fixes": list(fixes)}
         given = {**self.about, "reply": reply, **wrong}
-        said = (await self._asked("rewriting", REWRITING, _REWRITTEN, given)).get(REPLY)
-        if not isinstance(said, str) or not said.strip():
-            raise ModelError("malformed", "the model's answer has no reply")
-        return cleaned(said)
+        told = _told(REWRITING, given)
+        return await reply_asked(self.chat, "rewriting", told, self.until, self.usage)
 
-    async def _asked(
-        self, name: str, system: str, schema: Mapping[str, Any], given: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        messages = [
-            {"role": "system", "content": system},
-            {"role": "user", "content": as_data(given)},
-        ]
-        question = Question(messages, name, schema, strict=True)
-        answer = await ask(self.chat, question, self.until, self.usage)
-        try:
-            return object_in(answer.text)
-        except Misfit as fault:
-            raise ModelError("malformed", f"the model's answer cannot be read: {fault}") from fault
+
+def _told(system: str, given: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        {"role": "system", "content": system},
+        {"role": "user", "content": as_data(given)},
+    ]
 
 
 def judgement_in(answer: Mapping[str, Any]) -> Judgement:
