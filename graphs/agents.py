@@ -24,6 +24,7 @@ from journeys import (
 from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Callee, Overdue, as_agent
+from nodes.checking.scope import checks_of
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models, chat_of
@@ -136,6 +137,7 @@ def services_of(
         known,
         models,
         toolbox=toolbox_of(spec.id, [], overdue, shared=shared),
+        checks=checks_of(spec),
     )
 
 

@@ -56,7 +56,6 @@ def context_of(
         session_id=head["session_id"],
         call_id=_text(variables.get("call_id")),
         customer_id=_text(variables.get("customer_id")),
-        # What an older version of the journey called it, the present one may not know.
         journey_id=spec.active_in(state),
         current_state=state,
         variables=variables,

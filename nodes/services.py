@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import Agent, JourneyConfig, JourneySpec
+from journeys import Agent, JourneyConfig, JourneySpec, Validation
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
-from nodes.checking.scope import checks_of, validation_of
+from nodes.checking.scope import validation_of
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -37,6 +37,7 @@ class Services:
         toolbox: The tools of the journey itself, which pathways call.
         outlet: What the turn's words pass where they are heard before they are checked; without
             it, they wait for that.
+        checks: What holds for every reply; None where nobody checks them.
     """
 
     spec: JourneySpec
@@ -50,6 +51,7 @@ class Services:
     emit: Callable[[Mapping[str, Any]], None] = field(default=_silent)
     toolbox: Toolbox | None = None
     outlet: Outlet | None = None
+    checks: Validation | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -59,7 +61,7 @@ class Services:
     @property
     def holds(self) -> bool:
         """Whether nobody hears a word of the reply before it is checked."""
-        checks = checks_of(self.spec)
+        checks = self.checks
         return checks is not None and (checks.mode == "before_send" or self.outlet is None)
 
     def say(self, text: str, pathway: str | None = None) -> None:
@@ -70,11 +72,12 @@ class Services:
             pathway: Whose words they are, which are masked where replies of it are checked. None:
                 the runtime's own, of which nothing is masked.
         """
-        checks = checks_of(self.spec)
+        if self.holds:
+            return
         is_checked = pathway is not None and validation_of(self.spec, pathway) is not None
-        if checks is not None and self.outlet is not None and not self.holds and is_checked:
-            text = self.outlet.let(text, checks)
-        if text and not self.holds:
+        if self.checks is not None and self.outlet is not None and is_checked:
+            text = self.outlet.let(text, self.checks)
+        if text:
             self.emit({"type": "token", "text": text})
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None]) -> Services:
@@ -91,6 +94,7 @@ class Services:
             emit,
             self.toolbox,
             self.outlet,
+            self.checks,
         )
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import saved
-from nodes.checking.scope import checks_of, is_own_voice
+from nodes.checking.scope import is_own_voice
 from nodes.closing import closed
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
@@ -172,4 +172,4 @@ def _is_complete(
 
 def _ended(services: Services, turn: Turn) -> Update:
     """Close the turn, unless its reply is checked first."""
-    return {"turn": turn} if checks_of(services.spec) else closed(services, turn)
+    return {"turn": turn} if services.checks else closed(services, turn)

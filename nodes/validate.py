@@ -15,7 +15,6 @@ from journeys import Validation
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.examination import Examination, Finding
 from nodes.checking.scope import (
-    checks_of,
     in_force,
     is_own_voice,
     place_of,
@@ -78,7 +77,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     """Return the turn with what may be said, and with the row of its check."""
     now = asyncio.get_running_loop().time
     begun, place = now(), place_of(turn)
-    checks = checks_of(services.spec)
+    checks = services.checks
     assert checks is not None, "a graph has this step only where something is checked"
     guidelines = in_force(services.spec, turn, place)
     until = begun + validation.timeout_seconds

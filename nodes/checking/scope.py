@@ -12,6 +12,7 @@ from cachetools import LRUCache, cached
 from journeys import JourneySpec, Texts, Validation
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.folding import as_read
+from nodes.matching.index import index_of
 from nodes.state import Guided, Turn
 
 Guidelines = tuple[GuidelineSpec, ...]
@@ -90,9 +91,8 @@ def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]
     They are those that hold in what ran in this turn. Where nobody could find out, they are the
     critical ones.
     """
-    declared = {guideline.id: guideline for guideline in spec.guidelines}
     if (holding := turn.get("guidelines")) is not None:
-        return [declared[one["id"]] for one in counting(turn, holding) if one["id"] in declared]
+        return index_of(spec.guidelines).named(one["id"] for one in counting(turn, holding))
     journey = spec.part_of(pathway).id
     return [
         guideline

@@ -168,6 +168,10 @@ class Index:
         """Return guidelines of this index in the order in which relations are resolved."""
         return sorted(held, key=lambda item: self._ranks[item.guideline.id])
 
+    def named(self, ids: Iterable[str]) -> list[GuidelineSpec]:
+        """Return the guidelines of these ids that there are, in the order given."""
+        return [self._guidelines[self._ranks[id_]] for id_ in ids if id_ in self._ranks]
+
     def _at(self, places: Collection[Place]) -> list[_Shelved]:
         keys: dict[_Shelf, None] = {(Scope.GLOBAL, None): None}
         for pathway, journey in places:
