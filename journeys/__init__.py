@@ -5,8 +5,9 @@ from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.concierge import Concierge, HandOver
-from journeys.config import JourneyConfig, Texts
+from journeys.config import JourneyConfig
 from journeys.context import MergeStrategy
+from journeys.effects import Effect
 from journeys.errors import (
     AgentNotRegisteredError,
     ConfigurationError,
@@ -25,6 +26,8 @@ from journeys.errors import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.escalation import Escalation
+from journeys.fields import Field, Form
 from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
@@ -42,9 +45,11 @@ from journeys.outcomes import (
     VersionInfo,
 )
 from journeys.pathway import Pathway
+from journeys.personality import Personality
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.signature import Signature
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.texts import Texts
 from journeys.tool import FromContext, Tool
 from journeys.transitions import (
     AlwaysTrigger,
@@ -54,6 +59,7 @@ from journeys.transitions import (
     Transition,
 )
 from journeys.validation import Validation
+from journeys.validators import Check, Length, Range, Regex
 
 __all__ = [
     "NEVER",
@@ -65,13 +71,18 @@ __all__ = [
     "AuditedTurn",
     "BaseTrigger",
     "Call",
+    "Check",
     "CheckEntry",
     "Concierge",
     "ConditionTrigger",
     "ConfigurationError",
     "ContextMergeError",
     "ContextSizeExceededError",
+    "Effect",
+    "Escalation",
+    "Field",
     "FieldVersion",
+    "Form",
     "FromContext",
     "Guideline",
     "GuidelineSpec",
@@ -88,6 +99,7 @@ __all__ = [
     "JourneyResponse",
     "JourneySession",
     "JourneySpec",
+    "Length",
     "Limits",
     "MaxPathwayDepthError",
     "MergeStrategy",
@@ -99,7 +111,10 @@ __all__ = [
     "PathwayNotFoundError",
     "PathwaySpec",
     "PatternPipeline",
+    "Personality",
     "Pipeline",
+    "Range",
+    "Regex",
     "ReturnToPrevious",
     "ReturnToSpecific",
     "Scope",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+POLICIES = ("return", "ask", "choose", "end")
+
 
 @dataclass(frozen=True, slots=True)
 class ReturnToPrevious:
@@ -14,12 +16,24 @@ class ReturnToPrevious:
     Attributes:
         preserve_context: False undoes at the return what the detour changed in the context.
         max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
+        policy: What is done with what it interrupted: "return" goes on with it, "ask" asks the user
+            first, "choose" lets the user choose among several, "end" gives all of it up.
+
+    Raises:
+        ValueError: The policy is unknown.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
 
     preserve_context: bool = True
     max_depth: int | None = None
+    policy: str = "return"
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise ValueError(
+                f"ReturnToPrevious: policy is {self.policy!r}; one of: {', '.join(POLICIES)}."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from journeys.errors import JourneyDefinitionError
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import numbered, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec, Scope
+from journeys.hashing import content_hash
 from journeys.part_faults import (
     Parts,
     freeform_faults,
@@ -32,15 +33,7 @@ from journeys.parts import (
     owned,
     pathways_of,
 )
-from journeys.spec import (
-    HAND_OVER,
-    JourneySpec,
-    PathwaySpec,
-    TransitionSpec,
-    content_hash,
-    frozen,
-    reachable,
-)
+from journeys.spec import HAND_OVER, JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
 from journeys.transition_reader import read_transitions
 from journeys.transitions import BaseTrigger, HandOver, Transition
 from journeys.trigger_faults import trigger_faults

@@ -8,41 +8,12 @@ from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean
 from journeys.store_url import checked_store, masked
+from journeys.texts import Texts
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
 _DEFAULT_STORE = "sqlite:///journeys.db"
 _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """What the runtime says in its own voice; each may be worded anew.
-
-    Attributes:
-        closing: Answer to a message after the journey has ended.
-        apology: Answer of a turn that failed under graceful recovery.
-        too_deep: Answer when a detour would exceed the depth limit.
-        empty: Answer to an empty message.
-        too_long: Answer to a message over the size limit.
-        refused: Answer of a turn that failed in a journey that refuses to go on then.
-        unsafe: Answer in place of a reply that breaks the rules, where the journey has no
-            `__safe_reply__` of its own.
-        unsure: Answer of a concierge to a message that starts none of its journeys.
-        which: Question of a concierge which of its journeys is meant; `{journeys}` stands for them.
-        cancelled: Answer when the user gives up a journey.
-    """
-
-    closing: str = "We are all done here. If you need anything else, just say so."
-    apology: str = "Sorry, something went wrong on our side. Nothing was lost; please try again."
-    too_deep: str = "Let us finish what we have open first; then we can get to that."
-    empty: str = "I did not catch anything. What would you like to say?"
-    too_long: str = "That is more than I can read at once. Could you put it more briefly?"
-    refused: str = "I cannot go on with this right now. Please try again later."
-    unsafe: str = "I am not able to answer that here. Is there anything else that I can do?"
-    unsure: str = "I am not sure that I can help with that. What would you like to do?"
-    which: str = "What can I help you with? {journeys}"
-    cancelled: str = "All right, we leave that. Is there anything else?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +55,11 @@ class JourneyConfig:
             "retry" (the agent is tried again first) or "fail_fast" (the error is raised).
         max_retries: Further tries of a failing agent under "retry".
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
+        region: Country, as an ISO 3166 code of two letters, by whose habits dates, numbers and
+            telephone numbers are read where they could be read in several ways.
+        timezone: IANA name of the time zone in which "today" and "at seven" are meant.
+        resume_after_seconds: After a pause of that long, a talk that collects begins with what is
+            known so far.
         session_ttl_seconds: A session without a message for that long expires; 30 days.
         keep_versions: Newest versions that can be rolled back to; at least 100.
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
@@ -119,6 +95,9 @@ class JourneyConfig:
     error_recovery: str = "graceful"
     max_retries: int = 3
     retry_backoff_seconds: float = 0.2
+    region: str = "US"
+    timezone: str = "UTC"
+    resume_after_seconds: float = 3_600.0
     session_ttl_seconds: float = 30 * DAY
     keep_versions: int = 100
     encryption_key: bytes | None = field(default=None, repr=False)
@@ -161,6 +140,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "max_context_size_bytes": (2, 2**30),
     "max_retries": (0, 100),
     "retry_backoff_seconds": (0.0, 3_600.0),
+    "resume_after_seconds": (0.001, 100 * 365 * DAY),
     "session_ttl_seconds": (0.001, 100 * 365 * DAY),
     "keep_versions": (100, 10**9),
     "database_pool_size": (1, 1_000),

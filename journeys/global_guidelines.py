@@ -9,7 +9,8 @@ from journeys.errors import JourneyDefinitionError
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import relation_faults
 from journeys.guidelines import GuidelineSpec
-from journeys.spec import JourneySpec, content_hash, frozen
+from journeys.hashing import content_hash
+from journeys.spec import JourneySpec, frozen
 
 _MARK = 12
 

@@ -9,6 +9,7 @@ from journeys import door
 from journeys.config import JourneyConfig
 from journeys.display import Drawing
 from journeys.errors import JourneyDefinitionError
+from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
 from journeys.outcomes import (
     AuditEntry,
@@ -21,6 +22,7 @@ from journeys.outcomes import (
     VersionInfo,
 )
 from journeys.pathway import Pathway
+from journeys.personality import Personality
 from journeys.reader import pathway_classes, read_journey
 from journeys.spec import JourneySpec
 from journeys.transitions import BaseTrigger, Transition
@@ -37,8 +39,11 @@ class Journey:
     first), `__transitions__`, `__version__` (default: a hash of the definition), `__sensitive__`
     (everything stored is encrypted), `__model__` (OpenAI model of its agents), and what controls
     the flow (docs/flow-control.md): `__guidelines__`, `__validation__`, `__safe_reply__`,
-    `__degrade__`, and among other journeys `__activation__` and `__shared__`. It is read once, into
-    a frozen `spec`.
+    `__degrade__`, and among other journeys `__activation__` and `__shared__`. How it collects and
+    repairs (docs/collecting.md) is said by `__escalation__`, `__personality__`, `__texts__` (texts
+    of the runtime worded anew: name -> text, or language -> name -> text), `__patterns__` (repair
+    pattern -> pathway) and `__migrations__` (pathway of an older version -> pathway). It is read
+    once, into a frozen `spec`.
     A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
     bases and plain mixins as well; `NamePath = None` takes an inherited one away.
 
@@ -94,6 +99,11 @@ class Journey:
     __model__: ClassVar[str | None] = None
     __activation__: ClassVar[Sequence[BaseTrigger | str]] = ()
     __shared__: ClassVar[Sequence[str]] = ()
+    __escalation__: ClassVar[Escalation | None] = None
+    __personality__: ClassVar[Personality | None] = None
+    __texts__: ClassVar[Mapping[str, Any]] = {}
+    __patterns__: ClassVar[Mapping[str, str]] = {}
+    __migrations__: ClassVar[Mapping[str, str]] = {}
     spec: ClassVar[JourneySpec]
     manager: PathwayManager
 

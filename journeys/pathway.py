@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call
 from journeys.context import MergeStrategy
+from journeys.effects import Effect
+from journeys.fields import Field, Form
 from journeys.guidelines import Guideline
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.signature import Signature
@@ -25,6 +27,13 @@ class Pathway:
         __action__: What its agents are to do here, in words; models are told it as instructions.
         __calls__: Tools that are called before the agents work, each a `Call` or a name; the agents
             are given the results as `tool_results`.
+        __title__: What users are told it is called, such as "the transfer"; default: its id.
+        __fields__: What it collects before its agents work: a list of `Field`, or a `Form`. It asks
+            for them by itself, also in the turn in which another pathway leads here.
+        __effects__: What is done once, when its fields are collected and confirmed: each an
+            `Effect`, or the name of a tool.
+        __interruptible__: False: until it is complete, detours wait, and start then. Names of
+            fields: it may be interrupted while it asks for those alone.
         __guidelines__: Rules of behaviour that hold in this pathway alone.
         __tools__: Names of the tools that model agents may use here. None: all that they bring, but
             for those that a guideline gives them only when it holds.
@@ -52,6 +61,10 @@ class Pathway:
     __agents__: ClassVar[Sequence[str]] = ()
     __action__: ClassVar[str] = ""
     __calls__: ClassVar[Sequence[Call | str]] = ()
+    __title__: ClassVar[str] = ""
+    __fields__: ClassVar[Sequence[Field] | Form] = ()
+    __effects__: ClassVar[Sequence[Effect | str]] = ()
+    __interruptible__: ClassVar[bool | Sequence[str]] = True
     __guidelines__: ClassVar[Sequence[Guideline]] = ()
     __tools__: ClassVar[Sequence[str] | None] = None
     __pipeline__: ClassVar[str | PatternPipeline] = "sequential"

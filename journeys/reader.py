@@ -10,17 +10,25 @@ from typing import Any
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.bodies import bodies, unknown
 from journeys.checks import judge_fault, reference_faults
+from journeys.collecting_reader import (
+    COLLECTING_ATTRIBUTES,
+    read_collecting,
+    read_effects,
+    read_form,
+    read_interruptible,
+)
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
 from journeys.guideline_reader import read_guidelines
 from journeys.guidelines import GuidelineSpec
+from journeys.hashing import content_hash
 from journeys.io_fields import SignatureSpec
 from journeys.joining import joined
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.signature import Signature, docstring
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, content_hash, frozen
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 from journeys.transition_reader import read_transitions
 
 JOURNEY_ATTRIBUTES = (
@@ -29,6 +37,7 @@ JOURNEY_ATTRIBUTES = (
     "__version__",
     "__sensitive__",
     *FLOW_ATTRIBUTES,
+    *COLLECTING_ATTRIBUTES,
 )
 _SUFFIXES = ("Path", "Pathway")
 
@@ -75,6 +84,7 @@ def read_journey(cls: type, root: type) -> JourneySpec:
     entry = _entry(cls)
     faults += reference_faults(cls.__name__, entry, pathways, transitions)
     flow = read_flow(cls, journey_id(cls.__name__), guidelines, faults)
+    flow |= read_collecting(cls.__name__, cls, pathways, faults)
     if faults:
         raise JourneyDefinitionError(faults)
     return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions, flow)
@@ -170,6 +180,7 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
     named = (id_,) if unnamed else reader.names("__agents__")
     declared = (klass.__pipeline__, klass.__pipeline_config__)
     pipeline = read_pipeline(declared, id_, where, named, faults)
+    form = read_form(where, klass.__fields__, faults)
     return PathwaySpec(
         id=id_,
         where=where,
@@ -182,10 +193,14 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
         next=reader.typed("__next__", str, None),
         returns=reader.returns(),
         complete_when=reader.complete_when(),
-        runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False),
+        runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False) or form is not None,
         timeout=reader.timeout(),
         action=reader.typed("__action__", str, ""),
         calls=read_calls(where, klass.__calls__, faults),
+        title=reader.typed("__title__", str, "") or id_.replace("_", " "),
+        form=form,
+        effects=read_effects(where, klass.__effects__, faults),
+        interruptible=read_interruptible(where, klass.__interruptible__, form, faults),
     )
 
 

@@ -45,10 +45,11 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Give a field its value."""
+    """Give a field its value, in the words in which it was said."""
 
     field: str
     value: str
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Correct:
 
     field: str
     value: str
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,14 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Say no to what was asked."""
+    """Say no to what was asked; with an option, to that one of several alone."""
+
+    option: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Take one of the options offered."""
+    """Take one of the options offered, by its id."""
 
     option: str
 
@@ -107,17 +111,28 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Ask what a question is for."""
+    """Ask what a question is for; without a field, the one that was asked last."""
+
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OffTopic:
-    """Speak of something else."""
+    """Speak of something else; unsupported: ask for what nothing here can do."""
+
+    unsupported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Human:
-    """Ask for a person."""
+    """Ask for a person; `reason` is asked, or sentiment where a model found that."""
+
+    reason: str = "asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Say nothing that could be understood, such as "??"."""
 
 
 Command = (
@@ -136,4 +151,5 @@ Command = (
     | Explain
     | OffTopic
     | Human
+    | Noise
 )

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import Agent, JourneyConfig, JourneySpec, Validation
+from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
+from nodes.effects import Effects
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -38,6 +39,8 @@ class Services:
         outlet: What the turn's words pass where they are heard before they are checked; without
             it, they wait for that.
         checks: What holds for every reply; None where nobody checks them.
+        texts: What the runtime says itself, in the journey's language and words.
+        effects: Keeps what was done once; None where a run has no session.
     """
 
     spec: JourneySpec
@@ -52,6 +55,8 @@ class Services:
     toolbox: Toolbox | None = None
     outlet: Outlet | None = None
     checks: Validation | None = None
+    texts: Texts = field(default_factory=Texts)
+    effects: Effects | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -95,6 +100,8 @@ class Services:
             self.toolbox,
             self.outlet,
             self.checks,
+            self.texts,
+            self.effects,
         )
 
     @property

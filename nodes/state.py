@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from nodes.context import Op, apply_ops
 from nodes.messages import Message, add_messages
+from nodes.talk import Attempted, FieldAttempt, Talk, add_attempts
 
 PARTING = "\n\n"
 """What stands between the replies of one turn."""
@@ -48,7 +49,8 @@ class Pending(TypedDict):
 class Position(TypedDict):
     """Where a session stands; `pending` is what its last turn asked the user about.
 
-    `activated_at` is since when the present journey of a concierge has been active.
+    `activated_at` is since when the present journey of a concierge has been active. `talk` is there
+    where fields are collected or a person can be called.
     """
 
     journey: str
@@ -61,6 +63,7 @@ class Position(TypedDict):
     failures: int
     pending: NotRequired[list[Pending]]
     activated_at: NotRequired[str]
+    talk: NotRequired[Talk]
 
 
 class Completed(TypedDict):
@@ -106,6 +109,7 @@ class Turn(TypedDict):
     user was asked about before, and agents may do now. `guidelines` are those that hold, the first
     to count first, and `checks` how the reply was checked. `near` are the journeys of a concierge
     that a model held likely, but not likely enough, and `completed` is the one that ended.
+    `attempts` are those at fields, in order; rows of the store are written from them.
     """
 
     number: int
@@ -131,6 +135,7 @@ class Turn(TypedDict):
     checks: NotRequired[list[Check]]
     near: NotRequired[list[str]]
     completed: NotRequired[Completed]
+    attempts: NotRequired[list[Attempted]]
 
 
 class Guided(TypedDict):
@@ -228,6 +233,7 @@ class SessionState(TypedDict):
 
     messages: Annotated[list[Message], add_messages]
     context: Annotated[dict[str, Any], apply_ops]
+    fields: Annotated[dict[str, list[FieldAttempt]], add_attempts]
     position: Position
     turn: Turn
 
@@ -237,6 +243,8 @@ class PathwayState(TypedDict):
 
     messages: list[Message]
     context: dict[str, Any]
+    fields: dict[str, list[FieldAttempt]]
+    position: Position
     turn: Turn
     results: Annotated[list[Output], add_results]
     progress: Annotated[dict[str, Any], add_notes]

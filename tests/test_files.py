@@ -14,7 +14,7 @@ import pytest
 import graphs.manager  # noqa: F401
 from journeys import Journey, JourneyConfig, JourneyDefinitionError, Signature, load_journey
 from journeys.files import document_kind, read_journey_text
-from journeys.spec import content_hash
+from journeys.hashing import content_hash
 from nodes.llm.scripted import ScriptedModel
 from tests import claim_desk
 from tests.claim_desk import AGENTS, ESTIMATE, TOOLS, YAML, ClaimDesk

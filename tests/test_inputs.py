@@ -22,7 +22,7 @@ from journeys import (
     MergeStrategy,
     Pathway,
 )
-from journeys.config import Texts
+from journeys.texts import Texts
 from tests.post_office import AGENTS, Parcel, echo, opened
 
 Talk = Callable[..., Any]

@@ -39,7 +39,7 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from journeys.config import Texts
+from journeys.texts import Texts
 from tests import reference_model as model
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))

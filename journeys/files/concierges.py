@@ -14,7 +14,8 @@ from journeys.files.reading import journey_of, read_document, validation_in
 from journeys.files.rules import check_tools, guidelines_of, trigger_of
 from journeys.guideline_reader import taken_ids
 from journeys.guidelines import GuidelineSpec
-from journeys.spec import JourneySpec, content_hash
+from journeys.hashing import content_hash
+from journeys.spec import JourneySpec
 from journeys.transitions import HandOver, IntentTrigger
 
 Beside = Callable[[str], str]

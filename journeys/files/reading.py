@@ -26,8 +26,9 @@ from journeys.files.states import pathway_of, tools_of
 from journeys.files.yaml_text import yaml_events
 from journeys.flow_reader import validation_of
 from journeys.guidelines import GuidelineSpec
+from journeys.hashing import content_hash
 from journeys.joining import joined
-from journeys.spec import JourneySpec, content_hash
+from journeys.spec import JourneySpec
 from journeys.validation import Validation
 
 MOST_BYTES = 256 * 1024

@@ -1,0 +1,187 @@
+"""What a body declares of collecting: forms, effects, where a pathway may be interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from journeys.effects import Effect
+from journeys.errors import did_you_mean, shown
+from journeys.escalation import Escalation
+from journeys.fields import Field, Form
+from journeys.personality import LANGUAGES, Personality
+from journeys.spec import PathwaySpec
+from journeys.texts import Texts
+
+COLLECTING_ATTRIBUTES = (
+    "__escalation__",
+    "__personality__",
+    "__texts__",
+    "__patterns__",
+    "__migrations__",
+)
+PATTERNS = (
+    "continue",
+    "cancel",
+    "clarify",
+    "off_topic",
+    "unsupported",
+    "explain",
+    "repeat",
+    "wait",
+    "noise",
+    "invalid",
+    "blocked",
+    "resume",
+    "human",
+)
+"""Repair patterns, each of which a journey may give a pathway of its own."""
+
+
+def read_form(where: str, declared: Any, faults: list[str]) -> Form | None:
+    """Read the fields of a pathway; None where it has none."""
+    if isinstance(declared, Form):
+        form = declared
+    elif isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(f"{where}: __fields__ is {shown(declared)}; write a list of Field(...).")
+        return None
+    elif wrong := [item for item in declared if not isinstance(item, Field)]:
+        faults.append(f"{where}: __fields__ holds {shown(wrong[0])}; write Field(...).")
+        return None
+    else:
+        names = [field.name for field in declared]
+        if twice := [name for name in names if names.count(name) > 1]:
+            faults.append(f"{where}: __fields__ declares '{twice[0]}' twice.")
+            return None
+        form = Form(declared)
+    if not form.fields:
+        return None
+    faults += _dependency_faults(where, form)
+    return form
+
+
+def _dependency_faults(where: str, form: Form) -> Iterator[str]:
+    for field in form.fields:
+        for name in field.depends_on:
+            if name == field.name or name not in form:
+                known = [other.name for other in form.fields if other is not field]
+                hint = did_you_mean(name, known)
+                yield f"{where}: field '{field.name}' depends on '{name}', no other field.{hint}"
+
+
+def read_effects(where: str, declared: Any, faults: list[str]) -> tuple[Effect, ...]:
+    """Read the effects of a pathway: each an `Effect`, or the name of a tool."""
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(f"{where}: __effects__ must be a list of Effect(...) or names of tools.")
+        return ()
+    effects: list[Effect] = []
+    for item in declared:
+        if not isinstance(item, (str, Effect)) or not item:
+            faults.append(f"{where}: __effects__ holds {shown(item)}; write Effect(...).")
+            continue
+        effects.append(Effect(item) if isinstance(item, str) else item)
+    names = [effect.tool for effect in effects]
+    if twice := [name for name in names if names.count(name) > 1]:
+        faults.append(f"{where}: __effects__ names the tool '{twice[0]}' twice.")
+    return tuple(effects)
+
+
+def read_interruptible(
+    where: str, declared: Any, form: Form | None, faults: list[str]
+) -> bool | tuple[str, ...]:
+    """Read where a pathway may be interrupted: always, never, or while asking for some fields."""
+    if isinstance(declared, bool):
+        return declared
+    listed = isinstance(declared, Sequence) and not isinstance(declared, str)
+    known = [field.name for field in form.fields] if form else []
+    if not listed or not all(name in known for name in declared):
+        faults.append(
+            f"{where}: __interruptible__ is {shown(declared)}; it must be True, False, or names of "
+            f"its fields: {', '.join(known) or 'it has none'}."
+        )
+        return True
+    return tuple(declared)
+
+
+def read_collecting(
+    owner: str, cls: Any, pathways: Mapping[str, PathwaySpec], faults: list[str]
+) -> dict[str, Any]:
+    """Return what a journey says of collecting, by the names of the spec; note every fault."""
+    for name, kind in (("__escalation__", Escalation), ("__personality__", Personality)):
+        value = getattr(cls, name)
+        if value is not None and not isinstance(value, kind):
+            faults.append(f"{owner}: {name} is {shown(value)}; it must be {kind.__name__}(...).")
+    faults += _field_faults(owner, pathways)
+    faults += _effect_faults(pathways)
+    texts = read_texts(owner, cls.__texts__, faults)
+    known = {"__patterns__": PATTERNS, "__migrations__": None}
+    for name, keys in known.items():
+        faults += _mapping_faults(owner, name, getattr(cls, name), keys, pathways)
+    return {
+        "escalation": cls.__escalation__,
+        "personality": cls.__personality__ or Personality(),
+        "texts": texts,
+        "patterns": dict(cls.__patterns__),
+        "migrations": dict(cls.__migrations__),
+    }
+
+
+def read_texts(owner: str, declared: Any, faults: list[str]) -> dict[str, dict[str, str]]:
+    """Read the texts that a journey words anew: name -> text, or language -> name -> text."""
+    if not isinstance(declared, Mapping):
+        faults.append(f"{owner}: __texts__ is {shown(declared)}; write name -> text.")
+        return {}
+    read: dict[str, dict[str, str]] = {}
+    for key, value in declared.items():
+        by_language = key in LANGUAGES and isinstance(value, Mapping)
+        for name, text in (value if by_language else {key: value}).items():
+            if name not in Texts.__dataclass_fields__:
+                hint = did_you_mean(str(name), tuple(Texts.__dataclass_fields__))
+                faults.append(f"{owner}: __texts__ names '{name}', which nothing says.{hint}")
+            elif not isinstance(text, str) or not text.strip():
+                faults.append(f"{owner}: __texts__['{name}'] is {shown(text)}; it must be text.")
+            else:
+                read.setdefault(key if by_language else "", {})[name] = text
+    return read
+
+
+def _field_faults(owner: str, pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+    first: dict[str, tuple[str, Field]] = {}
+    for pathway in pathways.values():
+        for field in pathway.form.fields if pathway.form else ():
+            at, same = first.setdefault(field.name, (pathway.id, field))
+            if (field.type, field.items) != (same.type, same.items):
+                yield (
+                    f"{owner}: the field '{field.name}' is {same.type} in '{at}' and {field.type} "
+                    f"in '{pathway.id}'. Fields of one name are one field: rename one of them."
+                )
+
+
+def _effect_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+    for pathway in pathways.values():
+        for effect in pathway.effects:
+            if effect.change and effect.change not in pathways:
+                hint = did_you_mean(effect.change, tuple(pathways))
+                yield (
+                    f"{pathway.where}: the effect '{effect.tool}' is changed in '{effect.change}', "
+                    f"which is no pathway.{hint}"
+                )
+
+
+def _mapping_faults(
+    owner: str,
+    name: str,
+    declared: Any,
+    keys: Sequence[str] | None,
+    pathways: Mapping[str, PathwaySpec],
+) -> Iterator[str]:
+    if not isinstance(declared, Mapping):
+        yield f"{owner}: {name} is {shown(declared)}; write a dict that leads to pathways."
+        return
+    for key, target in declared.items():
+        if keys is not None and key not in keys:
+            hint = did_you_mean(str(key), keys)
+            yield f"{owner}: {name} names '{key}'.{hint} One of: {', '.join(keys)}."
+        if target not in pathways:
+            hint = did_you_mean(str(target), tuple(pathways))
+            yield f"{owner}: {name}['{key}'] leads to '{target}', which is no pathway.{hint}"

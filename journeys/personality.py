@@ -1,0 +1,53 @@
+"""How an assistant speaks: its tone, its language, and what it says first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from journeys.errors import ConfigurationError, did_you_mean, shown
+
+FORMALITIES = ("formal", "neutral", "casual")
+LANGUAGES = ("en", "de")
+"""Languages that the runtime's own texts are shipped in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Personality:
+    """How the assistant of a journey speaks, with a model and without.
+
+    Attributes:
+        name: What it calls itself.
+        tone: How it sounds, in words for a model ("friendly", "brief and calm").
+        formality: "formal", "neutral" or "casual".
+        emojis: Whether it uses them.
+        language: The language of the runtime's own texts, as a code of two letters.
+        greeting: What it says when the session starts; empty: nothing.
+
+    Raises:
+        ConfigurationError: A value is unknown.
+
+    Source: collecting agent, config models.
+    """
+
+    name: str = ""
+    tone: str = ""
+    formality: str = "neutral"
+    emojis: bool = False
+    language: str = "en"
+    greeting: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("name", "tone", "greeting"):
+            if not isinstance(getattr(self, name), str):
+                raise ConfigurationError(
+                    f"Personality: {name} is {shown(getattr(self, name))}; it must be text."
+                )
+        for name, known in (("formality", FORMALITIES), ("language", LANGUAGES)):
+            value = getattr(self, name)
+            if value not in known:
+                hint = did_you_mean(str(value), known)
+                raise ConfigurationError(
+                    f"Personality: {name} is {shown(value)}.{hint} One of: {', '.join(known)}."
+                )
+        if not isinstance(self.emojis, bool):
+            raise ConfigurationError("Personality: emojis must be True or False.")

@@ -1,0 +1,150 @@
+"""The texts that the runtime itself says: one catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the runtime says in its own voice; each may be worded anew.
+
+    Attributes:
+        closing: Answer to a message after the journey has ended.
+        apology: Answer of a turn that failed under graceful recovery.
+        too_deep: Answer when a detour would exceed the depth limit.
+        empty: Answer to an empty message.
+        too_long: Answer to a message over the size limit.
+        refused: Answer of a turn that failed in a journey that refuses to go on then.
+        unsafe: Answer in place of a reply that breaks the rules, where the journey has no
+            `__safe_reply__` of its own.
+        unsure: Answer of a concierge to a message that starts none of its journeys.
+        which: Question of a concierge which of its journeys is meant; `{journeys}` stands for them.
+        cancelled: Answer when the user gives up a journey.
+        ask: Question for a field that has none of its own; `{field}` is what it is called.
+        ask_choice: What follows a question whose answer is one of `{choices}`.
+        not_text, not_integer, not_number, not_boolean, not_date, not_time, not_datetime, not_money,
+            not_email, not_phone, not_name, not_address, not_enum, not_list: Why a value of that
+            type is not taken; `not_enum` names the `{choices}`.
+        out_of_range: ... is not from `{least}` to `{most}`. too_low, too_high: only one is bound.
+        too_short, too_few, too_many_characters, too_many_items: `{least}` or `{most}` of them.
+        not_matching: A pattern does not match. refused_value: a function refused it.
+        hint: What follows the second refusal; `{hint}` says what is taken.
+        exhausted: After the last try; `{field}`.
+        summary: Asks whether all is right; `{fields}` are lines of what was said.
+        summary_wrong: Asks what is wrong with it.
+        corrected: A value was changed: `{field}`, `{value}`.
+        confirm_correction: Asks whether to change `{field}` to `{value}`.
+        kept: A change was called off; `{field}` stays `{value}`.
+        emptied: `{field}` has no value any more.
+        no_longer_valid: `{field}` was checked again; `{reason}`.
+        skipped: An optional question is left open.
+        required: `{field}` is needed; `{description}`.
+        explain: Why something is asked: `{description}`. explain_plain: nothing says why.
+        wait: Answer to "one moment".
+        noise: Answer to what says nothing. off_topic: to what leads off. off_topic_again: to the
+            third such message in a row. unsupported: to what nothing here does; `{tasks}` are done.
+        clarify, clarify_again: Which of `{options}` is meant.
+        offer_human: Asks whether to bring in a person. human_called: one is called.
+            no_human: there is none to call. human_declined: the user goes on without.
+        unclaimed: Nobody took the conversation yet; asks whether to go on here.
+        released: The assistant has the conversation again.
+        returning: Goes back to `{task}`. ask_return: asks whether to. which_paused: which of
+            `{options}` to go on with. left: `{task}` is given up.
+        more: Asks whether there is anything else.
+        cancelled_all: All tasks are given up.
+        blocked: Something else comes right after this.
+        restart: `{task}` is begun already; asks whether to go on with it or begin anew.
+        go_on, begin_anew: The two answers to that, as options.
+        after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
+        change_it, ask_person, leave_it: The answers to that, as options.
+        effect_failed: What was to be done did not work. effect_unsure: nobody knows.
+        resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
+        summary_line: One line of what was said: `{field}`, `{value}`.
+        yes, no: The words for a boolean.
+        hidden: Stands for a sensitive value.
+    """
+
+    closing: str = "We are all done here. If you need anything else, just say so."
+    apology: str = "Sorry, something went wrong on our side. Nothing was lost; please try again."
+    too_deep: str = "Let us finish what we have open first; then we can get to that."
+    empty: str = "I did not catch anything. What would you like to say?"
+    too_long: str = "That is more than I can read at once. Could you put it more briefly?"
+    refused: str = "I cannot go on with this right now. Please try again later."
+    unsafe: str = "I am not able to answer that here. Is there anything else that I can do?"
+    unsure: str = "I am not sure that I can help with that. What would you like to do?"
+    which: str = "What can I help you with? {journeys}"
+    cancelled: str = "All right, we leave that. Is there anything else?"
+    ask: str = "What is the {field}?"
+    ask_choice: str = "{question} ({choices})"
+    not_text: str = "I did not catch that."
+    not_integer: str = "That is not a whole number."
+    not_number: str = "That is not a number."
+    not_boolean: str = "Please say yes or no."
+    not_date: str = "That is not a date I can read."
+    not_time: str = "That is not a time I can read."
+    not_datetime: str = "That is not a date and time I can read."
+    not_money: str = "That is not an amount of money I can read."
+    not_email: str = "That is not an e-mail address."
+    not_phone: str = "That is not a telephone number."
+    not_name: str = "That does not look like a name."
+    not_address: str = "That does not look like an address."
+    not_enum: str = "Please choose one of: {choices}."
+    not_list: str = "I did not catch what is on the list."
+    out_of_range: str = "It must be from {least} to {most}."
+    too_low: str = "It must be at least {least}."
+    too_high: str = "It must be at most {most}."
+    too_short: str = "It must have at least {least} characters."
+    too_few: str = "I need at least {least} of them."
+    too_many_characters: str = "It must have at most {most} characters."
+    too_many_items: str = "I can take at most {most} of them."
+    not_matching: str = "That is not in the form I need."
+    refused_value: str = "I cannot take that."
+    hint: str = "What I can take: {hint}."
+    exhausted: str = "We do not seem to get any further with the {field}."
+    summary: str = "Let me read that back:\n{fields}\nIs that right?"
+    summary_wrong: str = "What should be different?"
+    corrected: str = "All right: {field} is {value} now."
+    confirm_correction: str = "Shall I change {field} to {value}?"
+    kept: str = "All right, {field} stays {value}."
+    emptied: str = "All right, I have taken {field} back."
+    no_longer_valid: str = "With that, {field} does not hold any more: {reason}"
+    skipped: str = "That is fine, we leave it open."
+    required: str = "I cannot go on without the {field}. {description}"
+    explain: str = "{description}"
+    explain_plain: str = "I need the {field} to go on with this."
+    wait: str = "Take your time."
+    noise: str = "I did not understand that."
+    off_topic: str = "Let us come back to where we were."
+    off_topic_again: str = "I can only help with what we are here for: {tasks}."
+    unsupported: str = "I cannot do that. What I can help with: {tasks}."
+    clarify: str = "Which one do you mean?\n{options}"
+    clarify_again: str = "I am still not sure. Please choose one:\n{options}"
+    offer_human: str = "Would you like to speak to a person?"
+    human_called: str = "I am handing you over to a person, who will read what was said so far."
+    no_human: str = "There is no person here whom I could call."
+    human_declined: str = "All right, let us try again."
+    unclaimed: str = "Nobody is free yet. Shall we two go on meanwhile?"
+    released: str = "I am back with you."
+    returning: str = "Back to {task}."
+    ask_return: str = "Shall we go on with {task}?"
+    which_paused: str = "What shall we go on with?\n{options}"
+    left: str = "All right, we leave {task}."
+    more: str = "Is there anything else?"
+    cancelled_all: str = "All right, we leave everything."
+    blocked: str = "We get to that right after this."
+    restart: str = "We have begun with {task} already.\n{options}"
+    go_on: str = "go on with it"
+    begin_anew: str = "begin anew"
+    after_effect: str = "{task} is done already, with {field} {value}.\n{options}"
+    change_it: str = "change it"
+    ask_person: str = "speak to a person"
+    leave_it: str = "leave it as it is"
+    effect_failed: str = "That did not work: {reason} Nothing was done; shall I try again?"
+    effect_unsure: str = "I could not find out whether that worked, so I will not do it twice."
+    resumed: str = "Welcome back. So far I know:\n{fields}"
+    expired: str = "Some time has passed, so I have to ask for the {field} again."
+    summary_line: str = "- {field}: {value}"
+    yes: str = "yes"
+    no: str = "no"
+    hidden: str = "(kept to myself)"

@@ -1,0 +1,37 @@
+"""When and where something was said, which decides what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """When and where a user speaks.
+
+    Attributes:
+        at: The moment, in the time zone of the journey.
+        region: ISO 3166 country by whose habits ambiguous dates, numbers and phones are read.
+        language: Language of the runtime's texts, two letters.
+    """
+
+    at: datetime
+    region: str = "US"
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Exception):
+    """What was said is no value of its type, or not one that is taken.
+
+    Attributes:
+        text: Name of the catalogue's text that says why; empty: `sentence` says it.
+        sentence: What the user is told, in the author's words.
+        values: What stands for the placeholders of the text.
+    """
+
+    text: str = ""
+    sentence: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
