@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from journeys import door
 from journeys.config import JourneyConfig
@@ -11,28 +11,17 @@ from journeys.display import Drawing
 from journeys.errors import JourneyDefinitionError
 from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
-from journeys.outcomes import (
-    AuditEntry,
-    CheckEntry,
-    FieldVersion,
-    JourneyEvent,
-    JourneyResponse,
-    JourneySession,
-    TranscriptEntry,
-    VersionInfo,
-)
+from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession
 from journeys.pathway import Pathway
 from journeys.personality import Personality
 from journeys.reader import pathway_classes, read_journey
+from journeys.running import RunningSession
 from journeys.spec import JourneySpec
 from journeys.transitions import BaseTrigger, Transition
 from journeys.validation import Validation
 
-if TYPE_CHECKING:
-    from graphs.manager import PathwayManager
 
-
-class Journey:
+class Journey(RunningSession):
     """A whole conversation with a goal; declare one by subclassing.
 
     The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
@@ -105,7 +94,6 @@ class Journey:
     __patterns__: ClassVar[Mapping[str, str]] = {}
     __migrations__: ClassVar[Mapping[str, str]] = {}
     spec: ClassVar[JourneySpec]
-    manager: PathwayManager
 
     def __init_subclass__(cls, *, spec: JourneySpec | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -220,11 +208,6 @@ class Journey:
         return Drawing(cls.spec, session.current_pathway_id, session.pathway_stack)
 
     @property
-    def session_id(self) -> str:
-        """Id of the session that is talked to."""
-        return self.manager.session_id
-
-    @property
     def pathways(self) -> dict[str, type[Pathway]]:
         """The pathway classes by id, in order; a copy."""
         return pathway_classes(type(self), Journey)
@@ -255,37 +238,9 @@ class Journey:
         """Run one turn and yield its events; see `PathwayManager.stream_message`."""
         return self.manager.stream_message(message)
 
-    async def get_session_state(self) -> JourneySession | None:
-        """Return where the session stands; None before it is started."""
-        return await self.manager.get_session_state()
-
-    async def snapshot(self) -> dict[str, Any]:
-        """Return a copy of the context."""
-        return await self.manager.snapshot()
-
-    async def versions(self) -> list[VersionInfo]:
-        """Return every version of the session, oldest first."""
-        return await self.manager.versions()
-
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one."""
         return await self.manager.rollback(version)
-
-    async def context_history(self, name: str) -> list[FieldVersion]:
-        """Return every value that a context name has had, oldest first."""
-        return await self.manager.context_history(name)
-
-    async def audit(self) -> list[AuditEntry]:
-        """Return the audit of the session, oldest first."""
-        return await self.manager.audit()
-
-    async def checks(self) -> list[CheckEntry]:
-        """Return how replies of the session were checked, oldest first."""
-        return await self.manager.checks()
-
-    async def transcript(self) -> list[TranscriptEntry]:
-        """Return all that was said, oldest first."""
-        return await self.manager.transcript()
 
     async def list(self) -> list[str]:
         """Return the ids of this journey's sessions in the store, newest activity first."""

@@ -1,0 +1,56 @@
+"""What can be asked of a session while it runs, and of its past."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from journeys.outcomes import (
+    AuditEntry,
+    CheckEntry,
+    FieldVersion,
+    JourneySession,
+    TranscriptEntry,
+    VersionInfo,
+)
+
+if TYPE_CHECKING:
+    from graphs.manager import PathwayManager
+
+
+class RunningSession:
+    """Reads the session that a manager runs; a journey is one."""
+
+    manager: PathwayManager
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session that is talked to."""
+        return self.manager.session_id
+
+    async def get_session_state(self) -> JourneySession | None:
+        """Return where the session stands; None before it is started."""
+        return await self.manager.get_session_state()
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the context."""
+        return await self.manager.snapshot()
+
+    async def versions(self) -> list[VersionInfo]:
+        """Return every version of the session, oldest first."""
+        return await self.manager.versions()
+
+    async def context_history(self, name: str) -> list[FieldVersion]:
+        """Return every value that a context name has had, oldest first."""
+        return await self.manager.context_history(name)
+
+    async def audit(self) -> list[AuditEntry]:
+        """Return the audit of the session, oldest first."""
+        return await self.manager.audit()
+
+    async def checks(self) -> list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        return await self.manager.checks()
+
+    async def transcript(self) -> list[TranscriptEntry]:
+        """Return all that was said, oldest first."""
+        return await self.manager.transcript()
