@@ -58,7 +58,8 @@ class Texts:
         go_on, begin_anew: The two answers to that, as options.
         after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
         change_it, ask_person, leave_it: The answers to that, as options.
-        effect_failed: What was to be done did not work. effect_unsure: nobody knows.
+        effect_failed: What was to be done did not work, for a `{reason}`. retry: asks whether to
+            try again. effect_unsure: nobody knows.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
         summary_line: One line of what was said: `{field}`, `{value}`.
         yes, no: The words for a boolean.
@@ -140,7 +141,8 @@ class Texts:
     change_it: str = "change it"
     ask_person: str = "speak to a person"
     leave_it: str = "leave it as it is"
-    effect_failed: str = "That did not work: {reason} Nothing was done; shall I try again?"
+    effect_failed: str = "That did not work: {reason} Nothing was done."
+    retry: str = "Shall I try again?"
     effect_unsure: str = "I could not find out whether that worked, so I will not do it twice."
     resumed: str = "Welcome back. So far I know:\n{fields}"
     expired: str = "Some time has passed, so I have to ask for the {field} again."

@@ -69,6 +69,7 @@ class Talk(TypedDict, total=False):
         asked: What the user was asked last.
         corrections: Values that wait for a yes: field -> attempt.
         confirmed: Ids of pathways whose summary the user said yes to.
+        finished: Ids of pathways whose form was completed; entered anew, they begin anew.
         skipped: Names of optional fields that the user left open.
         refused: Name of a required field -> how often the user would not give it.
         retries: Name of a field -> values not taken since the last one that was.
@@ -85,6 +86,7 @@ class Talk(TypedDict, total=False):
     asked: Asked | None
     corrections: dict[str, FieldAttempt]
     confirmed: list[str]
+    finished: list[str]
     skipped: list[str]
     refused: dict[str, int]
     retries: dict[str, int]

@@ -1,0 +1,193 @@
+"""The course that a turn takes while it is decided: what is said, kept, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeys import Field, JourneySpec, PathwaySpec
+from journeys.behaviors import ReturnToSpecific
+from nodes.context import Op, apply_ops
+from nodes.forms.attempts import attempt, by_field
+from nodes.forms.sheet import Sheet, current_value, owners, talk_of
+from nodes.moves import Entered, Standing, note
+from nodes.services import Services
+from nodes.speech import worded
+from nodes.state import Fired, Judged, Position, SessionState, Turn
+from nodes.talk import Asked, Attempted, FieldAttempt, Option, Talk, add_attempts
+from nodes.values import Setting, shown
+
+
+@dataclass(slots=True)
+class Course:
+    """A turn that is being decided; what it is given is never changed, only what is its own.
+
+    Attributes:
+        services: What the turn works with.
+        turn: Its record.
+        setting: When and where the user speaks.
+        position: Where the session stands, as far as that is decided.
+        context: The context, likewise.
+        fields: All attempts at fields that the state keeps, with those of this turn.
+        talk: What the session remembers of its talk.
+        words: What the runtime says before anything runs.
+        attempts: The attempts of this turn.
+        ops: What changes in the context.
+        audit: What happened.
+        flags: What the turn is marked with.
+        run: The pathway that runs; None: nothing does.
+        entered: How it is come to.
+        transition: What fired.
+        aside: The pathway that answers in place of a text, where the journey has one for that.
+        refused_depth: The depth that was asked for, and the limit that it is over.
+        changing: Name of the field that the user chose to change after an effect.
+        judged: What a model was surest of, where nothing moved.
+        near: The journeys of a concierge that it held likely then.
+        settled: Whether what runs is decided.
+    """
+
+    services: Services
+    turn: Turn
+    setting: Setting
+    position: Position
+    context: Mapping[str, Any]
+    fields: dict[str, list[FieldAttempt]]
+    talk: Talk
+    question: str = ""
+    words: list[str] = field(default_factory=list)
+    attempts: list[Attempted] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    run: str | None = None
+    entered: Entered = "stay"
+    transition: Fired | None = None
+    aside: str | None = None
+    refused_depth: tuple[int, int] | None = None
+    changing: str = ""
+    judged: Judged | None = None
+    near: tuple[str, ...] = ()
+    settled: bool = False
+
+    @property
+    def spec(self) -> JourneySpec:
+        """The journey."""
+        return self.services.spec
+
+    @property
+    def standing(self) -> Standing:
+        """Where the session stands now, as moves see it."""
+        return Standing(self.position, self.context, self.question, self.turn["number"])
+
+    @property
+    def here(self) -> PathwaySpec:
+        """The pathway that the talk is about: where the session stands, or where it returns to."""
+        return self.spec.pathways[talked_about(self.spec, self.position)]
+
+    def sheet(self, pathway: PathwaySpec | None = None) -> Sheet:
+        """Return the form of a pathway as it stands; default: of the one that is talked about."""
+        return Sheet(pathway or self.here, self.fields, self.context, self.talk)
+
+    def say(self, name: str, **values: Any) -> None:
+        """Say a text of the catalogue, with what stands for its placeholders."""
+        self.words.append(self.text(name, **values))
+
+    def text(self, name: str, **values: Any) -> str:
+        """Return a text of the catalogue."""
+        return worded(getattr(self.services.texts, name), **values)
+
+    def repair(self, pattern: str, name: str, **values: Any) -> None:
+        """Answer by a repair pattern: by a text, or by the pathway that the journey has for it."""
+        self.note("repaired", trigger=pattern)
+        if own := self.spec.patterns.get(pattern):
+            self.aside = own
+        else:
+            self.say(name, **values)
+
+    def ask(self, asked: Asked | None) -> None:
+        """Remember what the user is asked; the next message may answer it."""
+        self.talk = {**self.talk, "asked": asked}
+
+    def rest(self) -> None:
+        """Run nothing; the words are the answer."""
+        self.run, self.settled = None, True
+
+    def listed(self, options: Sequence[Option]) -> str:
+        """Return options as a list that the user may choose from by number."""
+        return "\n".join(f"{n}. {option['label']}" for n, option in enumerate(options, 1))
+
+    def note(self, kind: str, **details: Any) -> None:
+        """Audit what happened."""
+        self.audit.append(note(kind, self.position, **details))
+
+    def keep(self, name: str, status: Any, **details: Any) -> None:
+        """Append an attempt at a field."""
+        made = attempt(self.turn, name, status, **details)
+        self.attempts.append(made)
+        self.fields = add_attempts(self.fields, by_field([made]))
+
+    def change(self, *ops: Op) -> None:
+        """Change the context."""
+        self.ops += ops
+        self.context = apply_ops(dict(self.context), list(ops))
+
+    def value(self, name: str) -> Any:
+        """Return the value of a field; None if it has none."""
+        return current_value(self.fields, name)
+
+    def shown(self, wanted: Field, value: Any) -> str:
+        """Return a value as the user reads it."""
+        if wanted.sensitive:
+            return self.services.texts.hidden
+        return shown(wanted, value, self.setting)
+
+    def synced(self, *names: str) -> None:
+        """Let the context tell of these fields what their forms tell, and of those beside them."""
+        beside = {
+            other.name
+            for name in names
+            for pathway in owners(self.spec, name)
+            for other in (pathway.form.fields if pathway.form else ())
+        }
+        for name in sorted(beside):
+            values = [self.sheet(owner).values.get(name) for owner in owners(self.spec, name)]
+            value = next((each for each in values if each is not None), None)
+            was = self.context.get(name)
+            touched = name in names or self.value(name) is not None
+            if value is None and was is not None and touched:
+                self.change(["clear", name, None])
+            elif value is not None and value != was:
+                self.change(["replace", name, value])
+
+
+def talked_about(spec: JourneySpec, position: Position) -> str:
+    """Return the pathway that the next message is about, if it leads nowhere else."""
+    if not position["returning"]:
+        return position["pathway"]
+    returns = spec.pathways[position["pathway"]].returns
+    if isinstance(returns, ReturnToSpecific):
+        return returns.target_pathway
+    return position["stack"][-1]["pathway"] if position["stack"] else position["pathway"]
+
+
+def course_of(
+    services: Services,
+    state: SessionState,
+    turn: Turn,
+    position: Position,
+    setting: Setting,
+    question: str = "",
+) -> Course:
+    """Return the course of a turn that begins."""
+    return Course(
+        services,
+        turn,
+        setting,
+        position,
+        state.get("context", {}),
+        dict(state.get("fields", {})),
+        talk_of(position),
+        question,
+    )
+

@@ -1,0 +1,135 @@
+"""A form as it stands: what is collected, what is open, and what is asked next; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import Field, JourneySpec, PathwaySpec
+from nodes.plain import copied
+from nodes.state import Position
+from nodes.talk import SETTLING, Asked, FieldAttempt, Talk
+
+Attempts = Mapping[str, Sequence[FieldAttempt]]
+
+
+def talk_of(position: Position) -> Talk:
+    """Return what a session remembers of its talk; a copy of the outermost dict."""
+    return Talk(**position.get("talk", {}))  # type: ignore[typeddict-item]
+
+
+def settled(attempts: Sequence[FieldAttempt]) -> FieldAttempt | None:
+    """Return the attempt that tells a field's value: the last valid one, unless it was cleared."""
+    last = next((a for a in reversed(attempts) if a["validation_status"] in SETTLING), None)
+    return last if last and last["validation_status"] == "valid" else None
+
+
+def current_value(attempts: Attempts, name: str) -> Any:
+    """Return the value of a field; None if it has none."""
+    last = settled(attempts.get(name, ()))
+    return last["value"] if last else None
+
+
+def field_named(spec: JourneySpec, name: str) -> Field:
+    """Return the field of a name, wherever in the journey it is declared.
+
+    Raises:
+        KeyError: There is none.
+    """
+    for pathway in spec.pathways.values():
+        if pathway.form and name in pathway.form:
+            return pathway.form[name]
+    raise KeyError(name)
+
+
+def owners(spec: JourneySpec, name: str) -> list[PathwaySpec]:
+    """Return the pathways that collect a field."""
+    return [p for p in spec.pathways.values() if p.form and name in p.form]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The form of one pathway, as far as it is filled in.
+
+    Attributes:
+        pathway: The pathway; one without a form has an empty sheet.
+        attempts: All attempts that the state keeps, by field.
+        context: The context of the session.
+        talk: What the session remembers of its talk.
+    """
+
+    pathway: PathwaySpec
+    attempts: Attempts
+    context: Mapping[str, Any]
+    talk: Talk
+
+    @property
+    def live(self) -> list[Field]:
+        """The fields that count now: those whose `when` holds, in order."""
+        return [field for field, _ in self._walked()]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The payload: the values of live fields, by name."""
+        return {field.name: value for field, value in self._walked() if value is not None}
+
+    @property
+    def open(self) -> list[Field]:
+        """The live fields without a value that the user did not leave open, in order."""
+        skipped = self.talk.get("skipped", [])
+        return [f for f, value in self._walked() if value is None and f.name not in skipped]
+
+    def _walked(self) -> list[tuple[Field, Any]]:
+        """Return the live fields with their values; `when` sees what stands before it."""
+        form = self.pathway.form
+        if form is None:
+            return []
+        names = {field.name for field in form.fields}
+        seen = {name: value for name, value in self.context.items() if name not in names}
+        walked: list[tuple[Field, Any]] = []
+        for field in form.fields:
+            if field.when is not None and not _holds(field, seen):
+                continue
+            value = current_value(self.attempts, field.name)
+            walked.append((field, value))
+            if value is not None:
+                seen[field.name] = value
+        return walked
+
+    @property
+    def wants_summary(self) -> bool:
+        """Whether the user is to be read back what is collected, and has not said yes to it."""
+        if self.pathway.id in self.talk.get("confirmed", []):
+            return False
+        return any(field.confirm and value is not None for field, value in self._walked())
+
+    def asked(self) -> Asked | None:
+        """Return what is to be asked next; None where everything is collected and confirmed."""
+        for name in self.talk.get("corrections", {}):
+            return Asked(kind="correction", about=name, options=[])
+        for name in self.talk.get("reopened", []):
+            return Asked(kind="field", about=name, options=[])
+        if still := self.open:
+            return Asked(kind="field", about=still[0].name, options=[])
+        if self.wants_summary:
+            return Asked(kind="summary", about=self.pathway.id, options=[])
+        return None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is left to ask."""
+        return self.asked() is None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it is collected."""
+        return any(value is not None for _, value in self._walked())
+
+
+def _holds(field: Field, seen: Mapping[str, Any]) -> bool:
+    assert field.when is not None
+    try:
+        return bool(field.when(copied(seen)))
+    except Exception:  # whatever an author's function raises: what it reads is not known yet
+        return False

@@ -1,0 +1,103 @@
+"""Ask which of several things is meant, at most three at a time (T17, T18)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from journeys import TransitionSpec
+from journeys.spec import ACTIVATION, CANCEL, MOVE
+from nodes.commands import Verdict
+from nodes.course import Course
+from nodes.legal import asks_model, is_share, legal
+from nodes.repair.people import offer_person, policy_of
+from nodes.steer import MODELS, Limits
+from nodes.talk import Asked, Option
+
+MOST_OPTIONS = 3
+MOST_UNCLEAR = 3
+"""Questions back in a row, of which the last one offers a person."""
+CLOSE = 0.1
+"""Two verdicts whose confidence differs by less are equally likely."""
+LIKELY = 0.3
+"""Least confidence of what is worth asking back about."""
+
+
+def ambiguous(course: Course, verdicts: Sequence[Verdict], limits: Limits) -> list[TransitionSpec]:
+    """Return the transitions that a message may mean equally well; none if it is clear.
+
+    Those are intents of one priority that lead to different pathways: said by the same phrase, or
+    held by a model with about the same confidence, or all of them below the threshold.
+    """
+    open_now = {t.id: t for t in legal(course.spec, course.position) if t.kind == MOVE}
+    held = [v for v in verdicts if v.holds and not v.error and v.question in open_now]
+    said = [v for v in held if v.tier == "pattern"]
+    if said:
+        return _of_one_phrase(said, open_now)
+    judged = [v for v in held if v.tier in MODELS and asks_model(open_now[v.question])]
+    judged = sorted(
+        (v for v in judged if is_share(v.confidence) and v.confidence >= LIKELY),
+        key=lambda v: -v.confidence,
+    )
+    sure = [v for v in judged if v.confidence >= limits.confidence]
+    if sure:
+        judged = [v for v in sure if sure[0].confidence - v.confidence < CLOSE]
+    top = max((open_now[v.question].priority for v in judged), default=0)
+    return _apart([open_now[v.question] for v in judged], top)
+
+
+def _of_one_phrase(
+    said: Sequence[Verdict], open_now: dict[str, TransitionSpec]
+) -> list[TransitionSpec]:
+    top = max(open_now[v.question].priority for v in said)
+    first = next(v for v in said if open_now[v.question].priority == top)
+    return _apart([open_now[v.question] for v in said if v.reason == first.reason], top)
+
+
+def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[TransitionSpec]:
+    """Return the first transition to each target; none where there is but one target."""
+    by_target = {t.target: t for t in reversed(transitions) if t.priority == priority}
+    found = [t for t in transitions if by_target.get(t.target) is t]
+    return found if len(found) > 1 else []
+
+
+def clarify(course: Course, options: Sequence[Option]) -> None:
+    """Ask which of these is meant; the third time in a row, offer a person."""
+    offered = list(options)[:MOST_OPTIONS]
+    times = course.talk.get("unclear", 0) + 1
+    course.talk = {**course.talk, "unclear": times}
+    course.note("unclear", reason=f"asked back {times} times in a row")
+    if times >= MOST_UNCLEAR and policy_of(course):
+        offer_person(course, "not_understood")
+        return
+    text = "clarify" if times == 1 else "clarify_again"
+    course.repair("clarify", text, options=course.listed(offered))
+    course.ask(Asked(kind="clarify", about="", options=offered))
+    course.rest()
+
+
+def options_of(course: Course, transitions: Sequence[TransitionSpec]) -> list[Option]:
+    """Return transitions as what a user may choose from."""
+    return [
+        Option(id=t.id, label=course.spec.pathways[t.target].title or t.label) for t in transitions
+    ]
+
+
+def narrowed(course: Course, asked: Asked, denied: Collection[str]) -> list[Verdict]:
+    """Leave out what is not meant: what is left alone is meant."""
+    rest = [option for option in asked["options"] if option["id"] not in denied]
+    if len(rest) == 1:
+        course.note("clarified", trigger=rest[0]["id"])
+        course.talk = {**course.talk, "unclear": 0}
+        return [Verdict(rest[0]["id"], True, "chosen", reason="the others were denied")]
+    clarify(course, rest or asked["options"])
+    return []
+
+
+def tasks_of(course: Course) -> str:
+    """Return what can be done from here, as users are told it."""
+    kinds = (MOVE, ACTIVATION)
+    moves = [t for t in legal(course.spec, course.position) if t.kind in kinds and t.kind != CANCEL]
+    targets = dict.fromkeys(course.spec.pathways[t.target].title for t in moves)
+    if course.here.form:
+        targets = {course.here.title: None, **targets}
+    return ", ".join(targets) or course.spec.purpose.strip().rstrip(".")
