@@ -31,6 +31,7 @@ from nodes.llm.models import Models, chat_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
+from nodes.speech import texts_of
 
 _SHARE = 0.9
 """Share of a pathway's time that a model agent has at most."""
@@ -138,6 +139,7 @@ def services_of(
         models,
         toolbox=toolbox_of(spec.id, [], overdue, shared=shared),
         checks=checks_of(spec),
+        texts=texts_of(spec, config),
     )
 
 

@@ -88,7 +88,7 @@ async def _answered(
     audience = Audience(tell)
     if fixed := unanswerable(text):
         values = await session.values(head["checkpoint_id"], head["version"])
-        say = getattr(services.config.texts, fixed)
+        say = getattr(services.texts_in(head["pathway_id"]), fixed)
         audience.say(say)
         return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
     turn = new_turn(head["version"] + 1, message=text)
@@ -164,25 +164,32 @@ async def _failed(
         raise failure from error
     at = getattr(failure, "pathway_id", "")  # of several journeys, the one that failed has a say
     place = at if at in services.spec.pathways else head["pathway_id"]
-    reply = await _without_journey(services, place, turn, until)
-    return degraded(turn, reply, head["pathway_id"], failure)
+    reply, is_worded = await _without_journey(services, place, turn, until)
+    failed = degraded(turn, reply, head["pathway_id"], failure)
+    return {**failed, "worded": [0]} if is_worded else failed
 
 
-async def _without_journey(services: Services, pathway: str, turn: Turn, until: float) -> str:
-    """Return what a user is told when the journey fails, as its author chose (DESIGN section 4)."""
-    texts, spec = services.config.texts, services.spec
+async def _without_journey(
+    services: Services, pathway: str, turn: Turn, until: float
+) -> tuple[str, bool]:
+    """Return what a user is told when the journey fails, and whether it is of the catalogue.
+
+    That is as the journey's author chose (DESIGN section 4).
+    """
+    texts, spec = services.texts_in(pathway), services.spec
     chosen = spec.part_of(pathway).degrade if pathway in spec.pathways else spec.degrade
     if chosen == "refuse":
-        return texts.refused
+        return texts.refused, True
     in_time = asyncio.get_running_loop().time() < until
     if chosen == "canned" or services.models is None or not in_time:
-        return texts.apology
+        return texts.apology, True
     message = Message(role="user", content=turn["message"] or "")
     usage = services.usage or Usage()
     try:
-        return await freeform(services.config, services.models, usage, [message], until=until)
+        said = await freeform(services.config, services.models, usage, [message], until=until)
     except ModelError:
-        return texts.apology
+        return texts.apology, True
+    return said, False
 
 
 async def _run(

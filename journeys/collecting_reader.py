@@ -11,7 +11,7 @@ from journeys.escalation import Escalation
 from journeys.fields import Field, Form
 from journeys.personality import LANGUAGES, Personality
 from journeys.spec import PathwaySpec
-from journeys.texts import Texts
+from journeys.texts import Texts, placeholder_fault
 
 COLLECTING_ATTRIBUTES = (
     "__escalation__",
@@ -107,23 +107,32 @@ def read_collecting(
     owner: str, cls: Any, pathways: Mapping[str, PathwaySpec], faults: list[str]
 ) -> dict[str, Any]:
     """Return what a journey says of collecting, by the names of the spec; note every fault."""
-    for name, kind in (("__escalation__", Escalation), ("__personality__", Personality)):
-        value = getattr(cls, name)
-        if value is not None and not isinstance(value, kind):
-            faults.append(f"{owner}: {name} is {shown(value)}; it must be {kind.__name__}(...).")
+    faults += _kind_faults(owner, cls, "__escalation__", Escalation)
     faults += _field_faults(owner, pathways)
     faults += _effect_faults(pathways)
-    texts = read_texts(owner, cls.__texts__, faults)
+    manner = read_manner(owner, cls, faults)
     known = {"__patterns__": PATTERNS, "__migrations__": None}
     for name, keys in known.items():
         faults += _mapping_faults(owner, name, getattr(cls, name), keys, pathways)
     return {
         "escalation": cls.__escalation__,
-        "personality": cls.__personality__ or Personality(),
-        "texts": texts,
+        **manner,
         "patterns": dict(cls.__patterns__),
         "migrations": dict(cls.__migrations__),
     }
+
+
+def read_manner(owner: str, cls: Any, faults: list[str]) -> dict[str, Any]:
+    """Return how a journey speaks, and what it words itself, by the names of the spec."""
+    faults += _kind_faults(owner, cls, "__personality__", Personality)
+    texts = read_texts(owner, cls.__texts__, faults)
+    return {"personality": cls.__personality__ or Personality(), "texts": texts}
+
+
+def _kind_faults(owner: str, cls: Any, name: str, kind: type) -> Iterator[str]:
+    value = getattr(cls, name)
+    if value is not None and not isinstance(value, kind):
+        yield f"{owner}: {name} is {shown(value)}; it must be {kind.__name__}(...)."
 
 
 def read_texts(owner: str, declared: Any, faults: list[str]) -> dict[str, dict[str, str]]:
@@ -140,6 +149,8 @@ def read_texts(owner: str, declared: Any, faults: list[str]) -> dict[str, dict[s
                 faults.append(f"{owner}: __texts__ names '{name}', which nothing says.{hint}")
             elif not isinstance(text, str) or not text.strip():
                 faults.append(f"{owner}: __texts__['{name}'] is {shown(text)}; it must be text.")
+            elif fault := placeholder_fault(name, text):
+                faults.append(f"{owner}: __texts__['{name}'] {fault}")
             else:
                 read.setdefault(key if by_language else "", {})[name] = text
     return read

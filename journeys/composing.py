@@ -33,7 +33,9 @@ from journeys.parts import (
     owned,
     pathways_of,
 )
+from journeys.personality import Personality
 from journeys.spec import HAND_OVER, JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
+from journeys.texts import own_words
 from journeys.transition_reader import read_transitions
 from journeys.transitions import BaseTrigger, HandOver, Transition
 from journeys.trigger_faults import trigger_faults
@@ -62,6 +64,8 @@ def compose(
     model: str | None = None,
     sensitive: bool = False,
     version: str | None = None,
+    personality: Personality | None = None,
+    texts: Mapping[str, Mapping[str, str]] = frozen({}),
 ) -> JourneySpec:
     """Make one spec of several journeys, which are active one at a time.
 
@@ -86,6 +90,8 @@ def compose(
         model: OpenAI model of itself, and of journeys that name none.
         sensitive: Whether everything that is stored is encrypted; so it is if a journey asks it.
         version: Its version; by default a hash of the definition.
+        personality: How it speaks, and each of its journeys that has none itself.
+        texts: What it words anew, language -> name -> text; in a journey its own words count more.
 
     Raises:
         JourneyDefinitionError: With every fault.
@@ -101,7 +107,9 @@ def compose(
     ]
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
-    parts = {part.id: _part(part, hand_over, read, model) for part in journeys}
+    manner = personality or Personality()
+    spoken = [_spoken(part, manner, texts) for part in journeys]
+    parts = {part.id: _part(part, hand_over, read, model) for part in spoken}
     forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
     between = _between(parts, forgets, hand_over, read)
     reception = PathwaySpec(RECEPTION, name, purpose, complete_when=NEVER)
@@ -119,7 +127,7 @@ def compose(
     if faults:
         raise JourneyDefinitionError(faults)
     own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
-    made_of = [part.version for part in parts.values()]
+    made_of = [*(part.version for part in parts.values()), manner, texts]
     spec = JourneySpec(
         id=id,
         name=name,
@@ -141,8 +149,20 @@ def compose(
         model=model,
         parts=frozen(parts),
         otherwise=otherwise,
+        personality=manner,
+        texts=texts,
     )
     return replace(spec, warnings=(*never_started(parts, between), *warnings_of(spec)))
+
+
+def _spoken(
+    part: JourneySpec, whole: Personality, texts: Mapping[str, Mapping[str, str]]
+) -> JourneySpec:
+    """Return a journey as a part, which speaks as the whole does where it says nothing itself."""
+    manner = whole if part.personality == Personality() else part.personality
+    language = manner.language
+    said = {"": {**own_words(texts, language), **own_words(part.texts, language)}}
+    return replace(part, personality=manner, texts=said)
 
 
 def _part(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from journeys.bodies import bodies, unknown
+from journeys.collecting_reader import read_manner
 from journeys.composing import CANCELS, compose
 from journeys.errors import JourneyDefinitionError, shown
 from journeys.flow_reader import flow_faults, names_in
@@ -32,6 +33,8 @@ CONCIERGE_ATTRIBUTES = (
     "__degrade__",
     "__model__",
     "__shared__",
+    "__personality__",
+    "__texts__",
     "__sensitive__",
     "__version__",
 )
@@ -65,6 +68,7 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     journeys = _journeys(name, cls.__journeys__, faults)
     guidelines = read_guidelines(name, cls.__guidelines__, faults, journey=None)
     shared = names_in(name, "__shared__", cls.__shared__, faults)
+    manner = read_manner(name, cls, faults)
     hand_over = _hand_over(name, cls.__hand_over__, faults)
     try:
         spec = compose(
@@ -83,6 +87,7 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
             model=cls.__model__,
             sensitive=bool(cls.__sensitive__),
             version=cls.__version__,
+            **manner,
         )
     except JourneyDefinitionError as error:
         raise JourneyDefinitionError([*faults, *error.faults]) from None
@@ -147,6 +152,8 @@ class Concierge(Journey, spec=_abstract("Concierge")):
         __hand_over__: What leads from one journey to another, a list of `HandOver`.
         __guidelines__: Global ones: of all journeys, and of the concierge itself.
         __shared__: Context names that no journey forgets, beyond what each shares itself.
+        __personality__: How it speaks, and each of its journeys that has none itself.
+        __texts__: What it words anew of what the runtime says, also in its journeys.
 
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.

@@ -8,7 +8,7 @@ from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean
 from journeys.store_url import checked_store, masked
-from journeys.texts import Texts
+from journeys.texts import Texts, placeholder_fault
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
@@ -64,7 +64,8 @@ class JourneyConfig:
         keep_versions: Newest versions that can be rolled back to; at least 100.
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
         database_pool_size: Most connections at a time that an event loop has to a Postgres.
-        texts: What the runtime says itself.
+        texts: What the runtime says itself. One that differs from its default counts more than the
+            journey's language, and less than what the journey words itself.
 
     Raises:
         ConfigurationError: A value is unknown or out of range, with the remedy.
@@ -166,6 +167,8 @@ def _check_texts(texts: Any) -> None:
         said: Any = getattr(texts, item.name)
         if not isinstance(said, str) or not said.strip():
             raise ConfigurationError(f"texts.{item.name} is {said!r}; it must say something.")
+        if fault := placeholder_fault(item.name, said):
+            raise ConfigurationError(f"texts.{item.name} {fault}")
 
 
 def _check_model_names(config: JourneyConfig) -> None:

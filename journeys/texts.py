@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+BRACED = re.compile(r"\{([^{}\n]*)\}")
+"""A placeholder of a text; what is in the braces is its name, and nothing is evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
     """What the runtime says in its own voice; each may be worded anew.
+
+    The defaults are in English; `journeys/languages` has the other languages. A placeholder of a
+    text can be left out, and no text has others than those that are named here.
 
     Attributes:
         closing: Answer to a message after the journey has ended.
@@ -58,7 +66,7 @@ class Texts:
         go_on, begin_anew: The two answers to that, as options.
         after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
         change_it, ask_person, leave_it: The answers to that, as options.
-        effect_failed: What was to be done did not work, for a `{reason}`. retry: asks whether to
+        effect_failed: What was to be done did not work, by its `{reason}`. retry: asks whether to
             try again. effect_unsure: nobody knows.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
         summary_line: One line of what was said: `{field}`, `{value}`.
@@ -81,17 +89,17 @@ class Texts:
     not_text: str = "I did not catch that."
     not_integer: str = "That is not a whole number."
     not_number: str = "That is not a number."
-    not_boolean: str = "Please say yes or no."
-    not_date: str = "That is not a date I can read."
-    not_time: str = "That is not a time I can read."
-    not_datetime: str = "That is not a date and time I can read."
-    not_money: str = "That is not an amount of money I can read."
-    not_email: str = "That is not an e-mail address."
-    not_phone: str = "That is not a telephone number."
+    not_boolean: str = "Please answer with yes or no."
+    not_date: str = "I cannot read that as a date."
+    not_time: str = "I cannot read that as a time."
+    not_datetime: str = "I cannot read that as a date and a time."
+    not_money: str = "I cannot read that as an amount of money."
+    not_email: str = "That is not a valid e-mail address."
+    not_phone: str = "That is not a valid telephone number."
     not_name: str = "That does not look like a name."
     not_address: str = "That does not look like an address."
     not_enum: str = "Please choose one of: {choices}."
-    not_list: str = "I did not catch what is on the list."
+    not_list: str = "I did not catch what should be on the list."
     out_of_range: str = "It must be from {least} to {most}."
     too_low: str = "It must be at least {least}."
     too_high: str = "It must be at most {most}."
@@ -102,51 +110,77 @@ class Texts:
     not_matching: str = "That is not in the form I need."
     refused_value: str = "I cannot take that."
     hint: str = "What I can take: {hint}."
-    exhausted: str = "We do not seem to get any further with the {field}."
+    exhausted: str = "We are not getting any further with the {field}."
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
     summary_wrong: str = "What should be different?"
-    corrected: str = "All right: {field} is {value} now."
-    confirm_correction: str = "Shall I change {field} to {value}?"
-    kept: str = "All right, {field} stays {value}."
-    emptied: str = "All right, I have taken {field} back."
-    no_longer_valid: str = "With that, {field} does not hold any more: {reason}"
-    skipped: str = "That is fine, we leave it open."
+    corrected: str = "All right, the {field} is now {value}."
+    confirm_correction: str = "Shall I change the {field} to {value}?"
+    kept: str = "All right, the {field} stays {value}."
+    emptied: str = "All right, I have removed the {field}."
+    no_longer_valid: str = "With that, the {field} no longer fits. {reason}"
+    skipped: str = "That is fine, we can leave that open."
     required: str = "I cannot go on without the {field}. {description}"
     explain: str = "{description}"
     explain_plain: str = "I need the {field} to go on with this."
     wait: str = "Take your time."
     noise: str = "I did not understand that."
-    off_topic: str = "Let us come back to where we were."
+    off_topic: str = "Let us get back to where we were."
     off_topic_again: str = "I can only help with what we are here for: {tasks}."
-    unsupported: str = "I cannot do that. What I can help with: {tasks}."
+    unsupported: str = "That is nothing I can do here. What I can help with: {tasks}."
     clarify: str = "Which one do you mean?\n{options}"
     clarify_again: str = "I am still not sure. Please choose one:\n{options}"
     offer_human: str = "Would you like to speak to a person?"
-    human_called: str = "I am handing you over to a person, who will read what was said so far."
-    no_human: str = "There is no person here whom I could call."
+    human_called: str = "I am handing you over to a person, who can read what we have said so far."
+    no_human: str = "I am afraid there is nobody here I could hand you over to."
     human_declined: str = "All right, let us try again."
-    unclaimed: str = "Nobody is free yet. Shall we two go on meanwhile?"
-    released: str = "I am back with you."
+    unclaimed: str = "Nobody is free yet. Shall we go on here in the meantime?"
+    released: str = "You are talking to me, the assistant, again."
     returning: str = "Back to {task}."
     ask_return: str = "Shall we go on with {task}?"
     which_paused: str = "What shall we go on with?\n{options}"
     left: str = "All right, we leave {task}."
     more: str = "Is there anything else?"
-    cancelled_all: str = "All right, we leave everything."
-    blocked: str = "We get to that right after this."
-    restart: str = "We have begun with {task} already.\n{options}"
+    cancelled_all: str = "All right, we leave all of that."
+    blocked: str = "We will get to that right after this."
+    restart: str = "We have already begun {task}. What would you like to do?\n{options}"
     go_on: str = "go on with it"
-    begin_anew: str = "begin anew"
-    after_effect: str = "{task} is done already, with {field} {value}.\n{options}"
+    begin_anew: str = "start over"
+    after_effect: str = "This is done: {task}, with {value} as the {field}. What now?\n{options}"
     change_it: str = "change it"
     ask_person: str = "speak to a person"
     leave_it: str = "leave it as it is"
-    effect_failed: str = "That did not work: {reason} Nothing was done."
+    effect_failed: str = "That did not work. {reason} Nothing was done."
     retry: str = "Shall I try again?"
     effect_unsure: str = "I could not find out whether that worked, so I will not do it twice."
-    resumed: str = "Welcome back. So far I know:\n{fields}"
+    resumed: str = "Welcome back. This is what I have so far:\n{fields}"
     expired: str = "Some time has passed, so I have to ask for the {field} again."
     summary_line: str = "- {field}: {value}"
     yes: str = "yes"
     no: str = "no"
-    hidden: str = "(kept to myself)"
+    hidden: str = "(not shown)"
+
+
+def placeholder_fault(name: str, text: str) -> str:
+    """Return what is wrong with the placeholders of a text that is worded anew; empty if nothing.
+
+    Args:
+        name: Of the text in the catalogue.
+        text: Its new words.
+    """
+    known = BRACED.findall(getattr(Texts(), name))
+    unknown = [given for given in BRACED.findall(text) if given not in known]
+    if not unknown:
+        return ""
+    named = ", ".join(f"{{{one}}}" for one in known)
+    knows = f"It knows {named}." if known else "It knows none."
+    return f"has the placeholder {{{unknown[0]}}}, for which nothing would stand. {knows}"
+
+
+def own_words(declared: Mapping[str, Mapping[str, str]], language: str) -> dict[str, str]:
+    """Return the texts that a journey words itself, as they are said in a language.
+
+    Args:
+        declared: Language -> name -> text; those of no language, "", are said in every one.
+        language: What is written for it counts more.
+    """
+    return {**declared.get("", {}), **declared.get(language, {})}

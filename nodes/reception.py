@@ -12,19 +12,19 @@ from nodes.inputs import GUIDELINES, given_in_turn
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.services import Services
+from nodes.speech import worded
 from nodes.state import Output, PathwayState, Update
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
-_TRAILING = re.compile(r" +\n")
 
 
 async def receive(state: PathwayState, services: Services) -> Update:
     """Answer as the concierge is configured to."""
-    outcome, texts = services.spec.otherwise, services.config.texts
+    outcome, texts = services.spec.otherwise, services.texts
     said, flags = texts.unsure, list[str]()
     if outcome == "ask":
         listed = offered(services.spec, state["turn"].get("near", []))
-        said = _TRAILING.sub("\n", texts.which.replace("{journeys}", listed))
+        said = worded(texts.which, journeys=listed)
     elif outcome == "freeform":
         said, flags = await _freely(state, services, said)
     given: dict[str, Any] = {"response": said}

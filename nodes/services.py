@@ -15,6 +15,7 @@ from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
 from nodes.matcher import Matcher
+from nodes.speech import texts_of
 
 
 def _silent(event: Mapping[str, Any]) -> None:
@@ -84,6 +85,12 @@ class Services:
             text = self.outlet.let(text, self.checks)
         if text:
             self.emit({"type": "token", "text": text})
+
+    def texts_in(self, pathway: str) -> Texts:
+        """Return what is said in a pathway: in a concierge, in the words of the journey there."""
+        if not self.spec.parts or pathway not in self.spec.pathways:
+            return self.texts
+        return texts_of(self.spec.part_of(pathway), self.config)
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None]) -> Services:
         """Return them for one node, whose events go where they are told."""

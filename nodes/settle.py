@@ -50,6 +50,8 @@ async def settle(state: SessionState, services: Services) -> Update:
         _failure(state["position"], result) for result in leaves(results) if "error" in result
     ]
     heard["audit"] = [*heard["audit"], *failed, *pruned(state["position"], pruning)]
+    if is_own_voice(services.spec, services.texts, heard):
+        heard["worded"] = [*range(len(heard["replies"]))]
     _tell(services, turn, heard, results)
     position = waiting(state["position"], leaves(results))
     position, heard = _onward(services.spec, pathway, position, context, heard)
@@ -119,7 +121,7 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
     news = heard["replies"][len(turn["replies"]) :]
     if news and not any(result["streamed"] for result in results):
         parting = PARTING if turn["replies"] else ""
-        own = is_own_voice(services.spec, services.config.texts, heard)
+        own = is_own_voice(services.spec, services.texts, heard)
         services.say(parting + news[0], None if own else heard["ran"][-1])
 
 

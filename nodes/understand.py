@@ -205,7 +205,8 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         flags.append("condition_raised")
     if steering.refused_depth:
         flags.append("depth_refused")
-    said = getattr(config.texts, steering.say) if steering.say else ""
+    texts = services.texts_in(turn["begun_in"])
+    said = getattr(texts, steering.say) if steering.say else ""
     heard: Turn = {
         **turn,
         "run": steering.run,
@@ -219,6 +220,8 @@ def _update(services: Services, state: SessionState, turn: Turn, steering: Steer
         "flags": flags,
         "near": list(steering.near),
     }
+    if said:
+        heard["worded"] = [0]
     _announce(services, heard)
     position: Position = {
         **dated(services.spec, steering.position, turn),

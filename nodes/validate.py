@@ -67,10 +67,9 @@ def _tell(services: Services, text: str) -> None:
 
 def _is_own_voice(services: Services, turn: Turn) -> bool:
     """Whether the runtime itself speaks, in texts that its operator wrote."""
-    texts = services.config.texts
     if turn["kind"] == "failure":
-        return turn["replies"][0] in (texts.apology, texts.refused)
-    return is_own_voice(services.spec, texts, turn)
+        return turn.get("worded") == [0]
+    return is_own_voice(services.spec, services.texts, turn)
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:
@@ -87,7 +86,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     if checks.mode == "after_send":
         ended = await _after(examination, made)
     else:
-        safe = safe_reply_of(services.spec, place) or services.config.texts.unsafe
+        safe = safe_reply_of(services.spec, place) or services.texts_in(place).unsafe
         ended = await _before(examination, made, validation.confidence, safe)
     row = Check(
         pathway=place,
@@ -103,6 +102,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     return {
         **turn,
         "replies": turn["replies"] if ended.reply == made else [ended.reply],
+        "worded": turn.get("worded", []) if ended.reply == made else [],
         "checks": [*turn.get("checks", ()), row],
         "flags": [*turn["flags"], *([BYPASSED] if ended.bypassed else [])],
     }

@@ -1,0 +1,61 @@
+"""What the runtime says itself: in which words, and with what in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any
+
+from journeys import JourneyConfig, JourneySpec, Texts
+from journeys.languages import texts_in
+from journeys.texts import BRACED, own_words
+
+_PLACE = re.compile(BRACED.pattern + "( ?)")
+_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
+_DEFAULTS = Texts()
+
+
+def texts_of(spec: JourneySpec, config: JourneyConfig) -> Texts:
+    """Return what the runtime says in a journey.
+
+    What counts more comes later: the catalogue in the language and formality of the journey's
+    personality; what whoever runs it words otherwise; what the journey words itself, in any
+    language, and then in its own.
+
+    Args:
+        spec: The journey; of a concierge one of its parts.
+        config: Whose texts count as worded where they differ from the English default.
+    """
+    return _resolved(spec, config.texts)
+
+
+# By the identity of the spec, in which nothing changes.
+@lru_cache(maxsize=256)
+def _resolved(spec: JourneySpec, configured: Texts) -> Texts:
+    manner = spec.personality
+    texts = texts_in(manner.language, manner.formality, emojis=manner.emojis)
+    return replace(texts, **{**_worded(configured), **own_words(spec.texts, manner.language)})
+
+
+def _worded(configured: Texts) -> dict[str, str]:
+    said = {item.name: getattr(configured, item.name) for item in fields(configured)}
+    return {name: text for name, text in said.items() if text != getattr(_DEFAULTS, name)}
+
+
+def worded(text: str, /, **values: Any) -> str:
+    """Return a text with values in place of its placeholders.
+
+    A placeholder is a bare name in braces: nothing is formatted or looked up in a value, and what
+    stands in a value is said as it is, braces included. One without a value is left as it is. An
+    empty value takes the space beside it along.
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        name, space = found.groups()
+        if name not in values:
+            return found[0]
+        value = str(values[name])
+        return value + space if value else ""
+
+    return _TRAILING.sub("", _PLACE.sub(filled, text))
