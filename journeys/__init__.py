@@ -14,6 +14,7 @@ from journeys.errors import (
     ContextMergeError,
     ContextSizeExceededError,
     InvalidMessageError,
+    InvalidPhaseError,
     JourneyDefinitionError,
     JourneyError,
     MaxPathwayDepthError,
@@ -24,6 +25,7 @@ from journeys.errors import (
     SessionExpiredError,
     SessionNotStartedError,
     StateError,
+    TakeoverError,
     VersionNotFoundError,
 )
 from journeys.escalation import Escalation
@@ -46,6 +48,7 @@ from journeys.outcomes import (
 )
 from journeys.pathway import Pathway
 from journeys.personality import Personality
+from journeys.phase import ConversationPhase
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.signature import Signature
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
@@ -78,6 +81,7 @@ __all__ = [
     "ConfigurationError",
     "ContextMergeError",
     "ContextSizeExceededError",
+    "ConversationPhase",
     "Effect",
     "Escalation",
     "Field",
@@ -91,6 +95,7 @@ __all__ = [
     "InputField",
     "IntentTrigger",
     "InvalidMessageError",
+    "InvalidPhaseError",
     "Journey",
     "JourneyConfig",
     "JourneyDefinitionError",
@@ -124,6 +129,7 @@ __all__ = [
     "Signature",
     "Skill",
     "StateError",
+    "TakeoverError",
     "Texts",
     "Tool",
     "ToolSpec",

@@ -11,6 +11,8 @@
     ├── ContextMergeError           a value that its merge strategy cannot take
     ├── ContextSizeExceededError    a context over its size limit
     ├── MaxPathwayDepthError        one detour too many
+    ├── InvalidPhaseError           a phase that cannot follow the present one
+    ├── TakeoverError               an act on a conversation that is not the operator's
     ├── SessionNotStartedError      a message before start()
     ├── SessionExistsError          a second start() on the same session
     ├── SessionExpiredError         a message after the time to live
@@ -134,6 +136,19 @@ class MaxPathwayDepthError(JourneyError, RuntimeError):
         super().__init__(
             f"Pathway stack overflow: depth {depth} exceeds the maximum of {max_depth}"
         )
+
+
+class InvalidPhaseError(JourneyError, RuntimeError):
+    """A turn would bring a conversation into a phase that cannot follow the one before it."""
+
+    def __init__(self, phase: str, target: str, reason: str) -> None:
+        self.phase = phase
+        self.target = target
+        super().__init__(f"A conversation that is '{phase}' cannot become '{target}': {reason}.")
+
+
+class TakeoverError(JourneyError, RuntimeError):
+    """An operator asks for what only the person who has a conversation may do, or nobody may."""
 
 
 class SessionNotStartedError(JourneyError, RuntimeError):

@@ -1,0 +1,73 @@
+"""Hand a conversation to a person: a status of the session, not a move; pure.
+
+Stack and pathway stay as they are while a person has the conversation.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from journeys import Escalation, JourneySpec
+from nodes.moves import note
+from nodes.policies import is_heard
+from nodes.state import Position, Turn
+from nodes.talk import Takeover, Talk
+
+CALLING = ("human", "unclaimed")
+"""Kinds of questions that are about the call for a person itself."""
+
+Change = tuple[Position, list[dict[str, Any]]]
+"""A position, and the audit events of how it came about."""
+
+
+def escalation_of(spec: JourneySpec, position: Position) -> Escalation | None:
+    """Return the policies that hold where a session stands; None: there is nobody to call."""
+    active = spec.part_of(position["pathway"]) if position["pathway"] in spec.pathways else spec
+    return active.escalation or spec.escalation
+
+
+def takeover_of(position: Position) -> Takeover | None:
+    """Return who has the conversation; None if that is the assistant."""
+    talk = position.get("talk")
+    return talk.get("takeover") if talk else None
+
+
+def may_call(spec: JourneySpec, position: Position, reason: str) -> bool:
+    """Say whether a request for a person, asked or by sentiment, is followed here."""
+    policy = escalation_of(spec, position)
+    return policy is not None and is_heard(policy, reason)
+
+
+def escalated(spec: JourneySpec, position: Position, reason: str, turn: Turn) -> Change:
+    """Call a person, for a reason as of `policy_met`.
+
+    Nothing changes where there is nobody to call, or a person has the conversation already.
+    """
+    if escalation_of(spec, position) is None or takeover_of(position) is not None:
+        return position, []
+    called = Takeover(id=str(uuid.uuid4()), reason=reason, since=turn["at"], by=None)
+    talk = with_talk(position, takeover=called)
+    return asked_nothing_of(talk, CALLING), [note("escalated", position, reason=reason)]
+
+
+def released(position: Position, reason: str) -> Change:
+    """Give the conversation back to the assistant, which has another try at everything."""
+    if takeover_of(position) is None:
+        return position, []
+    freed = with_talk(position, takeover=None, retries={}, failures=0, unclear=0, off_topic=0)
+    after: Position = {**freed, "failures": 0}
+    return asked_nothing_of(after, CALLING), [note("released", position, reason=reason)]
+
+
+def asked_nothing_of(position: Position, kinds: tuple[str, ...]) -> Position:
+    """Return a position in which no question of these kinds is open."""
+    talk = position.get("talk") or Talk()
+    asked = talk.get("asked")
+    return with_talk(position, asked=None) if asked and asked["kind"] in kinds else position
+
+
+def with_talk(position: Position, **changes: Any) -> Position:
+    """Return a position whose talk differs in some names."""
+    talk: Any = {**(position.get("talk") or {}), **changes}
+    return {**position, "talk": talk}
