@@ -1,4 +1,4 @@
-"""Our own tables: sessions, turns, the audit, the checks of replies, and definitions.
+"""Our own tables: sessions, with turns, audit, checks, attempts and effects; and definitions.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
@@ -111,6 +111,39 @@ validation_audit = Table(
     Column("at", TIME, nullable=False),
     Index("checks_by_session", "session_id", "id"),
     Index("checks_to_review", "journey_id", "review", "id"),
+)
+
+field_attempts = Table(
+    "field_attempts",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    Column("turn", Integer, nullable=False),
+    Column("field", NAME, nullable=False),
+    Column("value", Text, comment="sealed JSON; null: of a sensitive field, or there is none"),
+    Column("raw", Text, comment="sealed: what was said; null: of a sensitive field"),
+    Column("confidence", Float, nullable=False),
+    Column("validation_status", String(16), nullable=False),
+    Column("source", String(16), nullable=False),
+    Column("reason", Text, nullable=False, comment="sealed"),
+    Column("at", TIME, nullable=False),
+    Index("attempts_by_field", "session_id", "field", "id"),
+)
+
+effects = Table(
+    "effects",
+    metadata,
+    Column(
+        "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("key", Text, primary_key=True, comment="tenant/session/turn/step"),
+    Column("step", Text, nullable=False, comment="pathway.tool"),
+    Column("digest", String(64), nullable=False, comment="sha256 of the arguments"),
+    Column("state", String(16), nullable=False, comment="begun, done or failed"),
+    Column("result", Text, comment="sealed JSON"),
+    Column("reason", Text, comment="sealed: why it failed"),
+    Column("begun_at", TIME, nullable=False),
+    Column("ended_at", TIME, comment="null: nobody knows how it ended"),
 )
 
 definitions = Table(

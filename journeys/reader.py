@@ -69,8 +69,7 @@ def read_journey(cls: type, root: type) -> JourneySpec:
     Raises:
         JourneyDefinitionError: With every fault: class, offender and remedy.
     """
-    faults = _journey_faults(cls, root)
-    faults += _nested_faults(cls, root)
+    faults = [*_journey_faults(cls, root), *_nested_faults(cls, root)]
     classes = pathway_classes(cls, root)
     pathways: dict[str, PathwaySpec] = {}
     guidelines: list[GuidelineSpec] = []

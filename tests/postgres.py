@@ -31,7 +31,7 @@ from graphs.migrate_postgres import migrate_postgres
 NAMED = "JOURNEY_TEST_DATABASE_URL"
 TABLES = (
     *("sessions", "turns", "audit", "checkpoints", "checkpoint_blobs", "checkpoint_writes"),
-    *("validation_audit", "definitions", "definition_epoch"),
+    *("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects"),
 )
 _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "

@@ -80,7 +80,7 @@ ADDED = (
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
-NEW = ("validation_audit", "definitions", "definition_epoch")
+NEW = ("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects")
 """The tables that they made."""
 
 
