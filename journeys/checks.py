@@ -135,7 +135,7 @@ def _detour_faults(
         yield f"{pathway.where}: max_depth is {depth!r}; it must be a whole number from 1 on."
     if not isinstance(keeps, bool):
         yield f"{pathway.where}: preserve_context is {keeps!r}; it must be True or False."
-    if pathway.runs_on_arrival:
+    if pathway.runs_on_arrival and pathway.form is None:
         yield (
             f"{pathway.where}: a detour is entered by a transition, and runs at once; take its "
             "__runs_on_arrival__ away."
