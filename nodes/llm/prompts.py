@@ -107,9 +107,15 @@ _RULES = (
 )
 
 
-def understanding(moves: Sequence[Any], rules: Sequence[Any]) -> str:
-    """Return the system text of the one call that understands a message."""
-    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", _DATA]
+def understanding(moves: Sequence[Any], rules: Sequence[Any], form: str = "") -> str:
+    """Return the system text of the one call that understands a message.
+
+    Args:
+        moves: The moves that it judges.
+        rules: The rules that it is asked about.
+        form: What it is told of the form that is open.
+    """
+    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA]
     return "\n\n".join(part for part in parts if part)
 
 
