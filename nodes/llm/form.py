@@ -12,8 +12,6 @@ from nodes.talk import Asked, Option
 
 MOST_SHOWN = 200
 """Characters of a value that a model is shown; the rest of a long text tells it nothing."""
-SUMMARY = "summary"
-"""What a reply asks that reads back what was collected."""
 
 Status = Literal["collected", "open", "skipped"]
 
@@ -76,7 +74,6 @@ class Asking:
         person: Whether there is a person to hand the conversation to.
         sentiment: What calls for a person unasked, in words; empty: nothing.
         personality: How a reply sounds.
-        summary: How the runtime asks whether all is right; empty: it does not.
         worded: Whether the model words the reply; it does where no agent is declared.
     """
 
@@ -89,7 +86,6 @@ class Asking:
     person: bool = False
     sentiment: str = ""
     personality: Personality = field(default_factory=Personality)
-    summary: str = ""
     worded: bool = True
 
     @property
@@ -116,7 +112,6 @@ class Asking:
             "fields_of_other_tasks": [field.data() for field in self.correctable],
             "paused_tasks": [dict(task) for task in self.paused],
             "what_can_be_done_here": list(self.tasks),
-            "read_back_as": self.summary,
             "a_person_is_there": self.person,
         }
         return {name: told for name, told in given.items() if told or told is False}

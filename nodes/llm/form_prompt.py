@@ -49,16 +49,14 @@ _TAKING = (
 )
 _WORDING = (
     "'reply' is what the assistant could say next{name}, in the user's language; {tone}. It asks "
-    "for exactly one thing, in the meaning of the question that the form gives for it; 'asks' is "
-    "the name of that field{summary}. Ask for the first field of the form that is open and not "
-    "filled by this message, required ones and optional ones alike. If the user only asked or "
-    "remarked something, answer briefly from what you are given, and ask again what was asked "
-    "last. Never claim that anything is done, saved, booked, sent or changed, never promise it, "
-    "and state no fact that you are not given. Give null for both if you are not sure what comes "
-    "next, if the user is to be asked to agree to something, or if a command is 'cancel', 'human', "
-    "'go' or 'correct'."
+    "for exactly one thing, in the meaning of the question that the form gives for it, and 'asks' "
+    "is the name of that field: the first of the form that is open and not filled by this message, "
+    "required ones and optional ones alike. If the user only asked or remarked something, answer "
+    "briefly from what you are given, and ask again what was asked last. Never claim that anything "
+    "is done, saved, booked, sent or changed, never promise it, and state no fact that you are not "
+    "given. Give null for both if no field is open any more, if you are not sure what comes next, "
+    "and unless all your commands are 'fill', 'skip', 'explain' or 'off_topic'."
 )
-_READ_BACK = ", or 'summary' if nothing is open any more: then read back every field's value"
 _FORMALITY = {"formal": "formal", "neutral": "", "casual": "casual"}
 
 
@@ -85,7 +83,6 @@ def _wording(form: Asking) -> str:
     return _WORDING.format(
         name=f" as {who}" if who else "",
         tone=_tone(form.personality),
-        summary=_READ_BACK if form.summary else "",
     )
 
 

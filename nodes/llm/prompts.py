@@ -98,7 +98,7 @@ _MOVES = (
     "message asks for that move. Its examples are phrases that would ask for it; others may as "
     "well. Give one verdict for each question: whether it holds, how confident you are from 0 to "
     "1, and why in a few words. Most messages simply answer what was asked, and then nothing "
-    "holds. Add a command only if the user plainly asks to go somewhere."
+    "holds. Add a 'go' command only if the user plainly asks to go somewhere."
 )
 _RULES = (
     "Each of the rules says when it is to be followed. Name those whose 'when' is true of the "

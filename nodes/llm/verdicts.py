@@ -16,7 +16,7 @@ from nodes.llm.command_schema import (
     nullable,
     text_in,
 )
-from nodes.llm.form import SUMMARY, Asking
+from nodes.llm.form import Asking
 from nodes.llm.structured import Misfit, object_in
 from nodes.plain import MOST_WORDS, cleaned
 
@@ -39,7 +39,8 @@ class Understood:
         commands: Where it leads, and what else it asks for; verdicts on transitions among it.
         guidelines: Which of the rules hold.
         reply: What could be said to the user; None where nothing is worded.
-        asks: What that reply asks: the name of a field, or "summary"; None: nothing.
+        asks: Name of the field that this reply asks for; None: it asks for none. What was
+            collected is read back by the runtime alone, for the user says yes to that.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -73,8 +74,7 @@ def schema_for(
         }
         answer["rules_that_hold"] = _list_of(rule)
     if form and form.worded:
-        names = dict.fromkeys([*form.names, *([SUMMARY] if form.summary else [])])
-        answer["asks"] = nullable(list(names), "What the reply asks; null: nothing.")
+        answer["asks"] = nullable(form.names, "The field that the reply asks for; null: none.")
         answer["reply"] = _REPLY
     return _object(answer)
 

@@ -29,7 +29,7 @@ def says(
     Args:
         *commands: What it asks for: `fill(amount="40")`, `confirm()`, ...
         reply: How the model words the answer; None: not at all.
-        asks: Name of the field that the reply asks for, or "summary".
+        asks: Name of the field that the reply asks for.
         to: Id of the pathway that it leads to, as in `leads_to`.
         rules: Ids of the guidelines that hold, as in `rules_hold`.
         confidence: How sure the model is of all this, 0 to 1.
