@@ -25,6 +25,7 @@ from nodes.llm.form import Asking
 from nodes.llm.form_prompt import form_told
 from nodes.llm.models import Models
 from nodes.llm.prompts import as_data, understanding
+from nodes.llm.sifting import sifted
 from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood, schema_for, understood_in
@@ -117,6 +118,9 @@ async def understood(
         if entry:
             return Understood(list(entry[1]))
     answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)
+    commands, dropped = sifted(answer.commands, config.intent_confidence_threshold)
+    reply = None if dropped else answer.reply  # it answers what does not count as well
+    answer = replace(answer, commands=commands, dropped=dropped, reply=reply)
     if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])
     return answer

@@ -17,6 +17,7 @@ from nodes.llm.command_schema import (
     text_in,
 )
 from nodes.llm.form import Asking
+from nodes.llm.sifting import Dropped
 from nodes.llm.structured import Misfit, object_in
 from nodes.plain import MOST_WORDS, cleaned
 
@@ -41,12 +42,14 @@ class Understood:
         reply: What could be said to the user; None where nothing is worded.
         asks: Name of the field that this reply asks for; None: it asks for none. What was
             collected is read back by the runtime alone, for the user says yes to that.
+        dropped: Commands that do not count.
     """
 
     commands: list[Command] = field(default_factory=list)
     guidelines: list[Verdict] = field(default_factory=list)
     reply: str | None = None
     asks: str | None = None
+    dropped: list[Dropped] = field(default_factory=list)
 
 
 def schema_for(
