@@ -1,7 +1,8 @@
 """What a message can ask for: the closed union of verdicts and commands.
 
 Everything that understands messages, with or without a model, speaks in these; `steer` takes
-nothing else. A command that nothing in the journey answers now is dropped and audited.
+nothing else. A command that nothing in the journey answers now is dropped and audited, and so is
+one that a model is not sure enough of; what is no model is sure.
 """
 
 from __future__ import annotations
@@ -66,11 +67,14 @@ class Clear:
     """Take a field's value back."""
 
     field: str
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
     """Say yes to what was asked."""
+
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class Deny:
     """Say no to what was asked; with an option, to that one of several alone."""
 
     option: str = ""
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ class Choose:
     """Take one of the options offered, by its id."""
 
     option: str
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +98,28 @@ class Cancel:
     """Give up the present task, or all of them."""
 
     everything: bool = False
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
     """Leave a question unanswered."""
 
+    confidence: float = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Ask for a moment."""
 
+    confidence: float = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """Ask to hear the last words again."""
+
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +127,7 @@ class Explain:
     """Ask what a question is for; without a field, the one that was asked last."""
 
     field: str = ""
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,7 @@ class OffTopic:
     """Speak of something else; unsupported: ask for what nothing here can do."""
 
     unsupported: bool = False
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,7 @@ class Human:
     """Ask for a person; `reason` is asked, or sentiment where a model found that."""
 
     reason: str = "asked"
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

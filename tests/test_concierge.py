@@ -304,7 +304,7 @@ async def test_verdicts_on_journeys_that_are_not_there_start_nothing(desk):
         verdict("cancel:moving", 1.0),
         verdict("hand_over:moving->repair", 1.0),
         verdict("moving.IntentTrigger:*->hours", 1.0),
-        commands=[{"kind": "go", "target": "moving.plan", "confidence": 1.0}],
+        commands=[{"command": "go", "target": "moving.plan", "confidence": 1.0}],
     )
     with ScriptedModel(answer) as model:
         chat = await desk(model)
@@ -328,7 +328,7 @@ async def test_an_active_journey_is_not_started_again(desk):
 
 
 async def test_a_model_may_name_the_journey_to_go_to(desk):
-    answer = judged(commands=[{"kind": "go", "target": "repair.report", "confidence": 0.8}])
+    answer = judged(commands=[{"command": "go", "target": "repair.report", "confidence": 0.8}])
     with ScriptedModel(answer) as model:
         chat = await desk(model)
 

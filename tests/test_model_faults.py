@@ -338,7 +338,7 @@ async def test_a_failure_inside_a_detour_keeps_the_stack(
 
 UNDERSTANDING = {
     "verdicts": [{"question": "0", "holds": True, "confidence": 0.99, "reason": CANARY}],
-    "commands": [{"kind": "go", "target": "policy", "confidence": 0.99}],
+    "commands": [{"command": "go", "target": "policy", "confidence": 0.99}],
 }
 UNDERSTANDING_FAULTS: list[Any] = [
     *ANYWHERE,

@@ -67,7 +67,7 @@ async def test_a_model_that_is_too_slow_for_its_pathway_is_asked_once(shop):
 
 
 async def test_a_command_that_was_remembered_is_said_to_be(shop):
-    go = {"verdicts": [], "commands": [{"kind": "go", "target": "help", "confidence": 0.9}]}
+    go = {"verdicts": [], "commands": [{"command": "go", "target": "help", "confidence": 0.9}]}
     model = ScriptedModel(go)
     for number in range(2):
         chat = await shop(model, Desk, **HAND, session_id=f"s-{number}")
@@ -76,7 +76,7 @@ async def test_a_command_that_was_remembered_is_said_to_be(shop):
 
 
 async def test_a_command_of_which_a_model_was_not_sure_is_told(shop):
-    go = {"verdicts": [], "commands": [{"kind": "go", "target": "help", "confidence": 0.4}]}
+    go = {"verdicts": [], "commands": [{"command": "go", "target": "help", "confidence": 0.4}]}
     chat = await shop(ScriptedModel(go), Desk, **HAND)
     await chat.says("hm")
     assert chat.last.metadata["flags"] == ["below_threshold"]

@@ -212,9 +212,9 @@ async def test_two_verdicts_that_contradict_each_other_are_none(library):
         verdicts(verdict(DESK)),
         verdicts(verdict("IntentTrigger:*->admin")),
         verdicts(verdict("drop table sessions")),
-        verdicts(commands=[{"kind": "go", "target": "admin", "confidence": 1.0}]),
-        verdicts(commands=[{"kind": "go", "target": "desk", "confidence": 1.0}]),
-        verdicts(commands=[{"kind": "go", "target": "understand", "confidence": 1.0}]),
+        verdicts(commands=[{"command": "go", "target": "admin", "confidence": 1.0}]),
+        verdicts(commands=[{"command": "go", "target": "desk", "confidence": 1.0}]),
+        verdicts(commands=[{"command": "go", "target": "understand", "confidence": 1.0}]),
     ],
     ids=["kept", "unknown", "sql", "go-unknown", "go-kept", "go-node"],
 )
@@ -230,8 +230,8 @@ async def test_a_hostile_model_moves_nothing(library, answer):
 
 
 async def test_a_model_may_ask_for_a_pathway_by_name_if_a_transition_leads_there(library):
-    sure = [{"kind": "go", "target": "fines", "confidence": 0.9}]
-    unsure = [{"kind": "go", "target": "fines", "confidence": 0.2}]
+    sure = [{"command": "go", "target": "fines", "confidence": 0.9}]
+    unsure = [{"command": "go", "target": "fines", "confidence": 0.2}]
     with ScriptedModel(verdicts(commands=unsure), verdicts(commands=sure)) as model:
         chat = await library(model)
         await chat.says("hm")

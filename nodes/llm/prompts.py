@@ -98,7 +98,7 @@ _MOVES = (
     "message asks for that move. Its examples are phrases that would ask for it; others may as "
     "well. Give one verdict for each question: whether it holds, how confident you are from 0 to "
     "1, and why in a few words. Most messages simply answer what was asked, and then nothing "
-    "holds. Add a command only if the user plainly asks to go somewhere."
+    "holds. Add a 'go' command only if the user plainly asks to go somewhere."
 )
 _RULES = (
     "Each of the rules says when it is to be followed. Name those whose 'when' is true of the "
@@ -107,9 +107,15 @@ _RULES = (
 )
 
 
-def understanding(moves: Sequence[Any], rules: Sequence[Any]) -> str:
-    """Return the system text of the one call that understands a message."""
-    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", _DATA]
+def understanding(moves: Sequence[Any], rules: Sequence[Any], form: str = "") -> str:
+    """Return the system text of the one call that understands a message.
+
+    Args:
+        moves: The moves that it judges.
+        rules: The rules that it is asked about.
+        form: What it is told of the form that is open.
+    """
+    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -1,4 +1,4 @@
-"""The one call that understands a message: every open question in, a verdict on each out."""
+"""The one call that understands a message: every open question in, verdicts and commands out."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from journeys import (
 from nodes.commands import Command, Go, Verdict
 from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
+from nodes.llm.form import Asking
+from nodes.llm.form_prompt import form_told
 from nodes.llm.models import Models
 from nodes.llm.prompts import as_data, understanding
+from nodes.llm.sifting import sifted
 from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood, schema_for, understood_in
@@ -46,6 +49,7 @@ class Moment:
         message: What the user says.
         candidates: The transitions that a model may judge now.
         guidelines: The guidelines that it is asked about.
+        form: The form that is open, and what was asked of it.
     """
 
     spec: JourneySpec
@@ -54,6 +58,7 @@ class Moment:
     message: str
     candidates: Sequence[TransitionSpec]
     guidelines: Sequence[GuidelineSpec] = ()
+    form: Asking | None = None
 
     def data(self) -> dict[str, Any]:
         """Return what the model is given, as data."""
@@ -70,6 +75,8 @@ class Moment:
             given["questions"] = [_question(transition) for transition in self.candidates]
         if self.guidelines:
             given["rules"] = [{"rule": g.id, "when": g.condition} for g in self.guidelines]
+        if self.form:
+            given["form"] = self.form.data()
         return given
 
     def key(self, model: str) -> bytes:
@@ -93,23 +100,27 @@ def _question(transition: TransitionSpec) -> dict[str, Any]:
 async def understood(
     moment: Moment, models: Models, config: JourneyConfig, usage: Usage
 ) -> Understood:
-    """Return a model's verdicts on where the message leads and on the rules that it is asked about.
+    """Return what a model makes of a message: where it leads, which rules hold, what it fills in.
 
     Where it is asked for the way alone, what it said before of the same moment is an answer; what
-    holds of the rules is asked anew every time (DESIGN section 4, intent cache).
+    holds of the rules, and what is meant for a form, is asked anew every time (DESIGN section 4,
+    intent cache).
 
     Raises:
         ModelError: There is no usable answer in time.
     """
     chat = _chat_of(moment.candidates, models, config)
     key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
-    ttl = 0.0 if moment.guidelines else config.intent_cache_ttl_seconds
+    ttl = 0.0 if moment.guidelines or moment.form else config.intent_cache_ttl_seconds
     if ttl:
         entry = models.cache.get(key)
         cache_read("intent", hit=entry is not None)
         if entry:
             return Understood(list(entry[1]))
     answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)
+    commands, dropped = sifted(answer.commands, config.intent_confidence_threshold)
+    reply = None if dropped else answer.reply  # it answers what does not count as well
+    answer = replace(answer, commands=commands, dropped=dropped, reply=reply)
     if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])
     return answer
@@ -125,17 +136,23 @@ def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: Journ
 
 async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Understood:
     messages = [
-        {"role": "system", "content": understanding(moment.candidates, moment.guidelines)},
+        {"role": "system", "content": _told(moment)},
         {"role": "user", "content": as_data(moment.data())},
     ]
-    schema = schema_for(moment.candidates, moment.guidelines)
+    schema = schema_for(moment.candidates, moment.guidelines, moment.form)
     question = Question(messages, "understanding", schema, strict=True)
     until = asyncio.get_running_loop().time() + seconds
     answer = await ask(chat, question, until, usage)
     try:
-        return understood_in(answer.text, moves=bool(moment.candidates))
+        return understood_in(answer.text, moves=bool(moment.candidates), form=bool(moment.form))
     except Misfit as fault:
         raise ModelError("malformed", f"the model's verdicts cannot be read: {fault}") from fault
+
+
+def _told(moment: Moment) -> str:
+    targets = [transition.target for transition in moment.candidates]
+    collecting = form_told(moment.form, targets) if moment.form else ""
+    return understanding(moment.candidates, moment.guidelines, collecting)
 
 
 def _remembered(command: Command) -> Command:

@@ -3,6 +3,23 @@
 from nodes.llm.scripted.call import Call
 from nodes.llm.scripted.faults import Fault
 from nodes.llm.scripted.model import ScriptedModel
+from nodes.llm.scripted.saying import (
+    cancel,
+    choose,
+    clear,
+    confirm,
+    correct,
+    deny,
+    explain,
+    fill,
+    go,
+    human,
+    off_topic,
+    repeat,
+    says,
+    skip,
+    wait,
+)
 from nodes.llm.scripted.script import Answer, Script
 from nodes.llm.scripted.slow import Slow
 from nodes.llm.scripted.speech import UseTool
@@ -16,7 +33,22 @@ __all__ = [
     "ScriptedModel",
     "Slow",
     "UseTool",
+    "cancel",
+    "choose",
+    "clear",
+    "confirm",
+    "correct",
+    "deny",
+    "explain",
+    "fill",
+    "go",
+    "human",
     "leads_nowhere",
     "leads_to",
+    "off_topic",
+    "repeat",
     "rules_hold",
+    "says",
+    "skip",
+    "wait",
 ]

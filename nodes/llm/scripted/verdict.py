@@ -24,7 +24,7 @@ def leads_to(
 
 
 def leads_nowhere(call: Call) -> Json:
-    """Answer that a message asks for no transition, and that no guideline holds.
+    """Answer that a message asks for nothing that could be done, and that no guideline holds.
 
     A call that asks for anything but verdicts fails the script.
     """
@@ -55,8 +55,9 @@ def rules_hold(
             _verdict(move, holds=move["leads_to"] == to, confidence=confidence, reason=reason)
             for move in moves
         ]
-        said: Json = {"verdicts": verdicts, "commands": []} if moves else {}
-        return {**said, "rules_that_hold": held} if known else said
+        said: Json = {"verdicts": verdicts, "rules_that_hold": held}
+        said |= {"commands": [], "asks": None, "reply": None}
+        return {name: said[name] for name in (call.schema or {}).get("properties", {})}
 
     return answer
 

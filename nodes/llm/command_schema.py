@@ -1,0 +1,188 @@
+"""The commands that a model may give in a moment: what each means, their schema, their reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nodes.commands import (
+    Cancel,
+    Choose,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Explain,
+    Fill,
+    Go,
+    Human,
+    OffTopic,
+    Repeat,
+    Skip,
+    Wait,
+)
+from nodes.llm.form import Asking
+from nodes.llm.structured import Misfit
+from nodes.plain import MOST_WORDS, cleaned
+
+MOST_VALUE = 4097
+"""Characters of a value that are kept: one more than is taken, so that a longer one is refused."""
+SHARE: Mapping[str, Any] = {"type": "number", "description": "From 0 (no) to 1 (certain)."}
+ALL, UNSUPPORTED, ASKED, SENTIMENT = "everything", "unsupported", "asked", "sentiment"
+"""Targets that are no id of anything: of cancel, off_topic, and human."""
+
+_Given = Mapping[str, Any]
+
+
+def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
+    """Return the names of the commands that make sense now.
+
+    Args:
+        form: The form that is open.
+        targets: Ids of the pathways that a message may lead to.
+    """
+    if form is None:
+        return ["go"] if targets else []
+    asked, options = form.asked, form.options
+    for_field = asked is not None and asked["kind"] == "field"
+    makes_sense = {
+        "fill": bool(form.fields),
+        "correct": bool(form.known),
+        "clear": bool(form.known),
+        "confirm": asked is not None and not for_field,
+        "deny": bool(options) or (asked is not None and not for_field),
+        "choose": bool(options),
+        "cancel": True,
+        "skip": for_field,
+        "wait": True,
+        "repeat": True,
+        "explain": True,
+        "off_topic": True,
+        "human": True,
+        "go": bool(targets),
+    }
+    return [name for name, does in makes_sense.items() if does]
+
+
+def command_list(form: Asking | None, targets: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of the commands: a list of flat objects, every name in it a closed set.
+
+    Args:
+        form: The form that is open.
+        targets: Ids of the pathways that a message may lead to.
+    """
+    names = offered(form, targets)
+    properties: dict[str, Any] = {"command": {"type": "string", "enum": names}}
+    if form is None:
+        properties["target"] = {"type": "string", "enum": list(targets)}
+    else:
+        properties["field"] = nullable(form.names, "The field, where the command names one.")
+        properties["value"] = {
+            "anyOf": [{"type": "string"}, {"type": "null"}],
+            "description": "The value in the user's own words, of fill and correct.",
+        }
+        properties["target"] = nullable(_targets(form, targets), "What else the command is about.")
+    properties["confidence"] = SHARE
+    item = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": item}
+
+
+def _targets(form: Asking, targets: Sequence[str]) -> list[str]:
+    options = [option["id"] for option in form.options]
+    person = [ASKED, *([SENTIMENT] if form.sentiment and form.person else [])]
+    return list(dict.fromkeys([*options, ALL, UNSUPPORTED, *person, *targets]))
+
+
+def nullable(names: Sequence[str], description: str) -> dict[str, Any]:
+    """Return the schema of one of several names, or null."""
+    known = [{"type": "string", "enum": list(names)}] if names else []
+    return {"anyOf": [*known, {"type": "null"}], "description": description}
+
+
+def command_in(item: Any) -> Command:
+    """Return one command of a model's answer.
+
+    It may name a field or an option that is not there: whoever takes commands drops and audits it.
+
+    Raises:
+        Misfit: It is no command.
+    """
+    if not isinstance(item, dict):
+        raise Misfit("a command must be an object")
+    name = item.get("command")
+    reading = _READ.get(name) if isinstance(name, str) else None
+    if reading is None:
+        raise Misfit(f"a command must be one of: {', '.join(_READ)}")
+    return reading(item)
+
+
+def text_in(given: _Given, name: str, most: int = MOST_WORDS) -> str:
+    """Return a text of an answer, "" for null.
+
+    Raises:
+        Misfit: It is neither.
+    """
+    value = given.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Misfit(f"'{name}' must be text or null")
+    return cleaned(value[:most])
+
+
+def confidence_in(given: _Given) -> float:
+    """Return a confidence; one outside of 0 to 1 is left for the steps to refuse and audit.
+
+    Raises:
+        Misfit: It is no number.
+    """
+    value = given.get("confidence")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Misfit("a confidence must be a number from 0 to 1")
+    return float(min(max(value, -1), 2))
+
+
+def _value(given: _Given) -> str:
+    if given.get("value") is None:
+        raise Misfit("a fill must have a value")
+    return text_in(given, "value", MOST_VALUE)
+
+
+def _correct(given: _Given) -> Command:
+    """Read a correction; one that does not say what is right takes the value back."""
+    name, sure = text_in(given, "field"), confidence_in(given)
+    value = text_in(given, "value", MOST_VALUE)
+    return Correct(name, value, sure) if value.strip() else Clear(name, sure)
+
+
+def _human(given: _Given) -> Command:
+    reason = text_in(given, "target") or ASKED
+    if reason not in (ASKED, SENTIMENT):
+        raise Misfit(f"a person is called because of '{ASKED}' or '{SENTIMENT}'")
+    return Human(reason, confidence_in(given))
+
+
+_READ: Mapping[str, Callable[[_Given], Command]] = {
+    "fill": lambda given: Fill(text_in(given, "field"), _value(given), confidence_in(given)),
+    "correct": _correct,
+    "clear": lambda given: Clear(text_in(given, "field"), confidence_in(given)),
+    "confirm": lambda given: Confirm(confidence_in(given)),
+    "deny": lambda given: Deny(text_in(given, "target"), confidence_in(given)),
+    "choose": lambda given: Choose(text_in(given, "target"), confidence_in(given)),
+    "cancel": lambda given: Cancel(text_in(given, "target") == ALL, confidence_in(given)),
+    "skip": lambda given: Skip(confidence_in(given)),
+    "wait": lambda given: Wait(confidence_in(given)),
+    "repeat": lambda given: Repeat(confidence_in(given)),
+    "explain": lambda given: Explain(text_in(given, "field"), confidence_in(given)),
+    "off_topic": lambda given: OffTopic(
+        text_in(given, "target") == UNSUPPORTED, confidence_in(given)
+    ),
+    "human": _human,
+    "go": lambda given: Go(text_in(given, "target"), confidence_in(given)),
+}

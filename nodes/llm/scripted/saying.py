@@ -1,0 +1,148 @@
+"""Answers to the call that understands a message where a form is open: commands, and a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.llm.command_schema import ALL, ASKED, UNSUPPORTED
+from nodes.llm.scripted.call import Call, Json
+from nodes.llm.scripted.verdict import rules_hold
+
+Said = tuple[Json, ...]
+"""Commands as `fill` and the others return them."""
+
+
+def says(
+    *commands: Said,
+    reply: str | None = None,
+    asks: str | None = None,
+    to: str | None = None,
+    rules: tuple[str, ...] = (),
+    confidence: float = 0.95,
+) -> Callable[[Call], Json]:
+    """Return an answer by which a message asks for something, in this order.
+
+    A call that offers none of it (no such command, field or option now, or no reply) fails the
+    script.
+
+    Args:
+        *commands: What it asks for: `fill(amount="40")`, `confirm()`, ...
+        reply: How the model words the answer; None: not at all.
+        asks: Name of the field that the reply asks for.
+        to: Id of the pathway that it leads to, as in `leads_to`.
+        rules: Ids of the guidelines that hold, as in `rules_hold`.
+        confidence: How sure the model is of all this, 0 to 1.
+    """
+    said = [one for several in commands for one in several]
+
+    def answer(call: Call) -> Json:
+        given = rules_hold(*rules, to=to, confidence=confidence)(call)
+        offered = (call.schema or {}).get("properties", {})
+        if said:
+            given["commands"] = [_checked(one, confidence, offered) for one in said]
+        for name, text in (("reply", reply), ("asks", asks)):
+            if text is not None:
+                _check(name, text, offered.get(name))
+                given[name] = text
+        return given
+
+    return answer
+
+
+def _checked(command: Json, confidence: float, offered: Json) -> Json:
+    """Return a command with all that the schema wants of it, and nothing else."""
+    if "commands" not in offered:
+        raise AssertionError(f"the call asks for no commands, so not for {command}")
+    properties = offered["commands"]["items"]["properties"]
+    for name, text in command.items():
+        if text is not None:
+            _check(name, text, properties.get(name))
+    return {name: command.get(name) for name in properties} | {"confidence": confidence}
+
+
+def _check(name: str, text: str, schema: Json | None) -> None:
+    if schema is None:
+        raise AssertionError(f"the call asks for no '{name}', so not for {text!r}")
+    kinds = schema.get("anyOf", [schema])
+    closed = [known for kind in kinds for known in kind.get("enum", ())]
+    if text not in closed and not any(_is_open(kind) for kind in kinds):
+        raise AssertionError(f"'{name}' cannot be {text!r} here, only one of {closed}")
+
+
+def _is_open(schema: Json) -> bool:
+    return schema.get("type") == "string" and "enum" not in schema
+
+
+def fill(**values: str) -> Said:
+    """Say that the message gives fields their values, in these words: `fill(amount="40")`."""
+    return tuple(_command("fill", field=name, value=value) for name, value in values.items())
+
+
+def correct(**values: str | None) -> Said:
+    """Say that the message changes fields; None where it does not say to what."""
+    return tuple(_command("correct", field=name, value=value) for name, value in values.items())
+
+
+def clear(*fields: str) -> Said:
+    """Say that the message takes the values of fields back."""
+    return tuple(_command("clear", field=name) for name in fields)
+
+
+def confirm() -> Said:
+    """Say that the message is a yes to what was asked last."""
+    return (_command("confirm"),)
+
+
+def deny(option: str | None = None) -> Said:
+    """Say that the message is a no to what was asked last, or to one option of it by its id."""
+    return (_command("deny", target=option),)
+
+
+def choose(option: str) -> Said:
+    """Say that the message takes an option, by its id."""
+    return (_command("choose", target=option),)
+
+
+def cancel(*, everything: bool = False) -> Said:
+    """Say that the message gives up the task, or all of them."""
+    return (_command("cancel", target=ALL if everything else None),)
+
+
+def skip() -> Said:
+    """Say that the message leaves the question unanswered."""
+    return (_command("skip"),)
+
+
+def wait() -> Said:
+    """Say that the message asks for a moment."""
+    return (_command("wait"),)
+
+
+def repeat() -> Said:
+    """Say that the message asks to hear the last words again."""
+    return (_command("repeat"),)
+
+
+def explain(field: str | None = None) -> Said:
+    """Say that the message asks what a field is for; without a name, the one asked last."""
+    return (_command("explain", field=field),)
+
+
+def off_topic(*, unsupported: bool = False) -> Said:
+    """Say that the message leads off, or asks for what cannot be done here."""
+    return (_command("off_topic", target=UNSUPPORTED if unsupported else None),)
+
+
+def human(reason: str = ASKED) -> Said:
+    """Say that the message asks for a person, or calls for one by its "sentiment"."""
+    return (_command("human", target=reason),)
+
+
+def go(pathway: str) -> Said:
+    """Say that the message asks to go to a pathway by name."""
+    return (_command("go", target=pathway),)
+
+
+def _command(name: str, **about: Any) -> Json:
+    return {"command": name, **about}
