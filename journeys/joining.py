@@ -32,7 +32,20 @@ def joined(
         transitions=tuple(transitions),
         strategies=frozen(strategies_of(pathways)),
         kept=frozenset(sources),
-        reachable=reachable(entry, pathways, transitions),
+        reachable=reachable(entry, pathways, transitions, rest.get("patterns", {})),
+        converses=_converses(pathways, rest),
         **rest,
     )
     return replace(spec, warnings=tuple(warnings_of(spec)))
+
+
+def _converses(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
+    """Say whether a journey collects, repairs, or hands over, and so has a talk to keep."""
+    policies = (getattr(pathway.returns, "policy", "return") for pathway in pathways.values())
+    return (
+        any(pathway.form or pathway.effects for pathway in pathways.values())
+        or any(policy != "return" for policy in policies)
+        or any(pathway.interruptible is not True for pathway in pathways.values())
+        or any(part.converses for part in rest.get("parts", {}).values())
+        or bool(rest.get("escalation") or rest.get("patterns"))
+    )

@@ -128,7 +128,8 @@ class JourneySpec:
     those of the journey and of all its pathways; `tools` are declared by name and handed over when
     it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
-    does with a message that starts none of them.
+    does with a message that starts none of them. `converses` says whether anything in it collects,
+    repairs, or hands over to a person.
     """
 
     id: str
@@ -158,6 +159,7 @@ class JourneySpec:
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
     migrations: Mapping[str, str] = field(default_factory=dict)
+    converses: bool = False
 
     @property
     def reception(self) -> str | None:
@@ -189,17 +191,21 @@ class JourneySpec:
 
 
 def reachable(
-    entry: str, pathways: Mapping[str, PathwaySpec], transitions: Sequence[TransitionSpec]
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+    patterns: Mapping[str, str],
 ) -> frozenset[str]:
     """Return the ids of the pathways that a session can come to."""
     seen: set[str] = set()
-    waiting = [entry] if entry in pathways else []
+    waiting = [entry, *patterns.values()] if entry in pathways else []
     while waiting:
         at = pathways[waiting.pop()]
         if at.id in seen:
             continue
         seen.add(at.id)
         leads_to = [t.target for t in transitions if t.applies_in(at.id)]
+        leads_to += [effect.change for effect in at.effects if effect.change]
         if at.next:
             leads_to.append(at.next)
         if isinstance(at.returns, ReturnToSpecific):

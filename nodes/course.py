@@ -41,6 +41,7 @@ class Course:
         transition: What fired.
         aside: The pathway that answers in place of a text, where the journey has one for that.
         refused_depth: The depth that was asked for, and the limit that it is over.
+        asks: Name of the field that the model's own words ask for.
         changing: Name of the field that the user chose to change after an effect.
         judged: What a model was surest of, where nothing moved.
         near: The journeys of a concierge that it held likely then.
@@ -65,6 +66,7 @@ class Course:
     transition: Fired | None = None
     aside: str | None = None
     refused_depth: tuple[int, int] | None = None
+    asks: str = ""
     changing: str = ""
     judged: Judged | None = None
     near: tuple[str, ...] = ()

@@ -109,7 +109,9 @@ class Turn(TypedDict):
     user was asked about before, and agents may do now. `guidelines` are those that hold, the first
     to count first, and `checks` how the reply was checked. `near` are the journeys of a concierge
     that a model held likely, but not likely enough, and `completed` is the one that ended.
-    `attempts` are those at fields, in order; rows of the store are written from them. `worded` are
+    `attempts` are those at fields, in order; rows of the store are written from them. `aside` is
+    there where a pathway answers in place of a text: what runs after it. `asks` names the field
+    that the reply asks for already. `worded` are
     the places of those replies that are texts of the catalogue.
     """
 
@@ -137,6 +139,8 @@ class Turn(TypedDict):
     near: NotRequired[list[str]]
     completed: NotRequired[Completed]
     attempts: NotRequired[list[Attempted]]
+    aside: NotRequired[str | None]
+    asks: NotRequired[str]
     worded: NotRequired[list[int]]
 
 

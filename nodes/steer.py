@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from journeys import JourneySpec, TransitionSpec
+from journeys import JourneyConfig, JourneySpec, TransitionSpec
 from journeys.spec import CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
@@ -37,6 +37,12 @@ class Limits:
     depth: int
     confidence: float
     activation: float = 0.7
+
+
+def limits_of(config: JourneyConfig) -> Limits:
+    """Return the limits that a journey is run with."""
+    sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
+    return Limits(config.max_pathway_depth, sure, starts)
 
 
 @dataclass(frozen=True, slots=True)

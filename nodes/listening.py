@@ -1,0 +1,213 @@
+"""Listen to a message in a journey that collects: without a model first, then with one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from journeys import Field, JourneyConfig, JourneySpec
+from journeys.spec import MOVE
+from nodes.commands import (
+    Cancel,
+    Command,
+    Explain,
+    Fill,
+    Human,
+    OffTopic,
+    Repeat,
+    Skip,
+    Verdict,
+    Wait,
+)
+from nodes.course import Course
+from nodes.deciding import fillable
+from nodes.forms.filling import emptied
+from nodes.forms.questions import lines_of, question_of
+from nodes.forms.sheet import field_named
+from nodes.hearing import Ear, Heard, hear
+from nodes.legal import legal
+from nodes.llm.form import Asking, asking_of
+from nodes.repair.people import policy_of
+from nodes.state import Turn
+from nodes.talk import Asked, Option
+from nodes.values import Setting, found_in, hint_of
+
+_REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
+"""What an author's own trigger on the same message comes before."""
+MOST_GUESSED_WORDS = 4
+"""Longest message that is taken for an attempt at what was asked, though it is no such value."""
+
+
+def setting_of(spec: JourneySpec, config: JourneyConfig, turn: Turn) -> Setting:
+    """Return when and where the user speaks."""
+    at = datetime.fromisoformat(turn["at"]).astimezone(_zone(config.timezone))
+    return Setting(at, config.region, spec.personality.language)
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name)
+
+
+def welcome(course: Course) -> None:
+    """Greet after a pause with what is known, and take back what is too old."""
+    now = course.setting.at
+    for name in list(course.fields):
+        _expire(course, name, now)
+    last = course.talk.get("last_at")
+    pause = timedelta(seconds=course.services.config.resume_after_seconds)
+    if last is None or now - datetime.fromisoformat(last) <= pause:
+        return
+    sheet = course.sheet()
+    if sheet.is_begun and not sheet.is_closed:
+        course.repair("resume", "resumed", fields=lines_of(course, sheet))
+
+
+def _expire(course: Course, name: str, now: datetime) -> None:
+    try:
+        field = field_named(course.spec, name)
+    except KeyError:  # an older version of the journey had it
+        return
+    if field.ttl is None or course.value(name) is None or _is_used(course, name):
+        return
+    said = next(a for a in reversed(course.fields[name]) if a["validation_status"] == "valid")
+    if now - datetime.fromisoformat(said["timestamp"]) > timedelta(seconds=field.ttl):
+        emptied(course, field, reason="expired", source="inferred")
+        course.say("expired", field=field.title)
+
+
+def _is_used(course: Course, name: str) -> bool:
+    """Say whether an effect was done with a value: then it is a record, and does not expire."""
+    finished = course.talk.get("finished", [])
+    return any(
+        pathway.effects and pathway.id in finished and pathway.form and name in pathway.form
+        for pathway in course.spec.pathways.values()
+    )
+
+
+def heard_in(course: Course, message: str) -> Heard:
+    """Return what a message says, as far as that is plain without a model."""
+    asked = course.talk.get("asked")
+    open_fields = course.sheet().open
+    if asked and asked["kind"] == "field":
+        first = [field for field in fillable(course) if field.name == asked["about"]]
+        open_fields = first + [f for f in open_fields if f.name != asked["about"]]
+    known = _known(course)
+    correctable = [field_named(course.spec, name) for name in known]
+    return hear(message, Ear(asked, open_fields, known, correctable, course.setting))
+
+
+def _known(course: Course) -> dict[str, object]:
+    """Return the values that may be changed, those of the pathway that is talked about first."""
+    here = [field.name for field in fillable(course)]
+    active = course.spec.part_of(course.here.id).id
+    found: dict[str, object] = {}
+    for name in [*here, *course.fields]:
+        value = course.value(name)
+        if value is not None and name not in found and _is_of(course.spec, name, active):
+            found[name] = value
+    return found
+
+
+def _is_of(spec: JourneySpec, name: str, part: str) -> bool:
+    """Say whether a field belongs to the journey that is active."""
+    return any(
+        pathway.form and name in pathway.form and spec.part_of(pathway.id).id == part
+        for pathway in spec.pathways.values()
+    )
+
+
+def authors_first(heard: Heard, free: Sequence[Verdict]) -> list[Command]:
+    """Return what was heard, without repairs where an author's own trigger took the message."""
+    own = any(v.holds and v.tier in ("pattern", "own") for v in free)
+    return [c for c in heard.commands if not (own and isinstance(c, _REPAIRS))]
+
+
+def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list[Command]:
+    """Return values that a message gives for the pathways that it may lead to."""
+    leading = {v.question for v in verdicts if v.holds and not v.error}
+    found: list[Command] = []
+    for transition in course.spec.transitions:
+        if transition.id not in leading or transition.target == course.here.id:
+            continue
+        form = course.spec.pathways[transition.target].form
+        if form is not None:
+            ear = Ear(None, form.fields, {}, [], course.setting)
+            found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
+    return found
+
+
+def guessed(course: Course, message: str) -> list[Command]:
+    """Return what a message nothing could be made of is taken for, where nobody else is asked.
+
+    A few words at a typed question are an attempt at it; words that hold such a value and speak of
+    something else lead off (T19).
+    """
+    asked = course.talk.get("asked")
+    if not asked or asked["kind"] != "field":
+        return []
+    field = field_named(course.spec, asked["about"])
+    if found_in(field, message, course.setting):
+        return [OffTopic()]
+    if len(message.split()) <= MOST_GUESSED_WORDS and not message.rstrip().endswith("?"):
+        return [Fill(field.name, message)]
+    return [OffTopic()]
+
+
+def asking_in(course: Course) -> Asking:
+    """Return what a model is told of the form that is open, and what it may make of a message."""
+    sheet, asked = course.sheet(), course.talk.get("asked")
+    fields = [*sheet.live, *(f for f in _of_targets(course) if f not in sheet.live)]
+    names = [name for name in course.fields if course.value(name) is not None]
+    known = {name: field_named(course.spec, name) for name in names}
+    shown = {name: course.shown(known[name], course.value(name)) for name in names}
+    policy = policy_of(course)
+    return asking_of(
+        course.here.title,
+        fields,
+        shown,
+        skipped=course.talk.get("skipped", []),
+        correctable=list(known.values()),
+        questions=_questions(course, sheet.open),
+        hints={field.name: hint_of(field, course.setting) for field in sheet.open},
+        asked=asked,
+        paused=_paused(course),
+        tasks=list(dict.fromkeys(_titles(course))),
+        person=policy is not None,
+        sentiment=policy.sentiment if policy else "",
+        personality=course.spec.part_of(course.here.id).personality,
+        worded=course.here.form is not None and course.here.pipeline is None,
+    )
+
+
+MOST_FIELDS = 30
+"""Most fields of pathways that a message may lead to, which a model is told of."""
+
+
+def _of_targets(course: Course) -> list[Field]:
+    """Return the fields of the pathways that a message may lead to, which it may fill at once."""
+    found: dict[str, Field] = {}
+    for transition in legal(course.spec, course.position):
+        form = course.spec.pathways[transition.target].form
+        if transition.kind == MOVE and form is not None:
+            found |= {field.name: field for field in form.fields}
+    return list(found.values())[:MOST_FIELDS]
+
+
+def _questions(course: Course, fields: Sequence[Field]) -> Mapping[str, str]:
+    return {
+        field.name: question_of(course, Asked(kind="field", about=field.name, options=[]))
+        for field in fields
+    }
+
+
+def _paused(course: Course) -> list[Option]:
+    paused = [frame["pathway"] for frame in reversed(course.position["stack"])]
+    return [Option(id=id_, label=course.spec.pathways[id_].title) for id_ in paused]
+
+
+def _titles(course: Course) -> list[str]:
+    moves = legal(course.spec, course.position)
+    return [course.spec.pathways[t.target].title for t in moves if t.kind == MOVE]

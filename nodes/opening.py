@@ -1,0 +1,102 @@
+"""Open a turn: its record, and the position that it begins in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from journeys import JourneySpec, PathwayNotFoundError
+from nodes.consent import asked_before
+from nodes.plain import stamp
+from nodes.state import Frame, Position, SessionState, Turn
+
+
+def check_known(spec: JourneySpec, position: Position) -> None:
+    """Refuse a position of another version of the journey, which may have had other pathways."""
+    for pathway in (position["pathway"], *(frame["pathway"] for frame in position["stack"])):
+        if pathway not in spec.reachable:
+            raise PathwayNotFoundError(pathway, sorted(spec.reachable))
+
+
+def migrated(spec: JourneySpec, position: Position) -> Position:
+    """Return a position of an older version with the names that its pathways have now (T27).
+
+    What the journey's `__migrations__` does not name stays as it is.
+    """
+
+    def renamed(id_: str) -> str:
+        return id_ if id_ in spec.pathways else spec.migrations.get(id_, id_)
+
+    if not spec.migrations:
+        return position
+    stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]  # type: ignore[typeddict-item]
+    after: Position = {**position, "pathway": renamed(position["pathway"]), "stack": stack}
+    if talk := position.get("talk"):
+        kept: Any = {**talk}
+        for name in ("confirmed", "finished"):
+            kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
+        if (asked := kept.get("asked")) and asked["kind"] != "field":
+            kept["asked"] = {**asked, "about": renamed(asked["about"])}
+        after["talk"] = kept
+    return after
+
+
+def beginning(spec: JourneySpec) -> Position:
+    """Return the position in which a session begins: at the entry, with an empty stack."""
+    return Position(
+        journey=spec.id,
+        version=spec.version,
+        pathway=spec.entry,
+        stack=[],
+        returning=False,
+        status="active",
+        fired=[],
+        failures=0,
+    )
+
+
+def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> Turn:
+    """Return the empty record of a turn."""
+    return Turn(
+        number=number,
+        kind=kind,
+        at=stamp(datetime.now(UTC)),
+        message=message,
+        begun_in="",
+        run=None,
+        entered="stay",
+        moved=False,
+        ran=[],
+        replies=[],
+        ops=[],
+        audit=[],
+        transition=None,
+        judged=None,
+        usage=None,
+        flags=[],
+        error=None,
+        done=False,
+    )
+
+
+def opened(state: SessionState, position: Position) -> Turn:
+    """Return the turn that the manager opened; without a manager, as in Studio, open it here."""
+    turn: Turn | None = state.get("turn")
+    # One that was begun before is over: done, or left behind by a run that failed.
+    if turn is None or turn["begun_in"]:
+        turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
+    return {**turn, "begun_in": position["pathway"]}
+
+
+def _unanswered(state: SessionState) -> str | None:
+    """Return what the user said last, if nobody answered it yet."""
+    messages = state["messages"]
+    return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
+
+
+def counted(position: Position, turn: Turn) -> Position:
+    if turn["kind"] == "failure":
+        # What the user was asked about may have been done by the turn that failed.
+        emptied, _ = asked_before(position)
+        return {**emptied, "failures": position["failures"] + 1}
+    return position
