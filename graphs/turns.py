@@ -177,16 +177,18 @@ async def _without_journey(
     That is as the journey's author chose (DESIGN section 4).
     """
     texts, spec = services.texts_in(pathway), services.spec
-    chosen = spec.part_of(pathway).degrade if pathway in spec.pathways else spec.degrade
-    if chosen == "refuse":
+    part = spec.part_of(pathway) if pathway in spec.pathways else spec
+    if part.degrade == "refuse":
         return texts.refused, True
     in_time = asyncio.get_running_loop().time() < until
-    if chosen == "canned" or services.models is None or not in_time:
+    if part.degrade == "canned" or services.models is None or not in_time:
         return texts.apology, True
     message = Message(role="user", content=turn["message"] or "")
-    usage = services.usage or Usage()
+    usage, manner = services.usage or Usage(), part.personality
     try:
-        said = await freeform(services.config, services.models, usage, [message], until=until)
+        said = await freeform(
+            services.config, services.models, usage, [message], until=until, personality=manner
+        )
     except ModelError:
         return texts.apology, True
     return said, False

@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec
+from journeys import JourneyConfig, JourneySpec, Personality
+from nodes.llm.manner import manner
 from nodes.llm.models import Models
 from nodes.llm.objects import reply_asked
 from nodes.llm.prompts import guided
@@ -32,6 +33,7 @@ async def freeform(
     *,
     rules: Sequence[Mapping[str, Any]] = (),
     until: float = math.inf,
+    personality: Personality | None = None,
 ) -> str:
     """Return what a model says to the last message, given these messages and nothing else.
 
@@ -43,14 +45,17 @@ async def freeform(
         spec: Whose model and purpose it has; None: the config's model, and none.
         rules: The guidelines that hold, those that count first at the front.
         until: The deadline of the turn, on the event loop's clock.
+        personality: How it speaks; None: as the spec says, if there is one.
 
     Raises:
         ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
     """
     own, about = (spec.model, spec.purpose) if spec else (None, "")
     chat = models.named(own) if own else models.step(config.agent_model)
-    purpose = f"\n\nWhat you are there for:\n{about}" if about else ""
-    told = [{"role": "system", "content": guided(_SYSTEM + purpose, rules)}]
+    speaks = personality or (spec.personality if spec else Personality())
+    purpose = f"What you are there for:\n{about}" if about else ""
+    system = "\n\n".join(filter(None, [_SYSTEM, purpose, manner(speaks)]))
+    told = [{"role": "system", "content": guided(system, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]
     own_time = asyncio.get_running_loop().time() + config.model_timeout_seconds
     return await reply_asked(chat, "freeform", told, min(until, own_time), usage)

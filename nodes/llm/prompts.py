@@ -10,6 +10,7 @@ import orjson
 
 from journeys import JourneySpec, PathwaySpec
 from journeys.io_fields import FieldSpec, SignatureSpec
+from nodes.llm.manner import manner
 from nodes.plain import cleaned
 
 _DATA = (
@@ -27,9 +28,10 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
     """Return the system text of a model agent (ADR-025 section 4.1).
 
     Instructions say what it does, intent why, guidelines how; the journey's and the pathway's
-    purpose say where it is.
+    purpose say where it is, and the journey's personality how it speaks.
     """
-    whole = spec.part_of(pathway.id).purpose
+    journey = spec.part_of(pathway.id)
+    whole = journey.purpose
     inputs = [f"- {field.name}: {field.description}" for field in signature.inputs]
     outputs = [f"- {field.name}: {field.description}" for field in signature.outputs]
     parts = [
@@ -39,6 +41,7 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
         _titled("The conversation as a whole", [whole] if whole else []),
         _titled("The part of it that you are in", [pathway.purpose] if pathway.purpose else []),
         _titled("What you do in this part", [pathway.action] if pathway.action else []),
+        manner(journey.personality),
         _titled("What you are given", inputs),
         _titled("What your answer holds", outputs),
         _ANSWER,
