@@ -79,6 +79,8 @@ class Talk(TypedDict, total=False):
         failures: Turns in a row that failed or were not understood.
         queued: Ids of transitions that are taken as soon as the present pathway is complete.
         done: Name of an effect's step -> keys under which it was taken.
+        taken: Steps of effects that were taken since their pathway was begun, last time.
+        held: Ids of pathways with an effect that failed; it waits for a yes to be tried again.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
     """
@@ -96,6 +98,8 @@ class Talk(TypedDict, total=False):
     failures: int
     queued: list[str]
     done: dict[str, list[str]]
+    taken: list[str]
+    held: list[str]
     last_at: str
     takeover: Takeover | None
 
