@@ -6,23 +6,22 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from journeys import Call, Effect, PathwaySpec
+from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Taken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
 from nodes.plain import canonical, cleaned, copied, plain, size
 from nodes.services import Services
+from nodes.speech import worded
 from nodes.state import PathwayState, Update
 from nodes.talk import Asked, Talk
 
-EFFECTS = "effects"
-"""Name of what a pathway's progress has of its effects: see `Outcome`."""
 KEY = "idempotency_key"
 """Parameter of a tool that takes the key of the step."""
 MOST_RESULT = 64 * 1024
@@ -35,30 +34,6 @@ _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenP
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
 _without_session = EffectsOfRun()
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What the effects of a pathway came to; in the progress, as a dict.
-
-    Attributes:
-        said: What the user is told, in order.
-        kept: Names of the context, and the results that are kept under them.
-        done: Step -> key under which it was taken; also of those that an earlier turn took, which
-            did not come to its end.
-        audit: What happened, as events of the audit.
-        ended: How it ended: done; failed (the last one did nothing) or late (nobody knows what it
-            did, and its key makes it safe to ask again), which wait for a yes to be tried again; or
-            unsure. In all cases but done the steps behind it were not taken.
-        asked: What the user is asked then: whether to try again, or whether to call a person.
-    """
-
-    said: list[str] = field(default_factory=list)
-    kept: dict[str, Any] = field(default_factory=dict)
-    done: dict[str, str] = field(default_factory=dict)
-    audit: list[dict[str, Any]] = field(default_factory=list)
-    ended: str = "done"
-    asked: Asked | None = None
 
 
 async def take_effects(state: PathwayState, services: Services) -> Update:
@@ -125,7 +100,7 @@ class _Taker:
         elif taken.state == "begun" and not self._takes_key(effect):
             self._unsure(effect, "it was begun before, and nobody knows how it ended")
         else:
-            await self._call(effect, arguments, taken.key)
+            await self._call(effect, arguments, taken)
 
     def _check_time(self) -> None:
         if asyncio.get_running_loop().time() >= self._until:
@@ -152,22 +127,25 @@ class _Taker:
         parameters = self._services.toolbox.tools[effect.tool].parameters
         return KEY in parameters.properties[0] or KEY in parameters.session
 
-    async def _call(self, effect: Effect, arguments: Mapping[str, Any], key: str) -> None:
+    async def _call(self, effect: Effect, arguments: Mapping[str, Any], taken: Taken) -> None:
         """Call the tool; out of time, once more if the key keeps it from doing things twice."""
         tries = 2 if self._takes_key(effect) else 1
+        lost: Exception | None = None
         for left in range(tries, 0, -1):
             try:
-                result = await self._tried(effect, arguments, key, left)
-            except _IN_DOUBT as error:
-                lost: Exception = error
+                result = await self._tried(effect, arguments, taken.key, left)
             except Exception as error:  # whatever an author's function raises
-                await self._effects.failed(key, told(error))
-                self._failed(effect, error)
-                return
+                in_doubt = lost is not None or taken.state == "begun"
+                if not _lost_sight(error, in_doubt=in_doubt):
+                    await self._effects.failed(taken.key, told(error))
+                    self._failed(effect, error)
+                    return
+                lost = error
             else:
-                await self._effects.done(key, result)
-                self._done(effect, Taken(key, "done", result))
+                await self._effects.done(taken.key, result)
+                self._done(effect, Taken(taken.key, "done", result))
                 return
+        assert lost is not None
         if self._takes_key(effect):
             self._note("effect_late", effect, told(lost))
             self._hold("late", self._services.texts.effect_late)
@@ -192,18 +170,18 @@ class _Taker:
         self._context[name] = taken.result
         self._note("effect_done", effect, reason)
         if effect.done:
-            self.outcome.said.append(_filled(effect.done, self._context))
+            self.outcome.said.append(worded(effect.done, **_values_in(self._context, taken.result)))
 
     def _failed(self, effect: Effect, error: Exception) -> None:
         self._note("effect_failed", effect, told(error))
         reason = _for_users(error)
-        self._hold("failed", _filled(self._services.texts.effect_failed, {"reason": reason}))
+        self._hold("failed", worded(self._services.texts.effect_failed, reason=reason))
 
     def _hold(self, ended: str, said: str) -> None:
         """Have what was not taken wait for a yes."""
         self.outcome.ended = ended
-        self.outcome.said.append(said)
-        self.outcome.asked = Asked(kind="summary", about=self._pathway.id, options=[])
+        self.outcome.said.append(f"{said} {self._services.texts.retry}")
+        self.outcome.asked = Asked(kind="retry", about=self._pathway.id, options=[])
 
     def _unsure(self, effect: Effect, reason: str) -> None:
         self.outcome.ended = "unsure"
@@ -219,49 +197,6 @@ class _Taker:
         self.outcome.audit.append(event)
 
 
-def step_of(pathway: PathwaySpec, effect: Effect) -> str:
-    """Return the name of an effect's step."""
-    return f"{pathway.id}.{effect.tool}"
-
-
-def went_well(progress: Mapping[str, Any]) -> bool:
-    """Say whether all effects of a pathway are taken, so that its tools and agents may work."""
-    return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
-
-
-def with_effects(talk: Talk, pathway: PathwaySpec, progress: Mapping[str, Any]) -> Talk:
-    """Return a talk that remembers what a pathway's effects came to, and what was asked then.
-
-    Where one waits for a yes, the pathway is held, and confirmed no more: a form that is held wants
-    a summary, whatever its fields, until it is confirmed.
-    """
-    if EFFECTS not in progress:
-        return talk
-    ended = progress[EFFECTS]
-    keys = {step: [*talk.get("done", {}).get(step, []), key] for step, key in ended["done"].items()}
-    held = [id_ for id_ in talk.get("held", []) if id_ != pathway.id]
-    remembered: Talk = {
-        **talk,
-        "done": {**talk.get("done", {}), **keys},
-        "taken": [*talk.get("taken", []), *ended["done"]],
-        "held": held,
-    }
-    if ended["ended"] in ("failed", "late"):
-        confirmed = [id_ for id_ in talk.get("confirmed", []) if id_ != pathway.id]
-        remembered = {**remembered, "held": [*held, pathway.id], "confirmed": confirmed}
-    return {**remembered, "asked": ended["asked"]} if ended["asked"] else remembered
-
-
-def begun_anew(talk: Talk, pathway: PathwaySpec) -> Talk:
-    """Return a talk in which the effects of a pathway may be taken again: it begins anew."""
-    steps = [step_of(pathway, effect) for effect in pathway.effects]
-    return {
-        **talk,
-        "taken": [step for step in talk.get("taken", []) if step not in steps],
-        "held": [id_ for id_ in talk.get("held", []) if id_ != pathway.id],
-    }
-
-
 def _digest(arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(arguments)).hexdigest()
 
@@ -275,16 +210,31 @@ def _plain_result(given: Any, tool: str) -> Any:
     return result if size(result) <= MOST_RESULT else shortened(result)
 
 
+def _lost_sight(error: Exception, *, in_doubt: bool) -> bool:
+    """Say whether nobody knows what a tool did that raised.
+
+    Args:
+        error: What it raised.
+        in_doubt: Whether nobody knew of an earlier call. Then it has to say itself that there is
+            nothing done: an error from below may be of this call alone.
+    """
+    return isinstance(error, _IN_DOUBT) or (in_doubt and not _is_on_purpose(error))
+
+
+def _is_on_purpose(error: Exception) -> bool:
+    meant = isinstance(error, (ValueError, LookupError, ToolException))
+    return meant and not isinstance(error, _ACCIDENTS)
+
+
 def _for_users(error: Exception) -> str:
     """Return what a tool says on purpose, as a sentence; nothing of any other failure."""
-    on_purpose = isinstance(error, (ValueError, LookupError, ToolException))
-    if not on_purpose or isinstance(error, _ACCIDENTS):
+    if not _is_on_purpose(error):
         return ""
     said = " ".join(cleaned(str(error)).split())[:_MOST_REASON]
     return said if not said or said[-1] in ".!?" else f"{said}."
 
 
-def _filled(text: str, values: Mapping[str, Any]) -> str:
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", str(value))
-    return text
+def _values_in(context: Mapping[str, Any], result: Any) -> dict[str, Any]:
+    """Return what may stand in an author's sentence: the context, and the parts of a result."""
+    parts = result if isinstance(result, dict) else {}
+    return {name: value for name, value in {**parts, **context}.items() if value is not None}

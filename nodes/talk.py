@@ -42,7 +42,8 @@ class Asked(TypedDict):
 
     `kind` is field, summary, correction, return (to `about`, a paused pathway), paused (which one),
     clarify (which transition), restart, change (of `about`, a field, after an effect), human,
-    unclaimed, or more (anything else). `about` is the name of a field or pathway.
+    unclaimed, retry (of the effects of `about`), or more (anything else). `about` is the name of a
+    field or pathway.
     """
 
     kind: str
@@ -80,7 +81,6 @@ class Talk(TypedDict, total=False):
         queued: Ids of transitions that are taken as soon as the present pathway is complete.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
-        held: Ids of pathways with an effect that failed; it waits for a yes to be tried again.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
     """
@@ -99,7 +99,6 @@ class Talk(TypedDict, total=False):
     queued: list[str]
     done: dict[str, list[str]]
     taken: list[str]
-    held: list[str]
     last_at: str
     takeover: Takeover | None
 
