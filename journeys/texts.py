@@ -67,7 +67,8 @@ class Texts:
         after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
         change_it, ask_person, leave_it: The answers to that, as options.
         effect_failed: What was to be done did not work, by its `{reason}`. retry: asks whether to
-            try again. effect_unsure: nobody knows.
+            try again. effect_unsure: nobody knows. effect_late: nobody knows yet, and asking again
+            does nothing twice.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
         summary_line: One line of what was said: `{field}`, `{value}`.
         yes, no: The words for a boolean.
@@ -152,6 +153,7 @@ class Texts:
     effect_failed: str = "That did not work. {reason} Nothing was done."
     retry: str = "Shall I try again?"
     effect_unsure: str = "I could not find out whether that worked, so I will not do it twice."
+    effect_late: str = "I have no answer yet. Asking again will not do it twice."
     resumed: str = "Welcome back. This is what I have so far:\n{fields}"
     expired: str = "Some time has passed, so I have to ask for the {field} again."
     summary_line: str = "- {field}: {value}"

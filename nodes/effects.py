@@ -1,38 +1,88 @@
-"""Effects are taken once: the port to where that is kept."""
+"""Effects are taken once: the port to where that is kept, and its twin in memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
+
+from cachetools import LRUCache
+
+from nodes.state import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What is known of a step that was begun before: how it ended, and its result.
+    """What is known of a step, and the key under which it is, or may be, taken.
 
-    `state` is done, failed, or begun: then nobody knows whether it was taken.
+    `state` is free (nobody has taken it: whoever asked takes it now), done, or begun: then nobody
+    knows how it ended.
     """
 
     key: str
-    state: Literal["begun", "done", "failed"]
+    state: Literal["free", "begun", "done"]
     result: Any = None
 
 
 class Effects(Protocol):
     """Keeps, outside of the turn, which steps of a session were taken."""
 
-    async def begin(self, key: str, step: str, digest: str, known: list[str]) -> Taken | None:
-        """Note that a step is about to be taken; return what was taken before instead, if it was.
+    async def begin(self, turn: Turn, step: str, digest: str, known: Collection[str]) -> Taken:
+        """Note that a step is about to be taken, unless it was; return what is known of it.
+
+        A step that failed before is free again, under the key that it had.
 
         Args:
-            key: The idempotency key, `tenant/session/turn/step`.
-            step: Name of the step, `pathway.tool`.
+            turn: The turn that takes it.
+            step: Its name, `pathway.tool`.
             digest: Of the arguments; only what was taken with the same ones counts.
             known: Keys that the session's state knows of: they are over, and count no more.
+
+        Raises:
+            StateError: The session has moved on without this turn, or the store failed.
         """
 
     async def done(self, key: str, result: Any) -> None:
         """Note that a step was taken, and what it gave."""
 
     async def failed(self, key: str, reason: str) -> None:
+        """Note that a step was not taken, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    digest: str
+    taken: Taken
+
+
+class EffectsOfRun:
+    """What is kept where a run has no session: nothing is taken twice in one turn.
+
+    That covers steps that are run again within a turn. A turn that is sent again, by hand or after
+    a crash, is another turn here: only a manager's store knows what the one before it did.
+    """
+
+    def __init__(self) -> None:
+        self._steps: LRUCache[str, _Step] = LRUCache(4096)
+
+    async def begin(self, turn: Turn, step: str, digest: str, known: Collection[str]) -> Taken:
+        """Note that a step is about to be taken, unless it was in this turn."""
+        # A graph without a manager does not know its thread; when the turn began tells it apart.
+        key = f"default/{turn['at']}/{turn['number']}/{step}"
+        found = self._steps.get(key)
+        if found and found.digest == digest and found.taken.state != "free":
+            return found.taken
+        self._steps[key] = _Step(digest, Taken(key, "begun"))
+        return Taken(key, "free")
+
+    async def done(self, key: str, result: Any) -> None:
+        """Note that a step was taken, and what it gave."""
+        self._end(key, Taken(key, "done", result))
+
+    async def failed(self, key: str, reason: str) -> None:
         """Note that a step was not taken."""
+        self._end(key, Taken(key, "free"))
+
+    def _end(self, key: str, taken: Taken) -> None:
+        if key in self._steps:
+            self._steps[key] = replace(self._steps[key], taken=taken)

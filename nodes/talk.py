@@ -42,7 +42,8 @@ class Asked(TypedDict):
 
     `kind` is field, summary, correction, return (to `about`, a paused pathway), paused (which one),
     clarify (which transition), restart, change (of `about`, a field, after an effect), human,
-    unclaimed, or more (anything else). `about` is the name of a field or pathway.
+    unclaimed, retry (of the effects of `about`), or more (anything else). `about` is the name of a
+    field or pathway.
     """
 
     kind: str
@@ -79,6 +80,7 @@ class Talk(TypedDict, total=False):
         failures: Turns in a row that failed or were not understood.
         queued: Ids of transitions that are taken as soon as the present pathway is complete.
         done: Name of an effect's step -> keys under which it was taken.
+        taken: Steps of effects that were taken since their pathway was begun, last time.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
     """
@@ -96,6 +98,7 @@ class Talk(TypedDict, total=False):
     failures: int
     queued: list[str]
     done: dict[str, list[str]]
+    taken: list[str]
     last_at: str
     takeover: Takeover | None
 

@@ -1,0 +1,67 @@
+"""What the effects of a pathway came to, and what a session remembers of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from journeys import Effect, PathwaySpec
+from nodes.talk import Asked, Talk
+
+EFFECTS = "effects"
+"""Name of what a pathway's progress has of its effects: an `Outcome` as a dict."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the effects of a pathway came to; in the progress, as a dict.
+
+    Attributes:
+        said: What the user is told, in order.
+        kept: Names of the context, and the results that are kept under them.
+        done: Step -> key under which it was taken; also of those that an earlier turn took, which
+            did not come to its end.
+        audit: What happened, as events of the audit.
+        ended: How it ended: done; failed (the last one did nothing) or late (nobody knows what it
+            did, and its key makes it safe to ask again), which wait for a yes to be tried again; or
+            unsure. In all cases but done the steps behind it were not taken.
+        asked: What the user is asked then: whether to try again, or whether to call a person.
+    """
+
+    said: list[str] = field(default_factory=list)
+    kept: dict[str, Any] = field(default_factory=dict)
+    done: dict[str, str] = field(default_factory=dict)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    ended: str = "done"
+    asked: Asked | None = None
+
+
+def step_of(pathway: PathwaySpec, effect: Effect) -> str:
+    """Return the name of an effect's step."""
+    return f"{pathway.id}.{effect.tool}"
+
+
+def went_well(progress: Mapping[str, Any]) -> bool:
+    """Say whether all effects of a pathway are taken, so that its tools and agents may work."""
+    return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
+
+
+def with_effects(talk: Talk, progress: Mapping[str, Any]) -> Talk:
+    """Return a talk that remembers what a pathway's effects came to, and what was asked then."""
+    if EFFECTS not in progress:
+        return talk
+    done, asked = progress[EFFECTS]["done"], progress[EFFECTS]["asked"]
+    keys = {step: [*talk.get("done", {}).get(step, []), key] for step, key in done.items()}
+    remembered: Talk = {
+        **talk,
+        "done": {**talk.get("done", {}), **keys},
+        "taken": [*talk.get("taken", []), *done],
+    }
+    return {**remembered, "asked": asked} if asked else remembered
+
+
+def begun_anew(talk: Talk, pathway: PathwaySpec) -> Talk:
+    """Return a talk in which the effects of a pathway may be taken again: it begins anew."""
+    steps = [step_of(pathway, effect) for effect in pathway.effects]
+    return {**talk, "taken": [step for step in talk.get("taken", []) if step not in steps]}
