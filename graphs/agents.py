@@ -9,6 +9,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from graphs.allowed import check_allowed
+from graphs.tool_checks import with_tools
 from graphs.tools import reserved_in, shared_tools, tools_of
 from journeys import (
     Agent as DeclaredAgent,
@@ -130,14 +131,15 @@ def services_of(
         )
         for pathway, path, agent in _places(spec)
     }
+    toolbox = toolbox_of(spec.id, [], overdue, shared=shared)
     return Services(
-        spec,
+        with_tools(spec, toolbox),
         config,
         callable_agents,
         matcher_of(spec),
         known,
         models,
-        toolbox=toolbox_of(spec.id, [], overdue, shared=shared),
+        toolbox=toolbox,
         checks=checks_of(spec),
         texts=texts_of(spec, config),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from graphs.tool_checks import checking_tools
 from journeys import Call, ConfigurationError, JourneySpec, PathwaySpec
 from journeys.errors import did_you_mean
 from nodes.llm.tools import Usable, shared_tool
@@ -78,9 +79,9 @@ def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
 
 
 def _needed(spec: JourneySpec) -> list[str]:
-    """Return the names of the tools that must be there: all declared, and all called."""
+    """Return the names of the tools that must be there: all declared, called, and that check."""
     called = [call.tool for pathway in spec.pathways.values() for call in pathway.calls]
-    return list(dict.fromkeys([*spec.tools, *called]))
+    return list(dict.fromkeys([*spec.tools, *called, *checking_tools(spec)]))
 
 
 def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:

@@ -108,7 +108,7 @@ def read_collecting(
 ) -> dict[str, Any]:
     """Return what a journey says of collecting, by the names of the spec; note every fault."""
     faults += _kind_faults(owner, cls, "__escalation__", Escalation)
-    faults += _field_faults(owner, pathways)
+    faults += field_faults(owner, pathways)
     faults += _effect_faults(pathways)
     manner = read_manner(owner, cls, faults)
     known = {"__patterns__": PATTERNS, "__migrations__": None}
@@ -156,7 +156,8 @@ def read_texts(owner: str, declared: Any, faults: list[str]) -> dict[str, dict[s
     return read
 
 
-def _field_faults(owner: str, pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+def field_faults(owner: str, pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+    """Yield the fields of one name that have two types."""
     first: dict[str, tuple[str, Field]] = {}
     for pathway in pathways.values():
         for field in pathway.form.fields if pathway.form else ():

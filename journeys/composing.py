@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from journeys.behaviors import NEVER
 from journeys.checks import reference_faults, strategies_of
+from journeys.collecting_reader import field_faults
 from journeys.errors import JourneyDefinitionError
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import numbered, relation_faults, taken_ids
@@ -122,6 +123,7 @@ def compose(
     rules = numbered(given)
     faults += reference_faults(name, RECEPTION, pathways, moves)
     faults += [*taken_ids(given), *relation_faults(rules), *tool_faults(name, parts)]
+    faults += field_faults(name, pathways)
     secret = [part.name for part in parts.values() if part.sensitive]
     faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
     if faults:

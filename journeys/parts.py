@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from journeys.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeys.collecting_signs import collected_names
 from journeys.guidelines import GuidelineSpec
 from journeys.spec import ACTIVATION, CANCEL, JourneySpec, PathwaySpec, TransitionSpec, Update
 from journeys.transitions import BaseTrigger
@@ -36,6 +37,10 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
             returns=_returns(part.id, pathway),
             journey=part.id,
             forgets=tuple(forgets) if ends else (),
+            effects=tuple(
+                replace(effect, change=named(part.id, effect.change) if effect.change else "")
+                for effect in pathway.effects
+            ),
         )
 
 
@@ -114,10 +119,10 @@ def guidelines_of(part: JourneySpec) -> Iterator[GuidelineSpec]:
 def owned(part: JourneySpec, shared: Collection[str]) -> list[str]:
     """Return the context names that a part makes and does not leave to others.
 
-    These are what its pathways accumulate, its transitions update and its calls save. What a
-    session began with is its own only if it is one of them.
+    These are what its pathways collect and accumulate, its transitions update, and its calls and
+    effects save. What a session began with is its own only if it is one of them.
     """
-    names = dict.fromkeys(part.strategies)
+    names = dict.fromkeys(part.strategies) | dict.fromkeys(sorted(collected_names(part)))
     names |= dict.fromkeys(u.target for move in part.transitions for u in move.updates)
     for pathway in part.pathways.values():
         names |= dict.fromkeys(call.save for call in pathway.calls if call.save)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import combinations
 
+from journeys.collecting_signs import collected_names, collecting_warnings
 from journeys.config import JourneyConfig
 from journeys.patterns import normal
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
@@ -19,7 +20,8 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     for pathway in spec.pathways.values():
         if pathway.id not in spec.reachable:
             yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
-        if pathway.pipeline is None and pathway.id != spec.reception:
+        is_mute = pathway.pipeline is None and pathway.form is None
+        if is_mute and pathway.id != spec.reception:
             yield f"{pathway.where}: no agents, so nothing is said in it."
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)
@@ -30,6 +32,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     yield from _shadowed(spec)
     yield from _model_warnings(spec)
     yield from _crowded(spec)
+    yield from collecting_warnings(spec, _kept_names(spec))
 
 
 def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
@@ -62,7 +65,7 @@ def _made_names(spec: JourneySpec) -> set[str]:
     """Return the names that something in the journey puts into the context."""
     updated = {update.target for transition in spec.transitions for update in transition.updates}
     saved = {call.save for pathway in spec.pathways.values() for call in pathway.calls}
-    return set(spec.strategies) | updated | saved
+    return set(spec.strategies) | updated | saved | collected_names(spec)
 
 
 def _sequential_outputs(pathway: PathwaySpec) -> set[str]:

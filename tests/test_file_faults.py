@@ -228,7 +228,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "5:45",
         "'nr' is no parameter of find_policy",
     ),
-    "nothing_to_collect": (HEAD + "states:\n  a: {kind: collect}\n", "3:13", "needs outputs"),
+    "nothing_to_collect": (HEAD + "states:\n  a: {kind: collect}\n", "3:13", "needs fields"),
     "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "needs calls"),
     "unknown_relation": (
         STATES + "guidelines:\n  - {id: a, condition: x, action: y, excludes: [b]}\n",

@@ -72,6 +72,11 @@ class When:
         return result
 
     @property
+    def reads(self) -> frozenset[str]:
+        """The names of the context that it reads, as far as they are written out."""
+        return words_of(self.text).names or frozenset()
+
+    @property
     def __name__(self) -> str:
         return self.text
 

@@ -27,6 +27,14 @@ from journeys.files.form_basics import (
     list_or_text,
     mapping_or_text,
 )
+from journeys.files.form_collecting import (
+    Effects,
+    EscalationForm,
+    FieldName,
+    Fields,
+    PersonalityForm,
+    Wordings,
+)
 
 
 class ToolFunction(Form):
@@ -96,11 +104,20 @@ class StateForm(Form):
     kind: Literal["chat", "tool", "collect"] = Field(
         "chat", description="tool: `calls` are made first. collect: stays until it has `outputs`."
     )
+    title: Text = Field("", description="What users are told it is called. Default: its id.")
     purpose: Text = Field("", description="What it is for.")
+    fields: Fields | None = Field(None, description="What it asks the user for, by itself.")
+    effects: Effects = Field([], description="Tools called once, when the fields are collected.")
+    interruptible: Annotated[
+        Annotated[bool, Tag("<text>")] | Annotated[list[FieldName], Tag("<list>")],
+        Discriminator(list_or_text),
+    ] = Field(True, description="Whether detours may start meanwhile, or fields at which.")
     action: Text = Field("", description="What its agents are told to do.")
     tools: list[ToolName] = Field([], description="What model agents may use here.")
     agents: list[ContextName] | None = Field(
-        None, description="Names of registered agents. Default: one, named as the state."
+        None,
+        description="Names of registered agents. Default: one, named as the state; none where it "
+        "has fields.",
     )
     pipeline: Annotated[
         Annotated[PATTERNS, Tag("<text>")] | Annotated[PipelineForm, Tag("<mapping>")],
@@ -143,6 +160,9 @@ class DetourForm(Form):
     preserve_context: bool = Field(True, description="false: its changes are undone.")
     max_depth: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Most paused states below it."
+    )
+    policy: Literal["return", "ask", "choose", "end"] = Field(
+        "return", description="What is done with what it interrupted."
     )
 
 
@@ -205,6 +225,15 @@ class JourneyForm(DefinitionForm):
     initial_state: Name | None = Field(None, description="Default: the first state.")
     states: dict[Name, StateForm] = Field(min_length=1)
     transitions: list[TransitionForm] = []
+    escalation: EscalationForm | None = None
+    personality: PersonalityForm | None = None
+    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
+    patterns: dict[Name, Name] = Field(
+        {}, description="Repair pattern -> id of the state that answers in its place."
+    )
+    migrations: dict[Name, Name] = Field(
+        {}, description="Id of a state of an older version -> id of the state in its place."
+    )
 
 
 class HandOverForm(Form):

@@ -38,6 +38,11 @@ def list_mapping_or_text(value: Any) -> str:
     return "<list>" if isinstance(value, list) else mapping_or_text(value)
 
 
+def list_or_mapping(value: Any) -> str:
+    """Tell a mapping from a list."""
+    return "<mapping>" if isinstance(value, (dict, Form)) else "<list>"
+
+
 def list_or_text(value: Any) -> str:
     """Tell a list from a single value."""
     return "<list>" if isinstance(value, list) else "<text>"

@@ -119,6 +119,8 @@ def _one_of(expected: str, value: str) -> str:
 def _pattern(pattern: str) -> str:
     if pattern.startswith("^[a-zA-Z0-9_-]"):
         return "a tool's name has up to 64 letters without accents, digits, '_' and '-'."
+    if pattern.startswith("^[A-Z]"):
+        return "write three capital letters, such as EUR."
     return _ID
 
 

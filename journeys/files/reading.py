@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys.checks import reference_faults
 from journeys.errors import JourneyDefinitionError
+from journeys.files.declared import declared_of
 from journeys.files.form import GuidelinesForm, JourneyForm, kind_of
 from journeys.files.form_basics import Form, ValidationForm
 from journeys.files.form_faults import fitted
@@ -99,6 +100,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     _say_where_detours_stand(part, form)
     transitions = transitions_of(part, form)
     part.note_read(reference_faults(owner, form.initial_state, pathways, transitions))
+    declared = declared_of(part, form)
     guidelines = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
     activation = activation_of(part, form.activation_conditions)
@@ -121,6 +123,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
         safe_reply=form.safe_reply,
         validation=validation_of(validation_in(form.validation), guidelines),
         model=form.model,
+        **declared,
     )
     return _in_words_of_files(part, spec)
 
@@ -169,7 +172,8 @@ def _in_words_of_files(part: Part, spec: JourneySpec) -> JourneySpec:
 def _over_at_once(spec: JourneySpec) -> Iterator[str]:
     """Warn of a journey that a first reply completes; one among others may want just that."""
     entry = spec.pathways[spec.entry]
-    if entry.complete_when is None and entry.next is None and not spec.activation:
+    at_once = entry.complete_when is None and entry.form is None and entry.next is None
+    if at_once and not spec.activation:
         yield (
             f"{entry.where}: its first reply completes the journey, unless the message leads "
             "elsewhere. Say next, or 'complete_when: never' where the talk goes on."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from journeys.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeys.calls import ToolSpec
+from journeys.errors import did_you_mean
 from journeys.files.expressions import ContextCondition, MessageCondition, expression_fault
 from journeys.files.form import (
     ConditionForm,
@@ -116,6 +118,9 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, Returns]:
     first: dict[str, tuple[Returns | None, int]] = {}
     for number, item in enumerate(form.transitions):
         returns = _returns(item.detour)
+        if isinstance(returns, ReturnToSpecific) and _has_policy(item.detour):
+            said = "policy is of detours that return to what they interrupted. Take it away."
+            part.note(said, "transitions", number, "detour", "policy")
         known, before = first.setdefault(item.to, (returns, number))
         if known != returns:
             line = part.tree.place((*part.base, "transitions", before)).line
@@ -135,8 +140,12 @@ def _returns(detour: bool | DetourForm) -> Returns | None:
         "max_depth": detour.max_depth,
     }
     if detour.return_to == "previous":
-        return ReturnToPrevious(**kept)
+        return ReturnToPrevious(policy=detour.policy, **kept)
     return ReturnToSpecific(detour.return_to, **kept)
+
+
+def _has_policy(detour: bool | DetourForm) -> bool:
+    return isinstance(detour, DetourForm) and "policy" in detour.model_fields_set
 
 
 def guidelines_of(
@@ -185,3 +194,16 @@ def check_tools(part: Part, names: Sequence[str], known: Sequence[str], *path: s
     for number, name in enumerate(names):
         if name not in known:
             part.unknown("tool", name, known, *path, number)
+
+
+def check_arguments(
+    part: Part, arguments: Mapping[str, str], tool: ToolSpec, *path: str | int
+) -> None:
+    """Note arguments that a tool does not take."""
+    known = list(tool.parameters.get("properties", arguments))
+    for name in arguments:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            takes = ", ".join(known) or "nothing"
+            said = f"'{name}' is no parameter of {tool.name}.{hint} It takes: {takes}."
+            part.note(said, *path, name)

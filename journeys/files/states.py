@@ -8,11 +8,12 @@ from typing import Any
 from journeys.behaviors import NEVER
 from journeys.calls import Call, ToolSpec
 from journeys.errors import did_you_mean
+from journeys.files.collecting import effects_of, fields_in, form_of, interruptible_of
 from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
 from journeys.files.form_basics import WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
-from journeys.files.rules import Returns, check_tools, context_condition
+from journeys.files.rules import Returns, check_arguments, check_tools, context_condition
 from journeys.flow_reader import read_calls
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.spec import Completion, PathwaySpec, frozen
@@ -64,8 +65,9 @@ def pathway_of(
     where = part.where(f"state '{id_}'", *path)
     _check_kind(part, state, path)
     check_tools(part, state.tools, list(tools), *path, "tools")
-    named = (id_,) if state.agents is None else tuple(state.agents)
-    _check_agents(part, named, path)
+    named = _agents(part, id_, state)
+    collected = form_of(part, state.fields, tools, *path, "fields")
+    _say_where_it_collects(part, state, where, path)
     faults: list[str] = []
     pipeline = read_pipeline(_pipeline(state), id_, where, named, faults)
     calls = read_calls(where, _calls(part, state, tools, path), faults)
@@ -82,25 +84,60 @@ def pathway_of(
         next=state.next,
         returns=returns.get(id_),
         complete_when=_completion(part, state, path),
-        runs_on_arrival=state.on_arrival == "run",
+        runs_on_arrival=state.on_arrival == "run" or collected is not None,
         timeout=None if state.timeout is None else float(state.timeout),
         action=state.action,
         calls=calls,
+        title=state.title or id_.replace("_", " "),
+        form=collected,
+        effects=effects_of(part, state.effects, tools, *path, "effects"),
+        interruptible=interruptible_of(
+            part, state.interruptible, collected, *path, "interruptible"
+        ),
     )
 
 
 def _check_kind(part: Part, state: StateForm, path: tuple[str, str]) -> None:
-    if state.kind == "collect" and not part.has(*path, "outputs"):
-        said = "a state of kind collect needs outputs: what is to be collected."
+    collects = part.has(*path, "outputs") or part.has(*path, "fields")
+    if state.kind == "collect" and not collects:
+        said = "a state of kind collect needs fields that it asks for, or outputs of its agents."
         part.note(said, *path, "kind")
     if state.kind == "tool" and not part.has(*path, "calls"):
         part.note("a state of kind tool needs calls: the tools it calls.", *path, "kind")
+    if part.has(*path, "fields") and "on_arrival" in state.model_fields_set:
+        said = (
+            "a state with fields asks for them as soon as another state leads here. Take it away."
+        )
+        part.note(f"on_arrival: {said}", *path, "on_arrival")
 
 
-def _check_agents(part: Part, named: Sequence[str], path: tuple[str, str]) -> None:
+def _say_where_it_collects(part: Part, state: StateForm, where: str, path: tuple[str, str]) -> None:
+    within = ("fields",) if isinstance(state.fields, list) else ("fields", "fields")
+    for number, field in enumerate(fields_in(state.fields)):
+        part.stands(where, f"field '{field.name}'", *path, *within, number)
+    for number, effect in enumerate(state.effects):
+        tool = effect if isinstance(effect, str) else effect.tool
+        part.stands(where, f"effect '{tool}'", *path, "effects", number)
+
+
+_OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
+"""Keys of a state that say nothing where nobody works in it."""
+
+
+def _agents(part: Part, id_: str, state: StateForm) -> tuple[str, ...]:
+    """Return the names of a state's agents; one with fields has none of its own accord."""
+    path = ("states", id_)
+    if state.agents is None and not part.has(*path, "fields"):
+        return (id_,)
+    named = tuple(state.agents or ())
     for number, name in enumerate(named):
         if name in named[:number]:
             part.note(f"agents names '{name}' twice.", *path, "agents", number)
+    stray = [key for key in _OF_AGENTS if key in state.model_fields_set]
+    if stray and state.agents is None:
+        said = f"{stray[0]} is for agents, and a state with fields has none of its own accord."
+        part.note(f"{said} Name them in agents, or take it away.", *path, stray[0])
+    return named
 
 
 def _pipeline(state: StateForm) -> tuple[str, dict[str, Any]]:
@@ -121,19 +158,9 @@ def _calls(
             place = (*at, "tool") if isinstance(item, CallForm) else at
             part.unknown("tool", form.tool, list(tools), *place)
         else:
-            _check_arguments(part, form, tools[form.tool], *at, "arguments")
+            check_arguments(part, form.arguments, tools[form.tool], *at, "arguments")
         calls.append(Call(form.tool, dict(form.arguments), form.save))
     return calls
-
-
-def _check_arguments(part: Part, form: CallForm, tool: ToolSpec, *path: str | int) -> None:
-    known = list(tool.parameters.get("properties", form.arguments))
-    for name in form.arguments:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            takes = ", ".join(known) or "nothing"
-            said = f"'{name}' is no parameter of {form.tool}.{hint} It takes: {takes}."
-            part.note(said, *path, name)
 
 
 def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completion:
@@ -145,4 +172,4 @@ def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completi
         return context_condition(part, written.when, *path, "complete_when", "when")
     if isinstance(written, list):
         return tuple(dict.fromkeys(written))
-    return tuple(state.outputs) if state.kind == "collect" else None
+    return (tuple(state.outputs) or None) if state.kind == "collect" else None

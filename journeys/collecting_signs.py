@@ -1,0 +1,100 @@
+"""What only smells in what a journey collects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from string import Formatter
+
+from journeys.errors import did_you_mean
+from journeys.fields import Field
+from journeys.spec import JourneySpec, PathwaySpec
+from journeys.texts import Texts
+
+
+def collected_names(spec: JourneySpec) -> set[str]:
+    """Return the names that collecting puts into the context."""
+    pathways = spec.pathways.values()
+    fields = {field.name for p in pathways if p.form for field in p.form.fields}
+    return fields | {effect.save or effect.tool for p in pathways for effect in p.effects}
+
+
+def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[str]:
+    """Yield what smells.
+
+    Args:
+        spec: The journey.
+        known: Names that something in it puts into the context.
+    """
+    for pathway in spec.pathways.values():
+        fields = pathway.form.fields if pathway.form else ()
+        for number, field in enumerate(fields):
+            said = f"{pathway.where}: field '{field.name}'"
+            for smell in _field_smells(field, fields[number + 1 :], known):
+                yield f"{said} {smell}"
+        yield from _effect_warnings(pathway, known)
+    yield from _journey_warnings(spec)
+
+
+def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[str]:
+    yield from _condition_smells(field, later, known)
+    if len(field.retry_texts) > field.max_attempts:
+        yield (
+            f"has {len(field.retry_texts)} retry_texts and max_attempts {field.max_attempts}: "
+            "the last of them are never said."
+        )
+    if field.depends_on and not field.validators:
+        yield "depends on others, and has no validators: nothing is checked when they change."
+    first: dict[str, str] = {}
+    for value, others in field.ways.items():
+        for word in dict.fromkeys(way.casefold() for way in (value, *others)):
+            if word in first:
+                yield f"has '{word}' for '{first[word]}' and for '{value}': it is never sure which."
+            first.setdefault(word, value)
+
+
+def _condition_smells(
+    field: Field, later: Sequence[Field], known: Collection[str]
+) -> Iterator[str]:
+    """Yield what smells in a condition that tells what it reads, as those of files do."""
+    for name in sorted(getattr(field.when, "reads", None) or ()):
+        if name == field.name:
+            yield "asks in its own `when` for its value, which it then never gets."
+        elif name in [other.name for other in later]:
+            yield f"reads '{name}' in `when`, which is asked for after it. Move it behind that."
+        elif name not in known:
+            hint = did_you_mean(name, sorted(known))
+            yield f"reads '{name}' in `when`, which nothing here collects.{hint}"
+
+
+def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[str]:
+    for effect in pathway.effects:
+        said = f"{pathway.where}: effect '{effect.tool}'"
+        for name in dict.fromkeys((*effect.arguments.values(), *_placeholders(effect.done))):
+            if name not in (*known, "message"):
+                hint = did_you_mean(name, sorted(known))
+                yield f"{said} reads '{name}', which nothing here collects.{hint}"
+
+
+def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
+    collects = any(pathway.form for pathway in spec.pathways.values())
+    if spec.escalation and spec.escalation.when_collected and not collects:
+        yield f"{spec.name}: escalation waits for all fields, and it has none."
+    for old in spec.migrations:
+        if old in spec.pathways:
+            yield f"{spec.name}: __migrations__ leads away from '{old}', which is still there."
+    for texts in spec.texts.values():
+        for name, text in texts.items():
+            known = _placeholders(str(Texts.__dataclass_fields__[name].default))
+            those = ", ".join(f"{{{one}}}" for one in known) or "none"
+            for word in sorted({*_placeholders(text)} - {*known}):
+                yield (
+                    f"{spec.name}: __texts__['{name}'] has {{{word}}}, which nothing fills. "
+                    f"It may have: {those}."
+                )
+
+
+def _placeholders(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(name for _, name, _, _ in Formatter().parse(text) if name)
+    except ValueError:  # a brace that stands alone is plain text
+        return ()

@@ -1,0 +1,339 @@
+"""Fields, effects, escalation and personality in files are those that a class would declare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from journeys import (
+    Effect,
+    Escalation,
+    Field,
+    Form,
+    IntentTrigger,
+    Journey,
+    JourneyDefinitionError,
+    Pathway,
+    Personality,
+    ReturnToPrevious,
+    Transition,
+    load_journey,
+)
+from journeys.fields import FIELD_TYPES
+from journeys.files import read_journey_text
+from journeys.files.expressions import ContextCondition
+from journeys.files.form_collecting import FieldForm
+from journeys.files.reading import read_tree
+from journeys.files.schema import published
+from journeys.tool_checks import ToolCheck
+from journeys.validators import Check, Length, Range, Regex
+
+TABLE = """\
+id: table
+personality: {name: Lena, tone: warm, formality: casual, greeting: Hello!}
+escalation: {when_collected: true, keywords: [lawyer], when: context.party_size > 12}
+texts: {wait: Fine., de: {wait: Gut.}}
+patterns: {off_topic: smalltalk}
+migrations: {reserve: book}
+tools:
+  - function: {name: is_free, parameters: {type: object, properties: {date: {type: string}}}}
+  - function: {name: book_table}
+states:
+  book:
+    title: the table
+    fields:
+      order: flexible
+      confirm_corrections: true
+      fields:
+        - name: party_size
+          type: integer
+          ask: For how many?
+          description: The kitchen has to know.
+          label: number of guests
+          validators: [{range: {least: 1, most: 20}, message: We seat 1 to 20.}]
+          retry_texts: [Sorry?, Pardon?]
+          max_attempts: 2
+        - name: date
+          type: date
+          depends_on: [party_size]
+          validators: [{range: {least: today}}, {check: is_free, message: We are full.}]
+          confirm: true
+          ttl: 60
+        - name: room
+          type: enum
+          choices: {inside: [in, indoors], outside: []}
+          when: context.party_size > 6
+        - {name: note, required: false, sensitive: true, validators: [{length: {most: 80}}]}
+        - {name: code, validators: [{regex: "[A-Z]{3}"}], extract: ["code ([A-Z]+)"]}
+        - {name: wishes, type: list, items: enum, choices: [vegan, halal]}
+        - {name: deposit, type: money, currency: EUR}
+    interruptible: [date, room]
+    effects:
+      - {tool: book_table, arguments: {}, save: booking, done: "Booked for {date}.", change: book}
+    next: smalltalk
+  smalltalk: {action: Chat., fields: [{name: mood}], effects: [book_table], agents: [host]}
+  hours: {action: Say when we are open.}
+transitions:
+  - {to: hours, patterns: [open], detour: {policy: ask}}
+"""
+
+FIELDS = [
+    Field(
+        "party_size",
+        "integer",
+        "For how many?",
+        description="The kitchen has to know.",
+        label="number of guests",
+        validators=[Range(1, 20, "We seat 1 to 20.")],
+        retry_texts=["Sorry?", "Pardon?"],
+        max_attempts=2,
+    ),
+    Field(
+        "date",
+        "date",
+        depends_on=["party_size"],
+        validators=[Range("today"), Check(ToolCheck("is_free", "date"), "We are full.")],
+        confirm=True,
+        ttl=60,
+    ),
+    Field(
+        "room",
+        "enum",
+        choices={"inside": ["in", "indoors"], "outside": []},
+        when=ContextCondition("context.party_size > 6"),
+    ),
+    Field("note", required=False, sensitive=True, validators=[Length(most=80)]),
+    Field("code", validators=[Regex("[A-Z]{3}")], extract=["code ([A-Z]+)"]),
+    Field("wishes", "list", items="enum", choices=["vegan", "halal"]),
+    Field("deposit", "money", currency="EUR"),
+]
+
+
+class Table(Journey):
+    __personality__ = Personality(name="Lena", tone="warm", formality="casual", greeting="Hello!")
+    __escalation__ = Escalation(
+        when_collected=True,
+        keywords=["lawyer"],
+        when=ContextCondition("context.party_size > 12"),
+    )
+    __texts__ = {"wait": "Fine.", "de": {"wait": "Gut."}}
+    __patterns__ = {"off_topic": "smalltalk"}
+    __migrations__ = {"reserve": "book"}
+
+    class BookPath(Pathway):
+        __title__ = "the table"
+        __fields__ = Form(FIELDS, order="flexible", confirm_corrections=True)
+        __effects__ = [
+            Effect("book_table", save="booking", done="Booked for {date}.", change="book")
+        ]
+        __interruptible__ = ["date", "room"]
+        __next__ = "smalltalk"
+
+    class SmalltalkPath(Pathway):
+        __fields__ = [Field("mood")]
+        __effects__ = ["book_table"]
+        __agents__ = ["host"]
+
+    class HoursPath(Pathway):
+        __agents__ = ["hours"]
+        __return_behavior__ = ReturnToPrevious(policy="ask")
+
+    __transitions__ = [Transition(IntentTrigger(patterns=["open"]), to_pathway="hours")]
+
+
+def test_a_file_collects_as_the_class_does() -> None:
+    written, declared = read_journey_text(TABLE, "table.yaml"), Table.spec
+
+    for name in ("book", "smalltalk", "hours"):
+        was, wanted = written.pathways[name], declared.pathways[name]
+        for key in ("title", "form", "effects", "interruptible", "runs_on_arrival", "returns"):
+            assert getattr(was, key) == getattr(wanted, key), f"{name}: {key}"
+        assert was.agents == wanted.agents
+    for key in ("escalation", "personality", "texts", "patterns", "migrations"):
+        assert getattr(written, key) == getattr(declared, key), key
+    assert written.warnings == ()
+
+
+def test_a_class_of_a_file_shows_what_it_collects(tmp_path: Path) -> None:
+    (tmp_path / "table.yaml").write_text(TABLE)
+    journey = load_journey(tmp_path / "table.yaml")
+    pathways: Any = journey.pathways.fget(None)  # type: ignore[attr-defined]
+
+    assert list(pathways["book"].__fields__.fields) == FIELDS
+    assert pathways["book"].__title__ == "the table"
+    assert journey.__escalation__ == Table.__escalation__
+    assert journey.__personality__ == Table.__personality__
+
+
+def test_every_key_and_type_of_a_field_can_be_written() -> None:
+    known = {name for name in Field.__dataclass_fields__ if name != "_"}
+
+    assert set(FieldForm.model_fields) == known
+    for kind in FIELD_TYPES:
+        choices = ", choices: [a]" if kind == "enum" else ""
+        text = f"id: a\nstates: {{b: {{fields: [{{name: c, type: {kind}{choices}}}]}}}}\n"
+        (field,) = read_journey_text(text, "a.yaml").pathways["b"].form.fields  # type: ignore[union-attr]
+        assert field.type == kind
+
+
+def test_the_published_schema_knows_what_is_collected() -> None:
+    judge = jsonschema.Draft202012Validator(json.loads(json.dumps(published())))
+    table = read_tree(TABLE, "table.yaml").value
+
+    judge.validate(table)
+    for path, value in (
+        (("states", "book", "fields", "fields", 0, "typ"), "date"),
+        (("states", "book", "fields", "fields", 0, "type"), "integr"),
+        (("states", "book", "effects", 0, "tol"), "x"),
+        (("escalation", "failures"), 0),
+        (("personality", "language"), "fr"),
+        (("transitions", 0, "detour", "policy"), "asc"),
+    ):
+        wrong = at = json.loads(json.dumps(table))
+        for step in path[:-1]:
+            at = at[step]
+        at[path[-1]] = value
+        assert not judge.is_valid(wrong), path
+
+
+HEAD = """\
+id: table
+tools: [{function: {name: is_free, parameters: {type: object, properties: {date: {type: string}}}}}]
+states:
+"""
+WRONG = """\
+  book:
+    on_arrival: wait
+    outputs: {a: {type: string}}
+    fields:
+      - {name: size, type: integr, choices: [a], validators: [{range: {least: 1, mst: 20}}]}
+      - {name: date, type: date, validators: [{range: {least: tomorow}}, {check: is_fre}]}
+      - {name: room, type: enum, when: context.size > 6 &&}
+      - {name: date, extract: ["("], validators: [{length: {least: 4, most: 2}}, {}]}
+      - {name: code, depends_on: [siz], validators: [{regex: a, check: is_free}]}
+      - {type: time}
+      - {name: price, type: money, currency: eur, ttl: -3, max_attempts: 0}
+      - {name: colour, type: text, choices: [red]}
+      - {name: Size}
+      - {name: mood}
+    interruptible: [dat]
+    effects: [{tool: book, change: bok}, {tool: is_free, arguments: {dat: date}}, is_free]
+  other: {fields: size, effects: 3, interruptible: maybe}
+  empty: {kind: collect, fields: [{name: mood, type: number}]}
+transitions:
+  - {to: other, patterns: [a], detour: {policy: asc}}
+  - {to: empty, patterns: [b], detour: {policy: ask, return_to: book}}
+escalation: {when_collected: 3, keywords: lawyer, when: context.x >}
+personality: {formality: casul, emojis: maybe}
+texts: {wat: Fine., de: {wat: Gut.}}
+patterns: {off_topc: book, noise: bok}
+migrations: {reserve: bok}
+"""
+TOLD = """\
+5:17: on_arrival: a state with fields asks for them as soon as another state leads here. Take it
+6:14: outputs is for agents, and a state with fields has none of its own accord. Name them in ag
+8:28: type is "integr"; it must be one of text, integer, number, boolean, date, time, datetime,
+8:82: 'mst' is no key of a range. Did you mean 'most'? Known: least, most.
+9:63: least is 'tomorow'; it must be a date such as 2026-11-21, or today, in quotes.
+9:82: 'is_fre' is no tool of this file. Did you mean 'is_free'? Its tools: is_free.
+10:40: when: it is no CEL at sign 20: mismatched input '<EOF>'.
+11:16: there is a field 'date' in line 9 already. Rename one of them.
+11:32: '(' is no pattern: missing ), unterminated subpattern at position 0.
+11:60: most is 2, which is under 4.
+11:82: it says nothing of a value. Write one of regex, range, length and check.
+12:35: 'siz' is no other field of this state. Did you mean 'size'? Those: size, date, room, date
+12:54: it has regex and check. Write one of regex, range, length and check.
+13:9: 'name' is missing in a field.
+14:46: currency is "eur"; write three capital letters, such as EUR.
+14:56: ttl is -3; it must be above 0.
+14:74: max_attempts is 0; it must be at least 1.
+15:45: choices is ['red']; it must be the values of an enum, and given for no other.
+16:16: name is "Size"; write a small letter first, then small letters, digits and '_'.
+18:21: 'dat' is no field of this file. Did you mean 'date'? Its fields: size, date, room, code,
+19:22: 'book' is no tool of this file. Its tools: is_free.
+19:36: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
+19:75: 'dat' is no parameter of is_free. Did you mean 'date'? It takes: date.
+19:83: effects names 'is_free' twice. Take one of them away.
+20:19: fields is "size"; it must be a list.
+20:34: effects is 3; it must be a list.
+20:52: interruptible is "maybe"; it must be true or false.
+21:35: the field 'mood' is text in 'book' and number here. Fields of one name are one field: ren
+23:49: policy is "asc"; it must be one of return, ask, choose, end. Did you mean 'ask'?
+24:49: policy is of detours that return to what they interrupted. Take it away.
+25:30: when_collected is 3; it must be true or false.
+25:43: keywords is "lawyer"; it must be a list.
+25:57: when: it is no CEL at sign 12: mismatched input '<EOF>'.
+26:26: formality is "casul"; it must be one of formal, neutral, casual. Did you mean 'casual'?
+26:41: emojis is "maybe"; it must be true or false.
+27:14: 'wat' is no text of the runtime. Did you mean 'wait'?
+27:31: 'wat' is no text of the runtime. Did you mean 'wait'?
+28:22: 'off_topc' is no repair pattern. Did you mean 'off_topic'? One of: continue, cancel, clar
+28:35: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
+29:23: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
+"""
+
+
+def test_all_faults_are_told_at_once_with_their_places_and_the_way_out() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(HEAD + WRONG, "table.yaml")
+
+    found = [fault.removeprefix("table.yaml:") for fault in raised.value.faults]
+    assert len(found) == len(TOLD.splitlines()), "\n".join(found)
+    for fault, wanted in zip(found, TOLD.splitlines(), strict=True):
+        assert fault.startswith(wanted), fault
+
+
+SMELLS = {
+    "{name: a, when: context.b > 1}": "field 'a' reads 'b' in `when`, which nothing here collects",
+    "{name: a, when: context.a > 1}": "field 'a' asks in its own `when` for its value",
+    "{name: a, when: context.b > 1}, {name: b, type: integer}": "which is asked for after it",
+    "{name: a, retry_texts: [x, y], max_attempts: 1}": "the last of them are never said",
+    "{name: a, depends_on: [b]}, {name: b}": "has no validators: nothing is checked",
+    "{name: a, type: enum, choices: {x: [y], Y: []}}": "has 'y' for 'x' and for 'Y'",
+}
+
+
+def test_what_smells_is_told_where_it_stands() -> None:
+    head = "id: a\nstates:\n  b:\n    fields: [%s]\n"
+    for fields, said in SMELLS.items():
+        (warning,) = read_journey_text(head % fields, "a.yaml").warnings
+        assert warning.startswith("a.yaml:4:14 state 'b': "), warning
+        assert said in warning
+
+    asked = "tools: [{function: {name: t}}]\ntexts: {wait: 'One {moment}.'}\nmigrations: {b: b}\n"
+    effects = '    effects: [{tool: t, arguments: {}, done: "For {c}."}]\n'
+    warnings = read_journey_text(head % "{name: a}" + effects + asked, "a.yaml").warnings
+    assert [warning.partition(", which")[0] for warning in warnings] == [
+        "a.yaml:5:15 state 'b': effect 't' reads 'c'",
+        "A: migrations leads away from 'b'",
+        "A: texts['wait'] has {moment}",
+    ]
+
+
+def test_a_state_with_fields_has_no_agent_unless_it_names_one() -> None:
+    text = "id: a\nstates: {b: {%s fields: [{name: c}]}}\n"
+
+    def made(more: str = "") -> Any:
+        return read_journey_text(text % more, "a.yaml").pathways["b"]
+
+    assert (made().agents, made().pipeline, made().complete_when) == ((), None, None)
+    assert made().runs_on_arrival
+    assert made("kind: collect,").complete_when is None
+    assert made("agents: [clerk],").agents == ("clerk",)
+    assert made("agents: [clerk], kind: collect, outputs: {d: {type: string}},").complete_when == (
+        "d",
+    )
+
+
+def test_the_version_of_a_file_follows_its_fields() -> None:
+    spec = read_journey_text(TABLE, "table.yaml")
+
+    assert read_journey_text(TABLE.replace("most: 20", "most: 21"), "table.yaml").version != (
+        spec.version
+    )
+    commented = TABLE.replace("  book:", "  # the table\n  book:")
+    assert read_journey_text(commented, "table.yaml").version == spec.version
