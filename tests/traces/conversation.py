@@ -235,7 +235,9 @@ class Chat:
         """Whether a text of the catalogue was said; what is not given may stand for anything."""
         parts = re.split(r"\{(\w+)\}", getattr(self.texts, name))
         pattern = "".join(
-            (re.escape(str(values[part])) if part in values else ".*?") if at % 2 else re.escape(part)
+            (re.escape(str(values[part])) if part in values else ".*?")
+            if at % 2
+            else re.escape(part)
             for at, part in enumerate(parts)
         )
         return re.search(pattern, self.reply, re.DOTALL) is not None

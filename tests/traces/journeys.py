@@ -420,7 +420,9 @@ class SignUp(Journey):
             ]
         )
         __effects__ = [
-            Effect("open_account", {"name": "full_name", "age": "age"}, done="Welcome, {full_name}.")
+            Effect(
+                "open_account", {"name": "full_name", "age": "age"}, done="Welcome, {full_name}."
+            )
         ]
 
     class OpeningHoursPath(Pathway):

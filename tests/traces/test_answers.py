@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from nodes.commands import Correct, Deny, Explain, Fill, OffTopic, Repeat, Skip, Wait
-from tests.traces.conversation import EVERY_WAY, SCRIPTED, Chat, trace
+from nodes.commands import Correct, Explain, Fill, OffTopic, Repeat, Skip, Wait
+from tests.traces.conversation import SCRIPTED, Chat, trace
 from tests.traces.journeys import CLAIM, RESTAURANT, SIGN_UP
 
 

@@ -68,7 +68,9 @@ async def test_a_correction_without_a_value_empties_and_asks_at_once(chat: Chat)
     assert chat.attempts("pickup_address") == ["valid", "cleared"]
     assert chat.asks("pickup_address")
     assert "pickup_address" not in chat.payload
-    await chat.says("7 Oak Avenue, Springfield", Fill("pickup_address", "7 Oak Avenue, Springfield"))
+    await chat.says(
+        "7 Oak Avenue, Springfield", Fill("pickup_address", "7 Oak Avenue, Springfield")
+    )
     assert chat.asked == ("summary", "claim")
     assert "7 Oak Avenue" in chat.reply
     assert chat.attempts("place") == ["valid"]
