@@ -1,0 +1,311 @@
+"""Conversations as tests: what is said, what is asked then, and what stands.
+
+A trace is written once, as a function of a `Chat`. It is held on each `Way` (store, with or without
+a model) twice: by one handle, and by a new one before every message. Both must come to the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeys import Field, Journey, JourneyConfig, JourneyResponse, Texts
+from nodes.commands import Command
+from nodes.llm.scripted import ScriptedModel
+from tests.traces.meaning import Meant
+from tests.traces.world import World
+
+SOURCES = {"user_provided", "corrected", "inferred", "tool", "operator"}
+STATUSES = {"valid", "invalid", "pending", "cleared"}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A journey with all that its sessions need; `tools` gives those that act on a world."""
+
+    journey: type[Journey]
+    tools: Callable[[World], Mapping[str, Any]] = lambda world: {}
+    agents: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a conversation is held."""
+
+    store: str
+    scripted: bool
+
+    def __str__(self) -> str:
+        return f"{self.store}-{'scripted' if self.scripted else 'offline'}"
+
+    def url(self, folder: Path, name: str) -> str:
+        if self.store == "memory":
+            return f"memory://{folder}-{name}"
+        return f"sqlite:///{folder / name}.db"
+
+
+OFFLINE = (Way("memory", scripted=False), Way("sqlite", scripted=False))
+SCRIPTED = (Way("memory", scripted=True),)
+EVERY_WAY = (*OFFLINE, *SCRIPTED)
+
+Body = Callable[["Chat"], Awaitable[None]]
+
+
+def trace(domain: Domain, ways: Sequence[Way] = EVERY_WAY) -> Callable[[Body], Any]:
+    """Make a test of a conversation, which is held on every way, with restarts and without."""
+
+    def made(body: Body) -> Any:
+        @pytest.mark.timeout(30)
+        @pytest.mark.parametrize("way", ways, ids=str)
+        async def held(way: Way, tmp_path: Path) -> None:
+            records = []
+            for name in ("through", "restarted"):
+                url = way.url(tmp_path, name)
+                chat = Chat(domain, url, scripted=way.scripted, restarts=name == "restarted")
+                async with opened(chat):
+                    await body(chat)
+                records.append(chat.record)
+            through, restarted = records
+            assert restarted == through
+
+        held.__name__ = held.__qualname__ = body.__name__
+        held.__module__, held.__doc__ = body.__module__, body.__doc__
+        return held
+
+    return made
+
+
+@asynccontextmanager
+async def opened(chat: Chat) -> Any:
+    await chat.begin()
+    try:
+        yield chat
+        await chat.check_whole_history()
+    finally:
+        await chat.journey.close()
+
+
+@dataclass
+class Chat:
+    """One session that is talked to, and how it stands after the last message."""
+
+    domain: Domain
+    url: str
+    scripted: bool = False
+    restarts: bool = False
+    world: World = field(default_factory=World)
+    meant: Meant = field(default_factory=Meant)
+    replies: list[JourneyResponse] = field(default_factory=list)
+    record: list[dict[str, Any]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    fields: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    position: dict[str, Any] = field(default_factory=dict)
+
+    async def begin(self) -> None:
+        self.model = ScriptedModel(always=self.meant) if self.scripted else False
+        self.journey = self.domain.journey("s-1", self._config, **self._parts)
+        await self.journey.start(self.domain.context)
+        await self._look()
+
+    @property
+    def _config(self) -> JourneyConfig:
+        settings: dict[str, Any] = {"pathway_timeout_seconds": 2.0, **self.domain.config}
+        return JourneyConfig(persistence=self.url, **settings)
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        tools = dict(self.domain.tools(self.world))
+        return {"agents": dict(self.domain.agents), "model": self.model, "tools": tools}
+
+    async def says(self, message: str, *means: Command, calls: int | None = None) -> str:
+        """Say something; a scripted model, if it is asked, answers with what it means."""
+        if self.restarts:
+            await self.restart()
+        self.meant.said(message, means)
+        before = self.calls
+        self.replies.append(await self.journey.process_message(message))
+        self.asked_model = self.calls - before
+        most = 1 if calls is None else calls
+        assert self.asked_model <= most, f"{self.asked_model} calls for {message!r}"
+        await self._look()
+        self._record(message)
+        return self.reply
+
+    async def restart(self, journey: type[Journey] | None = None) -> None:
+        """Take the session up as another process would, perhaps by another version of it."""
+        await self.journey.close()
+        kind = journey or self.domain.journey
+        self.journey = await kind.restore("s-1", self._config, **self._parts)
+        if journey:
+            self.domain = replace(self.domain, journey=journey)
+            await self._look()
+
+    @property
+    def calls(self) -> int:
+        return len(self.model.calls) if isinstance(self.model, ScriptedModel) else 0
+
+    # What stands.
+
+    @property
+    def reply(self) -> str:
+        return self.replies[-1].message
+
+    @property
+    def last(self) -> JourneyResponse:
+        return self.replies[-1]
+
+    @property
+    def at(self) -> str:
+        """The pathway in which the session stands."""
+        return str(self.position["pathway"])
+
+    @property
+    def stack(self) -> list[str]:
+        """The paused pathways, the first one lowest."""
+        return [frame["pathway"] for frame in self.position["stack"]]
+
+    @property
+    def talk(self) -> dict[str, Any]:
+        return dict(self.position.get("talk", {}))
+
+    @property
+    def asked(self) -> tuple[str, str] | None:
+        """What the user was asked last: its kind, and what about."""
+        asked = self.talk.get("asked")
+        return (asked["kind"], asked["about"]) if asked else None
+
+    @property
+    def options(self) -> list[str]:
+        """What the options are called that were offered last."""
+        asked = self.talk.get("asked")
+        return [option["label"] for option in asked["options"]] if asked else []
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return self.last.accumulated_context
+
+    def value(self, name: str) -> Any:
+        """The last valid value of a field that was not taken back since."""
+        settled = [a for a in self.fields.get(name, ()) if a["validation_status"] in SETTLING]
+        valid = bool(settled) and settled[-1]["validation_status"] == "valid"
+        return settled[-1]["value"] if valid else None
+
+    def attempts(self, name: str) -> list[str]:
+        """The statuses of the attempts at a field, oldest first."""
+        return [attempt["validation_status"] for attempt in self.fields.get(name, ())]
+
+    def sources(self, name: str) -> list[str]:
+        return [attempt["source"] for attempt in self.fields.get(name, ())]
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """All that is collected now, as the context has it."""
+        return {name: self.context[name] for name in self.declared if name in self.context}
+
+    @property
+    def declared(self) -> dict[str, Field]:
+        """All fields of the journey, by name."""
+        pathways = self.domain.journey.spec.pathways.values()
+        return {f.name: f for p in pathways for f in (p.form.fields if p.form else ())}
+
+    def audited(self, *kinds: str) -> list[str]:
+        """The kinds of the audit so far, oldest first: all, or only these."""
+        return [kind for kind in self.kinds if not kinds or kind in kinds]
+
+    # What is expected.
+
+    @property
+    def texts(self) -> Texts:
+        """The catalogue of the journey, in its language and words."""
+        return self.journey.manager._served().texts
+
+    def text(self, name: str, **values: Any) -> str:
+        """Return a text of the catalogue, filled in."""
+        return str(getattr(self.texts, name)).format(**values)
+
+    def says_text(self, name: str, **values: Any) -> bool:
+        """Whether a text of the catalogue was said; what is not given may stand for anything."""
+        parts = re.split(r"\{(\w+)\}", getattr(self.texts, name))
+        pattern = "".join(
+            (re.escape(str(values[part])) if part in values else ".*?")
+            if at % 2
+            else re.escape(part)
+            for at, part in enumerate(parts)
+        )
+        return re.search(pattern, self.reply, re.DOTALL) is not None
+
+    def asks(self, name: str) -> bool:
+        """Whether a field is what the user is asked for now, and the reply says so last."""
+        question = self.declared[name].ask or self.text("ask", field=self.declared[name].title)
+        return self.asked == ("field", name) and question in self.reply.split("\n\n")[-1]
+
+    # What holds after every message.
+
+    async def _look(self) -> None:
+        """Read how the session stands now, and check what must hold always."""
+        session, head = await self.journey.manager._known()  # what a test sees and a user does not
+        values = await session.values(head["checkpoint_id"], head["version"])
+        self._check_grown({name: list(given) for name, given in values.get("fields", {}).items()})
+        self.position = dict(values["position"])
+        self.kinds = [entry.kind for entry in await self.journey.audit()]
+        assert len(self.stack) <= self._config.max_pathway_depth
+        self.world.check()
+
+    def _check_grown(self, now: dict[str, list[dict[str, Any]]]) -> None:
+        """See that attempts were only appended, each with a source; and remember all of them."""
+        for name, kept in now.items():
+            before = self.fields.get(name, [])
+            common = next(n for n in range(len(kept), -1, -1) if _ends_with(before, kept[:n]))
+            assert common or not before or len(kept) >= 8, f"the history of {name} was rewritten"
+            for attempt in kept[common:]:
+                assert attempt["source"] in SOURCES
+                assert attempt["validation_status"] in STATUSES
+                assert attempt["turn"] >= 0
+                assert attempt["timestamp"]
+            self.fields[name] = [*before, *kept[common:]]
+        assert all(name in now for name in self.fields), "a history went away"
+
+    async def check_whole_history(self) -> None:
+        """See that the store has every attempt that the state ever had, in order."""
+        for name, seen in self.fields.items():
+            kept = [item["validation_status"] for item in await self.journey.attempts(name)]
+            assert kept == [attempt["validation_status"] for attempt in seen], name
+
+    def _record(self, message: str) -> None:
+        for name in self.declared:
+            assert self.context.get(name) in (None, self.value(name)), f"{name} is out of step"
+        self.record.append(
+            {
+                "said": message,
+                "reply": self.reply,
+                "at": self.at,
+                "stack": self.stack,
+                "asked": self.talk.get("asked"),
+                "values": self.payload,
+                "attempts": {name: self.attempts(name) for name in self.fields},
+                "sources": {name: self.sources(name) for name in self.fields},
+                "audit": self.kinds,
+                "effects": [call.tool for call in self.world.calls],
+                "calls": self.asked_model,
+            }
+        )
+
+
+SETTLING = ("valid", "cleared")
+
+
+def _ends_with(whole: Sequence[Any], part: Sequence[Any]) -> bool:
+    return not part or list(whole[-len(part) :]) == list(part)
+
+
+def parts(reply: str) -> Iterator[str]:
+    """The parts of a reply, which a blank line parts."""
+    yield from reply.split("\n\n")
