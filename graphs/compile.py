@@ -34,11 +34,14 @@ from journeys import (
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
+from nodes.collect import collect, is_collected
+from nodes.effect_outcome import went_well
 from nodes.llm.models import open_models
 from nodes.matching.index import index_of
 from nodes.services import Services
 from nodes.settle import settle
 from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
+from nodes.take_effects import take_effects
 from nodes.telemetry import PathwayRun
 from nodes.understand import understand
 
@@ -153,6 +156,10 @@ def onward_to(last: str) -> Callable[[Any], Awaitable[str]]:
 def arriving(spec: JourneySpec) -> list[str]:
     """Return the pathways that can run in the turn in which another one leads to them."""
     nexts = {p.next for p in spec.pathways.values() if p.id in spec.reachable and p.next}
+    if spec.converses:
+        # A task that waited begins when another one ends, and a question is asked again.
+        nexts |= {id_ for id_ in spec.reachable if id_ != spec.reception}
+        return [id_ for id_ in spec.pathways if id_ in nexts]
     return [id_ for id_, p in spec.pathways.items() if id_ in nexts and p.runs_on_arrival]
 
 
@@ -166,7 +173,8 @@ def awaiting(spec: JourneySpec) -> list[str]:
         id_
         for id_, pathway in spec.pathways.items()
         if id_ in spec.reachable
-        if id_ not in arrivals
+        if spec.converses
+        or id_ not in arrivals
         or id_ in targets
         or pathway.complete_when is not None
         or len(arrivals) >= MAX_HOPS
@@ -178,11 +186,7 @@ def pathway_subgraph(
 ) -> PatternGraph:
     """Return the graph of one pathway: its pipeline's pattern over its agents."""
     graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
-    begin = START
-    if pathway.calls:
-        begin = "tools"
-        graph.add_node(begin, bind(call_tools, default))
-        graph.add_edge(START, begin)
+    begin = _prelude(graph, pathway, default)
     if pathway.pipeline is None:
         return _silent(graph, begin)
     retries = config.max_retries if config.error_recovery == "retry" else 0
@@ -190,6 +194,47 @@ def pathway_subgraph(
     plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
     build_pattern(graph, pathway.pipeline, plan, begin=begin)
     return graph
+
+
+def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:
+    """Add what comes before the agents: fields, effects, tools; return what the agents follow.
+
+    While a field is open, or an effect was not taken, the pathway ends there.
+    """
+    begin = START
+    steps: list[tuple[str, Any, Callable[[Mapping[str, Any]], bool] | None]] = []
+    if pathway.form:
+        steps.append(("collect", collect, is_collected))
+    if pathway.effects:
+        steps.append(("effects", take_effects, went_well))
+    if pathway.calls:
+        steps.append(("tools", call_tools, None))
+    for place, (name, step, goes_on) in enumerate(steps):
+        graph.add_node(name, bind(step, default))
+        if place == 0:
+            graph.add_edge(START, name)
+        begin = name
+        if goes_on is not None:
+            begin = steps[place + 1][0] if place + 1 < len(steps) else "ready"
+            graph.add_conditional_edges(name, _going_on(goes_on, begin), [begin, END])
+        elif place + 1 < len(steps):
+            graph.add_edge(name, steps[place + 1][0])
+    if begin == "ready":
+        graph.add_node(begin, _ready)
+    return begin
+
+
+async def _ready(state: Any) -> Update:
+    return {}
+
+
+def _going_on(
+    goes_on: Callable[[Mapping[str, Any]], bool], target: str
+) -> Callable[[Any], Awaitable[str]]:
+    async def onward(state: Any) -> str:
+        return target if goes_on(state["progress"]) else END
+
+    return onward
 
 
 def _silent(graph: PatternGraph, begin: str) -> PatternGraph:

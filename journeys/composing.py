@@ -129,6 +129,7 @@ def compose(
     if faults:
         raise JourneyDefinitionError(faults)
     own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
+    patterns = {f"{id_}:{name}": to for id_, p in parts.items() for name, to in p.patterns.items()}
     made_of = [*(part.version for part in parts.values()), manner, texts]
     spec = JourneySpec(
         id=id,
@@ -139,7 +140,7 @@ def compose(
         transitions=tuple(moves),
         strategies=frozen(strategies_of(pathways)),
         kept=_sources(moves),
-        reachable=reachable(RECEPTION, pathways, moves),
+        reachable=reachable(RECEPTION, pathways, moves, patterns),
         sensitive=sensitive or any(part.sensitive for part in parts.values()),
         version=version or content_hash(id, purpose, made_of, own, shared, model, sensitive),
         guidelines=rules,
@@ -153,6 +154,8 @@ def compose(
         otherwise=otherwise,
         personality=manner,
         texts=texts,
+        migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
+        converses=any(part.converses for part in parts.values()),
     )
     return replace(spec, warnings=(*never_started(parts, between), *warnings_of(spec)))
 
@@ -175,7 +178,15 @@ def _part(
 ) -> JourneySpec:
     """Return a journey as a part, which keeps what hand-overs out of it read."""
     out = [move for rule, move in zip(declared, read, strict=True) if rule.from_journey == part.id]
-    return replace(part, kept=part.kept | _sources(out), model=part.model or model)
+    return replace(
+        part,
+        kept=part.kept | _sources(out),
+        model=part.model or model,
+        patterns={name: named(part.id, to) for name, to in part.patterns.items()},
+        migrations={
+            named(part.id, old): named(part.id, now) for old, now in part.migrations.items()
+        },
+    )
 
 
 def _sources(moves: Sequence[TransitionSpec]) -> frozenset[str]:

@@ -170,6 +170,10 @@ class JourneySpec:
         """Return the journey that a pathway belongs to: this one, unless it is made of several."""
         return self.parts.get(self.pathways[pathway_id].journey, self)
 
+    def pattern_in(self, pathway_id: str, name: str) -> str | None:
+        """Return the pathway that a journey has for a repair pattern; None for the built-in one."""
+        return self.part_of(pathway_id).patterns.get(name)
+
     def active_in(self, pathway_id: str) -> str | None:
         """Return the id of the journey that is active in a pathway; None where none is.
 

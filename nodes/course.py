@@ -102,7 +102,7 @@ class Course:
     def repair(self, pattern: str, name: str, **values: Any) -> None:
         """Answer by a repair pattern: by a text, or by the pathway that the journey has for it."""
         self.note("repaired", trigger=pattern)
-        if own := self.spec.patterns.get(pattern):
+        if own := self.spec.pattern_in(self.here.id, pattern):
             self.aside = own
         else:
             self.say(name, **values)
@@ -192,4 +192,3 @@ def course_of(
         talk_of(position),
         question,
     )
-

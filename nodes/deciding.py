@@ -85,7 +85,7 @@ async def _moved(
     spoke: bool,
 ) -> None:
     assert steering.transition is not None
-    target = course.spec.pathways[steering.transition.target]
+    target = course.spec.pathways[steering.transition["target"]]
     if given_up:
         switch(course, steering, everything=given_up.everything)
     elif is_blocked(course, steering) or (spoke and _is_answered(course)):
@@ -96,9 +96,7 @@ async def _moved(
     await fill(course, _for_others(course, said, target), _fields(target))
 
 
-def _stayed(
-    course: Course, steering: Steering, said: Sequence[Command], *, spoke: bool
-) -> None:
+def _stayed(course: Course, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = course.talk.get("asked")
     waits = bool(asked and asked["kind"] not in ("field", "more"))
     if digressed(course, said):
@@ -132,13 +130,13 @@ def _stay(course: Course) -> None:
 def _ignored(course: Course, steering: Steering, said: Sequence[Command]) -> bool:
     """Say whether a move only names the task that is under way, which the message goes on with."""
     assert steering.transition is not None
-    if steering.transition.target != course.here.id or course.here.form is None:
+    if steering.transition["target"] != course.here.id or course.here.form is None:
         return False
     if not course.sheet().is_begun or course.here.id in course.talk.get("finished", []):
         return False
     if any(isinstance(command, (Fill, Correct)) for command in said):
         return True
-    if steering.transition.tier == "chosen":
+    if steering.transition["tier"] == "chosen":
         return False
     return begun_already(course)
 
@@ -148,7 +146,7 @@ def _also_wanted(course: Course, moves: Moves, steering: Steering) -> None:
     assert steering.transition is not None
     wanted = dict.fromkeys(c.target for c in moves if isinstance(c, Go))
     for target in wanted:
-        if target == steering.transition.target:
+        if target == steering.transition["target"]:
             continue
         ids = [t.id for t in course.spec.transitions if t.target == target and t.kind == MOVE]
         if ids:
@@ -233,5 +231,3 @@ def _is_finished(course: Course) -> bool:
 def _is_deaf(pathway: PathwaySpec) -> bool:
     """Say whether a pathway has nobody who could answer."""
     return pathway.form is None and pathway.pipeline is None and not pathway.calls
-
-

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import NEVER, JourneySpec, PathwayExecutionError, PathwaySpec
-from journeys.spec import MAX_HOPS
+from journeys import JourneySpec, PathwayExecutionError, PathwaySpec
 from nodes.call_tools import saved
 from nodes.checking.scope import is_own_voice
 from nodes.closing import closed
+from nodes.collect import FORM
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
+from nodes.forms.attempts import by_field
 from nodes.moves import note, pruned
+from nodes.onward import onward
 from nodes.parts import finished
 from nodes.patterns import conclude
 from nodes.patterns.reports import flags_of, leaves
 from nodes.patterns.work import Conclusion, Work
-from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
+from nodes.talk import add_attempts
+from nodes.talking import gathered, grown, is_complete, is_idle, led_on, remembered, told
 
 
 async def settle(state: SessionState, services: Services) -> Update:
@@ -38,29 +41,65 @@ async def settle(state: SessionState, services: Services) -> Update:
     results: list[Output] = given.get("results") or []
     progress: Mapping[str, Any] = given.get("progress") or {}
     ended = _concluded(services, pathway, results, progress)
-    ops = [["replace", name, value, pathway.id] for name, value in saved(pathway, progress)]
+    ops = gathered(pathway, progress)
+    ops += [["replace", name, value, pathway.id] for name, value in saved(pathway, progress)]
     ops += _accumulated(services.spec, pathway, ended.values)
     config = services.config
     context, pruning = checked(
         state["context"], ops, config.max_context_size_bytes, config.prunable
     )
     ops += [[*op, pathway.id] for op in pruning]
-    heard = _heard(turn, results, pathway, ended, ops)
+    asked = told(turn, progress)
+    quiet = len(asked["replies"]) > len(turn["replies"]) or bool(turn.get("asks"))
+    heard = _heard(asked, results, pathway, ended, ops, quiet=quiet)
     failed = [
         _failure(state["position"], result) for result in leaves(results) if "error" in result
     ]
     heard["audit"] = [*heard["audit"], *failed, *pruned(state["position"], pruning)]
     if is_own_voice(services.spec, services.texts, heard):
         heard["worded"] = [*range(len(heard["replies"]))]
-    _tell(services, turn, heard, results)
     position = waiting(state["position"], leaves(results))
-    position, heard = _onward(services.spec, pathway, position, context, heard)
+    update: Update = {"context": ops}
+    if services.spec.converses:
+        position, heard, update = _talked(services, state, pathway, context, heard, position, ops)
+    else:
+        position, heard = onward(services.spec, pathway, position, context, heard)
     position, heard, forgotten = finished(services.spec, pathway, position, context, heard)
-    ops += forgotten
+    update["context"] = [*update["context"], *forgotten]
+    _tell(services, turn, heard, results)
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
-    update: Update = {"context": ops, "position": position, "turn": heard}
+    update |= {"position": position, "turn": heard}
     return update if heard["run"] else {**update, **_ended(services, heard)}
+
+
+def _talked(
+    services: Services,
+    state: SessionState,
+    pathway: PathwaySpec,
+    context: Context,
+    heard: Turn,
+    position: Position,
+    ops: list[Op],
+) -> tuple[Position, Turn, Update]:
+    """Lead the talk on in a journey that collects: what waited, what was interrupted."""
+    given: Mapping[str, Any] = state
+    progress: Mapping[str, Any] = given.get("progress") or {}
+    attempts = progress.get(FORM, {}).get("attempts", [])
+    if "aside" in heard:
+        heard = {**heard, "run": heard["aside"], "entered": "stay"}
+        del heard["aside"]
+        return position, heard, grown({"context": ops}, attempts)
+    before = position
+    position = remembered(position, progress)
+    position, heard = onward(
+        services.spec, pathway, position, context, heard, ended_well=not is_idle(progress)
+    )
+    if not is_complete(pathway, before, position):
+        return position, heard, grown({"context": ops}, attempts)
+    known = {**state, "fields": add_attempts(state.get("fields", {}), by_field(attempts))}
+    position, heard, more, course = led_on(services, known, pathway, position, heard, context)
+    return position, heard, grown({"context": [*ops, *more]}, attempts, course.attempts)
 
 
 def _concluded(
@@ -70,7 +109,7 @@ def _concluded(
     progress: Mapping[str, Any],
 ) -> Conclusion:
     """Return what the pathway's pipeline came to."""
-    if pathway.pipeline is None:
+    if pathway.pipeline is None or is_idle(progress):
         return Conclusion([result["values"] for result in results])
     ended = conclude(Work(pathway.pipeline, results, progress, services.registered))
     if ended.blame is not None:
@@ -101,11 +140,13 @@ def _heard(
     pathway: PathwaySpec,
     ended: Conclusion,
     ops: list[Op],
+    *,
+    quiet: bool,
 ) -> Turn:
-    """Write the hop into the record of the turn."""
+    """Write the hop into the record of the turn; one that may be quiet is not flagged for it."""
     said = [str(given["response"]) for given in ended.values if given.get("response")]
     flags = [*flags_of(results), *ended.report.get("flags", ())]
-    if not said:
+    if not said and not quiet:
         flags.append(f"no_reply:{pathway.id}")
     return {
         **turn,
@@ -119,57 +160,12 @@ def _heard(
 def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) -> None:
     """Let listeners hear the reply of this hop, unless they heard it while it was made."""
     news = heard["replies"][len(turn["replies"]) :]
-    if news and not any(result["streamed"] for result in results):
-        parting = PARTING if turn["replies"] else ""
-        own = is_own_voice(services.spec, services.texts, heard)
-        services.say(parting + news[0], None if own else heard["ran"][-1])
-
-
-def _onward(
-    spec: JourneySpec, pathway: PathwaySpec, position: Position, context: Context, turn: Turn
-) -> tuple[Position, Turn]:
-    """Stay, return, go on, or end."""
-    audit = list(turn["audit"])
-    complete = _is_complete(pathway, context, turn["entered"], position, audit)
-    turn = {**turn, "run": None, "audit": audit}
-    if not complete:
-        return position, turn
-    if pathway.is_detour:
-        return {**position, "returning": True}, turn
-    if pathway.next is None:
-        return {**position, "status": "complete"}, turn
-    arrived: Position = {**position, "pathway": pathway.next}
-    turn = {**turn, "moved": turn["moved"] or pathway.next != pathway.id}
-    if not spec.pathways[pathway.next].runs_on_arrival:
-        return arrived, turn
-    if len(turn["ran"]) >= MAX_HOPS:
-        reason = f"{MAX_HOPS} pathways ran in one turn; '{pathway.next}' waits for the user"
-        audit.append(note("hop_limit", position, to=pathway.next, reason=reason))
-        return arrived, turn
-    return arrived, {**turn, "run": pathway.next, "entered": "arrival"}
-
-
-def _is_complete(
-    pathway: PathwaySpec,
-    context: Mapping[str, Any],
-    entered: str,
-    position: Position,
-    audit: list[dict[str, Any]],
-) -> bool:
-    """Judge a pathway after its run."""
-    criterion = pathway.complete_when
-    if criterion is None:
-        return pathway.is_detour or entered not in ("transition", "return")
-    if criterion is NEVER:
-        return False
-    if isinstance(criterion, tuple):
-        return all(context.get(name) is not None for name in criterion)
-    try:
-        return bool(criterion(copied(context)))
-    except Exception as error:
-        reason = f"__complete_when__ raised {words_of(error)}"
-        audit.append(note("condition_raised", position, reason=reason))
-        return False
+    if any(result["streamed"] for result in results):
+        return
+    worded = heard.get("worded", [])
+    for place, reply in enumerate(news, len(turn["replies"])):
+        parting = PARTING if place else ""
+        services.say(parting + reply, None if place in worded else heard["ran"][-1])
 
 
 def _ended(services: Services, turn: Turn) -> Update:

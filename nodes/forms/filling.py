@@ -9,6 +9,7 @@ from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.course import Course
 from nodes.forms.sheet import field_named, owners
 from nodes.repair.people import after_effect, give_up
+from nodes.talk import FieldAttempt
 from nodes.values import Unreadable, hint_of, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
@@ -277,7 +278,7 @@ def _taken(course: Course, name: str) -> None:
     course.synced(name)
 
 
-def _without(course: Course, name: str) -> dict[str, object]:
+def _without(course: Course, name: str) -> dict[str, FieldAttempt]:
     """Return the changes that wait for a yes, but for that of one field."""
     pending = course.talk.get("corrections", {})
     return {key: value for key, value in pending.items() if key != name}

@@ -37,7 +37,7 @@ def digressed(course: Course, commands: Sequence[Command]) -> bool:
 
 
 def _repeat(course: Course) -> None:
-    if course.question and "repeat" not in course.spec.patterns:
+    if course.question and not course.spec.pattern_in(course.here.id, "repeat"):
         course.note("repaired", trigger="repeat")
         course.words.append(course.question)
     else:

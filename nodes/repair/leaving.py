@@ -6,14 +6,13 @@ from collections.abc import Collection
 
 from journeys import PathwaySpec
 from nodes.course import Course
+from nodes.effect_outcome import begun_anew
 from nodes.forms.filling import emptied
 from nodes.parts import left
 from nodes.talk import Asked
 
 
-def reset(
-    course: Course, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()
-) -> None:
+def reset(course: Course, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
     """Take back what a pathway has collected, but for what is shared and what others still need.
 
     Args:
@@ -31,7 +30,7 @@ def reset(
             emptied(course, field, reason=reason)
         _forget(course, field.name)
     course.talk = {
-        **course.talk,
+        **begun_anew(course.talk, pathway),
         "confirmed": [id_ for id_ in course.talk.get("confirmed", []) if id_ != pathway.id],
         "finished": [id_ for id_ in course.talk.get("finished", []) if id_ != pathway.id],
     }
@@ -111,4 +110,3 @@ def to_the_beginning(course: Course) -> None:
         course.position = left(course.spec, course.position, place)
     course.ask(Asked(kind="more", about="", options=[]))
     course.rest()
-

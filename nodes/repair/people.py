@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from journeys import Effect, Escalation, Field, PathwaySpec
 from nodes.course import Course
-from nodes.escalating import escalated
+from nodes.escalating import escalated, escalation_of
 from nodes.forms.sheet import owners
 from nodes.talk import Asked, Option
 
@@ -14,12 +14,12 @@ CHANGE, PERSON, LEAVE = "change", "person", "leave"
 
 def policy_of(course: Course) -> Escalation | None:
     """Return when a person is called; None where there is none to call."""
-    return course.spec.part_of(course.here.id).escalation or course.spec.escalation
+    return escalation_of(course.spec, course.position)
 
 
 def call_person(course: Course, reason: str) -> None:
     """Hand the conversation to a person; where it stands does not change (T24)."""
-    course.say("human_called")
+    course.repair("human", "human_called")
     course.position, events = escalated(course.spec, course.position, reason, course.turn)
     course.audit += events
     course.talk = {**course.position.get("talk", {}), **course.talk, "asked": None}
@@ -41,13 +41,7 @@ def asked_for(course: Course, reason: str) -> None:
         course.repair("human", "no_human")
     elif reason == "sentiment" and not policy.sentiment:
         course.note("dropped", reason="nobody is called for the sake of a mood here")
-    elif "human" in course.spec.patterns:
-        course.repair("human", "human_called")
-        call_person(course, reason)
-        course.words.remove(course.text("human_called"))
-        course.run = course.spec.patterns["human"]
     else:
-        course.note("repaired", trigger="human")
         call_person(course, reason)
 
 

@@ -43,7 +43,7 @@ def adopt(course: Course, steering: Steering) -> None:
 def switch(course: Course, steering: Steering, *, everything: bool) -> None:
     """Give up what was begun for something else; values that both need stay."""
     assert steering.transition is not None
-    target = course.spec.pathways[steering.transition.target]
+    target = course.spec.pathways[steering.transition["target"]]
     keep = {field.name for field in target.form.fields} if target.form else set()
     stack = course.position["stack"]
     given_up = [course.position["pathway"]]
@@ -61,7 +61,7 @@ def is_blocked(course: Course, steering: Steering) -> bool:
     """Say whether the pathway at hand is not to be interrupted now (T29)."""
     assert steering.transition is not None
     kinds = {t.id: t.kind for t in course.spec.transitions}
-    if steering.transition.tier in _UNBLOCKED or kinds.get(steering.transition.id) != MOVE:
+    if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
         return False
     here = course.spec.pathways[course.position["pathway"]]
     if here.form is None or here.interruptible is True or course.sheet(here).is_closed:
@@ -75,7 +75,7 @@ def postpone(
     course: Course, steering: Steering | None, *, blocked: bool = False, queue: str = ""
 ) -> None:
     """Take a move as soon as the pathway at hand is complete."""
-    id_ = queue or (steering.transition.id if steering and steering.transition else "")
+    id_ = queue or (steering.transition["id"] if steering and steering.transition else "")
     waiting = course.talk.get("queued", [])
     if id_ not in waiting and len(waiting) < MOST_QUEUED:
         course.talk = {**course.talk, "queued": [*waiting, id_]}
@@ -90,9 +90,7 @@ def postpone(
 
 def begun_already(course: Course) -> bool:
     """Ask whether to go on with the task at hand or to begin it anew (T18)."""
-    options = [
-        Option(id=id_, label=course.text(id_)) for id_ in ("go_on", "begin_anew")
-    ]
+    options = [Option(id=id_, label=course.text(id_)) for id_ in ("go_on", "begin_anew")]
     course.note("unclear", reason="the task is under way already")
     course.repair("clarify", "restart", task=course.here.title, options=course.listed(options))
     course.ask(Asked(kind="restart", about=course.here.id, options=options))

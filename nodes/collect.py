@@ -1,0 +1,77 @@
+"""Collect the fields that a pathway needs, one question at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journeys import Field, PathwaySpec
+from nodes.course import Course, course_of
+from nodes.forms.questions import question_of
+from nodes.listening import setting_of
+from nodes.services import Services
+from nodes.state import PathwayState, Update
+from nodes.values import Unreadable, refusal_of, value_of
+
+FORM = "form"
+"""Name of what a pathway's progress has of its form."""
+
+
+async def collect(state: PathwayState, services: Services) -> Update:
+    """Ask for the next field of the pathway that runs, unless nothing is left to ask.
+
+    A value that the context has already, from the start or from a tool, is not asked for: it is
+    checked, and written down as an attempt. `settle` keeps what this comes to.
+    """
+    turn = state["turn"]
+    assert turn["run"] is not None
+    pathway = services.spec.pathways[turn["run"]]
+    setting = setting_of(services.spec, services.config, turn)
+    course = course_of(services, state, turn, state["position"], setting)
+    await _known_already(course, pathway)
+    sheet = course.sheet(pathway)
+    asked = sheet.asked()
+    if asked is not None and turn.get("asks") != asked["about"]:
+        course.words.append(question_of(course, asked, sheet))
+    outcome: dict[str, Any] = {
+        "asked": asked,
+        "said": course.words,
+        "attempts": course.attempts,
+        "ops": course.ops,
+        "audit": course.audit,
+    }
+    return {"progress": {FORM: outcome}, "context": dict(course.context)}
+
+
+def is_collected(progress: Any) -> bool:
+    """Say whether a pathway's form has nothing left to ask."""
+    return FORM not in progress or progress[FORM]["asked"] is None
+
+
+async def _known_already(course: Course, pathway: PathwaySpec) -> None:
+    """Take over what the context knows of fields beyond what the user said."""
+    reopened = course.talk.get("reopened", [])
+    for field in course.sheet(pathway).live:
+        known = course.context.get(field.name)
+        if known is None or known == course.value(field.name) or field.name in reopened:
+            continue
+        await _take_over(course, field, known)
+
+
+async def _take_over(course: Course, field: Field, known: Any) -> None:
+    said = known if isinstance(known, str) else None
+    seconds = course.services.config.pathway_timeout_seconds
+    try:
+        value = known if said is None else value_of(field, said, course.setting)
+        refusal = await refusal_of(field, value, course.context, course.setting, seconds=seconds)
+    except Unreadable as unreadable:
+        value, refusal = known, unreadable
+    if refusal is None:
+        course.keep(field.name, "valid", value=value, raw=said or "", source="tool")
+        course.note("field_set", trigger=field.name, reason="known already")
+    else:
+        reason = refusal.sentence or course.text(refusal.text, **refusal.values)
+        course.keep(
+            field.name, "invalid", value=known, raw=said or "", source="tool", reason=reason
+        )
+        course.note("field_refused", trigger=field.name, reason=reason)
+    course.synced(field.name)
