@@ -22,7 +22,7 @@ class Setting:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Unreadable(Exception):
     """What was said is no value of its type, or not one that is taken.
 
@@ -35,3 +35,6 @@ class Unreadable(Exception):
     text: str = ""
     sentence: str = ""
     values: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.text or self.sentence

@@ -1,0 +1,129 @@
+"""What a range allows: of several readings of a value, the first that it allows is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from journeys.fields import Field
+from journeys.validators import Range
+from nodes.values.setting import Setting
+
+_DATED = ("date", "datetime", "time")
+
+
+def ranges_of(field: Field) -> list[Range]:
+    """Return the ranges that a field's values must lie in."""
+    return [one for one in field.validators if isinstance(one, Range)]
+
+
+def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
+    """Return one end of a range as what it is compared with.
+
+    Args:
+        bound: A number, ISO text, "today" or "now"; None for no bound.
+        kind: Type of the field.
+        setting: When it is asked.
+
+    Raises:
+        ValueError: It is nothing that values of the type are compared with.
+    """
+    if bound is None:
+        return None
+    if kind not in _DATED:
+        if isinstance(bound, str):
+            raise ValueError(f"{bound!r} bounds no {kind}")
+        return Decimal(str(bound))
+    if not isinstance(bound, str):
+        raise ValueError(f"{bound!r} bounds no {kind}")
+    now = setting.at.replace(tzinfo=None, second=0, microsecond=0)
+    if kind == "time":
+        return now.time() if bound in ("now", "today") else time.fromisoformat(bound)
+    said = {"now": now, "today": now.date()}.get(bound) or _moment(bound)
+    if kind == "date" and isinstance(said, datetime):
+        return said.date()
+    return said
+
+
+def _moment(text: str) -> date | datetime:
+    return (
+        date.fromisoformat(text) if len(text) == len("2026-11-22") else datetime.fromisoformat(text)
+    )
+
+
+def measure_of(value: Any, kind: str) -> Any:
+    """Return a value as what ranges compare.
+
+    Raises:
+        ValueError, TypeError, KeyError: It is no value of the type.
+    """
+    if kind == "money":
+        return Decimal(value["amount"])
+    if kind == "date":
+        return date.fromisoformat(value)
+    if kind == "time":
+        return time.fromisoformat(value)
+    if kind == "datetime":
+        return datetime.fromisoformat(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{kind} is not compared with a range")
+    return Decimal(str(value))
+
+
+def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
+    """Say whether a value lies in a range. One of times may go over midnight.
+
+    Raises:
+        ValueError, TypeError, KeyError: The two cannot be compared.
+    """
+    measure = measure_of(value, kind)
+    least, most = (bound_of(bound, kind, setting) for bound in (one.least, one.most))
+    above = least is None or _alike(measure, least) >= least
+    below = most is None or _alike(measure, most) <= most
+    if kind == "time" and None not in (least, most) and least > most:
+        return above or below
+    return above and below
+
+
+def _alike(measure: Any, bound: Any) -> Any:
+    """Return a moment as a day where only a day bounds it."""
+    is_day = isinstance(bound, date) and not isinstance(bound, datetime)
+    return measure.date() if is_day and isinstance(measure, datetime) else measure
+
+
+def fits(value: Any, field: Field, setting: Setting) -> bool:
+    """Say whether a value lies in all ranges of a field; one that cannot be compared bounds nothing."""
+    kind = kind_of(field)
+    try:
+        return all(lies_in(value, one, kind, setting) for one in ranges_of(field))
+    except (ValueError, TypeError, KeyError, ArithmeticError):
+        return True
+
+
+def kind_of(field: Field) -> str:
+    """Return the type of single values of a field."""
+    return field.items if field.type == "list" else field.type
+
+
+def first_fitting(readings: Iterable[Any], field: Field, setting: Setting) -> Any:
+    """Return the first reading that a field's ranges allow, or else the first."""
+    known = list(readings)
+    return next((value for value in known if fits(value, field, setting)), known[0])
+
+
+def wants_past(field: Field, setting: Setting) -> bool:
+    """Say whether a field takes no day after today."""
+    for one in ranges_of(field):
+        try:
+            most = bound_of(one.most, "datetime", setting)
+        except ValueError:
+            continue
+        if most is not None and _day(most) <= setting.at.date():
+            return True
+    return False
+
+
+def _day(moment: date | datetime) -> date:
+    return moment.date() if isinstance(moment, datetime) else moment

@@ -1,0 +1,110 @@
+"""Values inside a longer message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from journeys.fields import Field
+from nodes.values.addresses import scan_addresses
+from nodes.values.lists import spread
+from nodes.values.names import scan_names
+from nodes.values.reading import SCANNERS, extracts_in, value_of
+from nodes.values.scanning import LONGEST, Hit, folded, settled
+from nodes.values.setting import Setting, Unreadable
+
+_PLAIN = ("integer", "number", "money")
+_OTHERS = ("date", "time", "phone", "email")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A value inside a message.
+
+    Attributes:
+        value: As it would be kept.
+        raw: The words that give it.
+        start: Where they begin.
+        end: Where they end.
+        certain: Whether they can be nothing else, such as an e-mail address.
+    """
+
+    value: Any
+    raw: str
+    start: int
+    end: int
+    certain: bool
+
+
+def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
+    """Return the values of a field's type that stand in a message, in order; none overlap.
+
+    Text has no shape: it is found by the field's `extract` alone. Names and addresses are also
+    found behind what brings them in, as "my name is". What is denied ("not 50") is not found.
+    """
+    if len(text) > LONGEST:
+        return []
+    own = _extracted(field, text, setting)
+    if own or field.type == "text":
+        return own
+    if field.type in ("name", "address"):
+        scan = scan_names if field.type == "name" else scan_addresses
+        return [_span(hit, text) for hit in scan(text, field, setting)]
+    plain = folded(text)
+    plain = plain if len(plain) == len(text) else text
+    if field.type == "list":
+        return _list(field, plain, text, setting)
+    hits = settled(plain, SCANNERS[field.type](plain, field, setting))
+    if field.type in _PLAIN:
+        hits = _not_of_others(hits, plain, field, setting)
+    return [_span(hit, text) for hit in hits]
+
+
+def _not_of_others(hits: list[Hit], text: str, field: Field, setting: Setting) -> list[Hit]:
+    """Leave out numbers that are plainly part of a date, a time, a telephone number."""
+    loose = [hit for hit in hits if not hit.certain]
+    if not loose:
+        return hits
+    bare = Field(field.name)
+    others = [
+        other
+        for kind in _OTHERS
+        for other in SCANNERS[kind](text, replace(bare, type=kind), setting)
+        if other.certain
+    ]
+    return [
+        hit
+        for hit in hits
+        if hit.certain or not any(o.start < hit.end and hit.start < o.end for o in others)
+    ]
+
+
+def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
+    spans = []
+    for start, end in extracts_in(field, text):
+        said = text[start:end]
+        try:
+            value = value_of(replace(field, extract=()), said, setting)
+        except Unreadable:
+            continue
+        spans.append(Span(value, said, start, end, True))
+    return spans[:1]
+
+
+def _span(hit: Hit, text: str) -> Span:
+    return Span(hit.value, text[hit.start : hit.end], hit.start, hit.end, hit.certain)
+
+
+def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
+    scan = SCANNERS.get(field.items)
+    if scan is None:
+        return []
+    one = replace(field, type=field.items, items="text", extract=())
+    hits = spread(one, plain, setting, scan) or [
+        hit for hit in scan(plain, one, setting) if hit.certain
+    ]
+    if not hits:
+        return []
+    start, end = hits[0].start, hits[-1].end
+    values = [hit.value for hit in hits]
+    return [Span(values, text[start:end], start, end, all(hit.certain for hit in hits))]
