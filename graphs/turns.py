@@ -28,6 +28,7 @@ from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.services import Services
+from nodes.speech import opening_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.understand import new_turn
@@ -56,10 +57,13 @@ class Audience:
 async def begin(session: Session, services: Services, ops: list[Op]) -> None:
     """Write version 0: the entry pathway, with these operations on an empty context.
 
+    Its reply is what the assistant says first, if it does.
+
     Raises:
         SessionExistsError: Another process began the session first.
     """
     turn = new_turn(0, kind="start")
+    turn["replies"] = opening_of(services.spec)
     try:
         await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
     except AlreadyThere as error:

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 from journeys import display
 
+_FIRST_REPLY = "reply-0"
+"""Id of the message that a session begins with: the reply of its version 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class JourneyResponse:
@@ -76,6 +79,15 @@ class JourneySession:
     def current_pathway(self) -> str:
         """Where the session stands."""
         return self.current_pathway_id
+
+    @property
+    def greeting(self) -> str:
+        """What the assistant said when the session began.
+
+        Empty if that was nothing, and once it is not in the recent window any more.
+        """
+        said = (m["content"] for m in self.conversation_history if m.get("id") == _FIRST_REPLY)
+        return next(said, "")
 
     def _repr_html_(self) -> str:
         return display.session_html(self)

@@ -126,6 +126,9 @@ class Session(BaseModel):
     pathway_stack: list[str] = Field(description="Pathways that are paused, the last one on top.")
     returning: bool = Field(description="Whether the next message leads back from a detour.")
     is_journey_complete: bool
+    greeting: str = Field(
+        description="What the assistant said when the session began; empty if nothing, or long ago."
+    )
     version: int
     created_at: str
     updated_at: str
@@ -140,6 +143,7 @@ class Session(BaseModel):
             pathway_stack=session.pathway_stack,
             returning=session.returning,
             is_journey_complete=session.is_journey_complete,
+            greeting=session.greeting,
             version=session.version,
             created_at=session.created_at,
             updated_at=session.updated_at,

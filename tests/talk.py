@@ -11,11 +11,15 @@ from journeys import Journey, JourneyConfig, JourneyResponse
 
 @dataclass
 class Talk:
-    """A session that is talked to; `replies` holds every response, `path` where each one ended."""
+    """A session that is talked to: what was said at its start, and every response since.
+
+    `path` is where each one ended.
+    """
 
     journey: Journey
     agents: Mapping[str, Any]
     replies: list[JourneyResponse] = field(default_factory=list)
+    greeting: str = ""
 
     @classmethod
     async def begin(
@@ -31,7 +35,7 @@ class Talk:
     ) -> Self:
         settings = JourneyConfig(persistence=url, **config)
         opened = cls(journey(session_id, settings, agents=agents, **(options or {})), agents)
-        await opened.journey.start(context)
+        opened.greeting = (await opened.journey.start(context)).greeting
         return opened
 
     async def says(self, message: str) -> str:

@@ -65,6 +65,8 @@ async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
         with out.status("Compiling the journey to a graph"):
             session = await journey.start(found.sample_context)
         _show_beginning(found, session.current_pathway_id)
+        if session.greeting:
+            await _say("Assistant", session.greeting, "bold green", pause)
         pathway, context = session.current_pathway_id, session.accumulated_context
         turns = len(found.demo_messages)
         for turn, message in enumerate(found.demo_messages, 1):

@@ -31,6 +31,7 @@ class Talk:
         pathway: Where the session stood after the last turn.
         complete: Whether the journey was complete after it.
         version: The session's version after it.
+        greeting: What the assistant said when it began the session in this talk.
 
     Raises:
         CommandError: Agents are missing; with the place where they are looked for.
@@ -48,7 +49,7 @@ class Talk:
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None
         self.begun = self.heard = self.complete = False
-        self.pathway, self.version = spec.entry, 0
+        self.pathway, self.version, self.greeting = spec.entry, 0, ""
         self._given = found.sample_context
 
     def stand(self, session: JourneySession) -> None:
@@ -74,7 +75,9 @@ class Talk:
         if session := await self.journey.get_session_state():
             self.stand(session)
             return f"Session {self.session_id} goes on in {self.pathway}."
-        self.stand(await self.journey.start(self._given))
+        begun = await self.journey.start(self._given)
+        self.stand(begun)
+        self.greeting = begun.greeting
         given = f" It begins with {short(self._given)}." if self._given else ""
         return f"Session {self.session_id} begins in {self.pathway}.{given}"
 

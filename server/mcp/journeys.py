@@ -13,6 +13,7 @@ from graphs.inbox import read
 from graphs.manager import PathwayManager
 from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
 from nodes.llm.mcp.connected import name_for_models
+from nodes.state import PARTING
 from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
 from server.schemas import SessionId
 from server.wiring import Wiring
@@ -66,7 +67,7 @@ class JourneyOffer:
         return self._wiring.turns.begin(self._turn(session_id, message, tell))
 
     async def _turn(self, session_id: str, message: str, tell: Tell | None) -> Outcome:
-        session = await self._session(session_id)
+        session, greeting = await self._session(session_id)
         try:
             if tell is None:
                 response = await session.process_message(message)
@@ -74,23 +75,23 @@ class JourneyOffer:
                 response = await _told(session, message, tell)
         finally:
             await session.close()
-        return _outcome(session_id, response)
+        return _outcome(session_id, greeting, response)
 
-    async def _session(self, session_id: str) -> PathwayManager:
-        """Return the session of that id, begun if it was not there."""
+    async def _session(self, session_id: str) -> tuple[PathwayManager, str]:
+        """Return the session of that id, and what was said if it had to be begun for that."""
         listed = await self._wiring.directory.find(session_id)
         if listed is not None and listed.journey_id != self.journey_id:
             raise Refused("This session_id belongs to another conversation. Leave it out.")
-        session = self._wiring.manager(self.journey_id, session_id)
+        session, greeting = self._wiring.manager(self.journey_id, session_id), ""
         if listed is None:
             try:
-                await session.start_session(None)
+                greeting = (await session.start_session(None)).greeting
             except SessionExistsError:  # somebody else was faster: go on with it
                 pass
             except BaseException:
                 await session.close()
                 raise
-        return session
+        return session, greeting
 
 
 async def _told(session: PathwayManager, message: str, tell: Tell) -> JourneyResponse:
@@ -105,12 +106,14 @@ async def _told(session: PathwayManager, message: str, tell: Tell) -> JourneyRes
     return response
 
 
-def _outcome(session_id: str, response: JourneyResponse) -> Outcome:
+def _outcome(session_id: str, greeting: str, response: JourneyResponse) -> Outcome:
+    # Here a session begins with a message: what is said first is heard with the answer to it.
+    message = PARTING.join(filter(None, [greeting, response.message]))
     reply = Reply(
-        message=response.message,
+        message=message,
         session_id=session_id,
         pathway_id=response.pathway_id,
         is_journey_complete=response.is_journey_complete,
     )
     # Some clients show their model the texts alone, and it must know how to go on.
-    return Outcome([response.message, f"session_id: {session_id}"], reply.model_dump())
+    return Outcome([message, f"session_id: {session_id}"], reply.model_dump())
