@@ -15,7 +15,7 @@ from nodes.llm.verdicts import Understood
 from nodes.moves import Standing, note
 from nodes.services import Services
 from nodes.state import Position, Turn
-from nodes.steer import Limits, steer
+from nodes.steer import UNSURE, Limits, steer
 
 
 async def weighed_for(
@@ -64,8 +64,20 @@ async def ask_model(
         flag = f"understanding_failed:{failure.kind}"
         turn = {**turn, "flags": [flag], "audit": [*turn["audit"], event]}
         return turn, Understood(), bypassed(weighed) if weighed.asked else weighed
+    turn = _doubted(turn, answer, position)
     least = config.guideline_confidence_threshold
     return turn, answer, judged(weighed, answer.guidelines, position, least)
+
+
+def _doubted(turn: Turn, answer: Understood, position: Position) -> Turn:
+    """Audit the commands that a model was not sure enough of."""
+    if not answer.dropped:
+        return turn
+    rows = [
+        note("dropped", position, trigger=d.command, reason=d.reason, confidence=d.confidence)
+        for d in answer.dropped
+    ]
+    return {**turn, "flags": [*turn["flags"], UNSURE], "audit": [*turn["audit"], *rows]}
 
 
 def guided(

@@ -323,27 +323,7 @@ async def test_a_value_needs_no_more_than_a_confidence():
         )
     )
     assert found.commands == [Fill("nights", "2", 0.1)]
-    assert [one.reason for one in found.dropped] == ["2 is no confidence"]
-
-
-CONTRADICTIONS = {
-    "yes and no": [command("confirm"), command("deny")],
-    "yes and the end": [command("confirm"), command("cancel")],
-    "two options": [command("choose", target="d_rex"), command("choose", target="d_max")],
-}
-
-
-@pytest.mark.parametrize("pair", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
-async def test_what_contradicts_itself_counts_on_neither_side(pair):
-    found, _ = await read(raw(*pair, command("fill", field="nights", value="2")))
-
-    assert found.commands == [Fill("nights", "2", 0.9)]
-    assert len(found.dropped) == 2
-
-
-async def test_a_no_to_one_option_beside_a_yes_is_no_contradiction():
-    found, _ = await read(raw(command("confirm"), command("deny", target="d_rex")))
-    assert found.commands == [Confirm(0.9), Deny("d_rex", 0.9)]
+    assert [one.reason for one in found.dropped] == ["its confidence is not from 0 to 1"]
 
 
 async def test_a_script_that_says_what_the_call_does_not_offer_fails():
