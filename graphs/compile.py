@@ -57,6 +57,8 @@ class GraphState(SessionState):
     progress: Annotated[dict[str, Any], EphemeralValue]
 
 
+GoesOn = Callable[[Mapping[str, Any]], bool]
+"""Decides from the progress of a pathway whether its next step is taken."""
 _IN_ROUNDS = ("consensus", "debate")
 """Patterns that ask everybody more than once."""
 
@@ -201,36 +203,32 @@ def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None
 
     While a field is open, or an effect was not taken, the pathway ends there.
     """
-    begin = START
-    steps: list[tuple[str, Any, Callable[[Mapping[str, Any]], bool] | None]] = []
+    steps: list[tuple[str, Any, GoesOn | None]] = []
     if pathway.form:
-        steps.append(("collect", collect, is_collected))
+        steps.append(("collect", bind(collect, default), is_collected))
     if pathway.effects:
-        steps.append(("effects", take_effects, went_well))
+        steps.append(("effects", bind(take_effects, default), went_well))
     if pathway.calls:
-        steps.append(("tools", call_tools, None))
-    for place, (name, step, goes_on) in enumerate(steps):
-        graph.add_node(name, bind(step, default))
-        if place == 0:
-            graph.add_edge(START, name)
-        begin = name
-        if goes_on is not None:
-            begin = steps[place + 1][0] if place + 1 < len(steps) else "ready"
-            graph.add_conditional_edges(name, _going_on(goes_on, begin), [begin, END])
-        elif place + 1 < len(steps):
-            graph.add_edge(name, steps[place + 1][0])
-    if begin == "ready":
-        graph.add_node(begin, _ready)
-    return begin
+        steps.append(("tools", bind(call_tools, default), None))
+    elif steps:
+        steps.append(("ready", _ready, None))
+    before: str = START
+    goes_on: GoesOn | None = None
+    for name, step, next_goes_on in steps:
+        graph.add_node(name, step)
+        if goes_on is None:
+            graph.add_edge(before, name)
+        else:
+            graph.add_conditional_edges(before, _going_on(goes_on, name), [name, END])
+        before, goes_on = name, next_goes_on
+    return before
 
 
 async def _ready(state: Any) -> Update:
     return {}
 
 
-def _going_on(
-    goes_on: Callable[[Mapping[str, Any]], bool], target: str
-) -> Callable[[Any], Awaitable[str]]:
+def _going_on(goes_on: GoesOn, target: str) -> Callable[[Any], Awaitable[str]]:
     async def onward(state: Any) -> str:
         return target if goes_on(state["progress"]) else END
 

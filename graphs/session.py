@@ -28,8 +28,8 @@ from journeys import (
     VersionNotFoundError,
 )
 from nodes.context import Op
+from nodes.opening import new_turn
 from nodes.state import Position, Turn
-from nodes.understand import new_turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ from nodes.context import Op
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.messages import Message
+from nodes.opening import new_turn
 from nodes.services import Services
 from nodes.speech import opening_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
-from nodes.understand import new_turn
 
 Tell = Callable[[JourneyEvent], None]
 

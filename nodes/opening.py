@@ -29,7 +29,7 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
 
     if not spec.migrations:
         return position
-    stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]  # type: ignore[typeddict-item]
+    stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]
     after: Position = {**position, "pathway": renamed(position["pathway"]), "stack": stack}
     if talk := position.get("talk"):
         kept: Any = {**talk}
@@ -95,6 +95,7 @@ def _unanswered(state: SessionState) -> str | None:
 
 
 def counted(position: Position, turn: Turn) -> Position:
+    """Return a position that counts a turn that failed."""
     if turn["kind"] == "failure":
         # What the user was asked about may have been done by the turn that failed.
         emptied, _ = asked_before(position)

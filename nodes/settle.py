@@ -97,7 +97,10 @@ def _talked(
     )
     if not is_complete(pathway, before, position):
         return position, heard, grown({"context": ops}, attempts)
-    known = {**state, "fields": add_attempts(state.get("fields", {}), by_field(attempts))}
+    known: SessionState = {
+        **state,
+        "fields": add_attempts(state.get("fields", {}), by_field(attempts)),
+    }
     position, heard, more, course = led_on(services, known, pathway, position, heard, context)
     return position, heard, grown({"context": [*ops, *more]}, attempts, course.attempts)
 

@@ -22,8 +22,8 @@ from journeys import (
 from nodes.commands import Verdict
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
+from nodes.opening import beginning
 from nodes.steer import Limits, steer
-from nodes.understand import beginning
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving
 from tests.talk import Talk

@@ -43,7 +43,7 @@ from nodes.llm.scripted import Answer, Call, ScriptedModel, says
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood
-from nodes.understand import beginning
+from nodes.opening import beginning
 
 
 class Kennel(Journey):

@@ -33,8 +33,8 @@ async def fill(course: Course, commands: Sequence[Command], fillable: Sequence[F
     fills = sorted(
         (c for c in mine if isinstance(c, Fill)), key=lambda c: order.get(c.field, len(order))
     )
-    for command in fills:
-        await _filled(course, command, fillable)
+    for given in fills:
+        await _filled(course, given, fillable)
     for command in mine:
         if isinstance(command, Correct):
             await _corrected(course, command)

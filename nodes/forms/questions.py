@@ -53,12 +53,8 @@ def lines_of(course: Course, sheet: Sheet) -> str:
     """Return what a form has collected, a line a field."""
     values = sheet.values
     shown = [field for field in sheet.live if field.name in values]
-    return "\n".join(
-        course.text(
-            "summary_line", field=field.title, value=course.shown(field, values[field.name])
-        )
-        for field in shown
-    )
+    said = {field.title: course.shown(field, values[field.name]) for field in shown}
+    return "\n".join(course.text("summary_line", field=f, value=v) for f, v in said.items())
 
 
 def ask_again(course: Course) -> None:

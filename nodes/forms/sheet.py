@@ -16,7 +16,7 @@ Attempts = Mapping[str, Sequence[FieldAttempt]]
 
 def talk_of(position: Position) -> Talk:
     """Return what a session remembers of its talk; a copy of the outermost dict."""
-    return Talk(**position.get("talk", {}))  # type: ignore[typeddict-item]
+    return Talk(**position.get("talk", {}))
 
 
 def settled(attempts: Sequence[FieldAttempt]) -> FieldAttempt | None:
