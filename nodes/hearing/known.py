@@ -51,7 +51,7 @@ def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:
         ear: What is known.
         wordy: Whether they may be a name or another value in words.
     """
-    latest = [name for name in reversed(list(ear.known))]
+    latest = list(reversed(ear.known))
     fields = {field.name: field for field in ear.correctable}
     if not latest or len(words.tokens) > _LONGEST:
         return None

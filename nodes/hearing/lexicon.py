@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from textwrap import dedent
 
 from nodes.words import plain
 
@@ -106,19 +107,30 @@ class Lexicon:
     def _lines(self, name: str) -> list[str]:
         texts = [each.phrases.get(name, "") for each in self.languages]
         return [
-            self._spread(plain(line.strip()), sayings)
+            self._spread(plain(line), sayings)
             for sayings, text in zip(self.languages, texts, strict=True)
-            for line in text.strip().splitlines()
+            for line in _lines_of(text)
         ]
 
     def _spread(self, line: str, sayings: Sayings) -> str:
         """Put the phrases of a name in its place; they are of the same language."""
 
         def spelled(found: re.Match[str]) -> str:
-            lines = sayings.phrases[found[1]].strip().splitlines()
-            return _any([self._spread(plain(each.strip()), sayings) for each in lines])
+            lines = _lines_of(sayings.phrases[found[1]])
+            return _any([self._spread(plain(line), sayings) for line in lines])
 
         return _NAME.sub(spelled, line.replace("(?p<", "(?P<"))
+
+
+def _lines_of(text: str) -> list[str]:
+    """Return the lines of phrases; one that is indented goes on with the one before."""
+    lines: list[str] = []
+    for line in dedent(text).strip("\n").splitlines():
+        if line.startswith(" ") and lines:
+            lines[-1] += line.lstrip()
+        elif line.strip():
+            lines.append(line)
+    return lines
 
 
 def _numbered(pattern: str) -> str:
