@@ -1,0 +1,6 @@
+"""What a message says, understood without any model."""
+
+from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.listening import hear
+
+__all__ = ["Ear", "Heard", "hear"]

@@ -1,0 +1,164 @@
+"""Values that replace others, and values that are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from journeys import Field
+from nodes.commands import Clear, Command, Correct
+from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.filling import is_readable, readable_part, values_given
+from nodes.hearing.known import is_value, of_type, reads_as
+from nodes.hearing.mentions import mentioned
+from nodes.hearing.reading import Reading
+
+_MOST_WORDS = 40
+_LONGEST_VALUE = 12
+_FREE = ("text", "list")
+_WORDY = ("text", "list", "name", "address")
+
+
+def correction(reading: Reading, ear: Ear) -> Heard | None:
+    """Hear a value that shall be another one, or none."""
+    if not ear.correctable or not 0 < len(reading.tokens) <= _MOST_WORDS:
+        return None
+    if reading.ends_asking or (
+        ear.pending and ear.pending.type in _FREE and len(reading.tokens) > 15
+    ):
+        return None
+    lead = reading.lexicon.begins("lead", reading.said)
+    for part in (reading, reading.after(lead)) if lead else (reading,):
+        for way in (_contrasted, _named, _denied, _emptied):
+            if commands := way(part, ear):
+                return Heard(commands, sure=True, whole=True)
+    return _meant(reading, lead, ear)
+
+
+def _contrasted(reading: Reading, ear: Ear) -> list[Command]:
+    """Read "the 3rd, not the 4th" and its like."""
+    for pattern in reading.lexicon.forms("form_contrast"):
+        if found := pattern.fullmatch(reading.marked):
+            new = reading.marked_part(*found.span("new"))
+            old = reading.marked_part(*found.span("old"))
+            if (given := _in_place_of(new, old, ear)) is not None:
+                return [given]
+    return []
+
+
+def _in_place_of(new: Reading, old: Reading, ear: Ear) -> Correct | None:
+    """Return the correction of the field whose value was the old one, or that is spoken of."""
+    if not new.tokens or not old.tokens:
+        return None
+    before = [field for field in ear.correctable if is_value(old.core(), field, ear)]
+    if len(before) > 1:
+        field = mentioned_in(new, before)
+        before = [field] if field else before
+    fields = before or [f for f in ear.correctable if f.type not in _WORDY]
+    fitting = [(field, raw) for field in fields if (raw := _value_in(new, field, ear))]
+    if not before and len(fitting) > 1:
+        named = mentioned_in(new, [field for field, _ in fitting])
+        fitting = [(field, raw) for field, raw in fitting if field is named]
+    if len(fitting) != 1:
+        return None
+    field, raw = fitting[0]
+    if not before and not reads_as(old.core(), field, ear):
+        return None
+    return Correct(field.name, raw)
+
+
+def _value_in(new: Reading, field: Field, ear: Ear) -> str | None:
+    """Return the value at the end of words that lead to it: "the accident was on the 3rd"."""
+    lexicon = new.lexicon
+    stripped = new.after(lexicon.begins("lead", new.said))
+    stripped = stripped.after(lexicon.begins("meant", stripped.said)) if stripped.tokens else new
+    if field.type in _WORDY:
+        found = next(
+            (m for p in lexicon.forms("form_said") if (m := p.fullmatch(new.marked))), None
+        )
+        part = new.marked_part(*found.span("new")) if found else stripped
+        short = 0 < len(part.tokens) <= _LONGEST_VALUE
+        return part.raw if short and readable_part(field, part, ear) is not None else None
+    first = max(0, len(new.tokens) - _LONGEST_VALUE)
+    parts = (new.part(place) for place in range(first, len(new.tokens)))
+    return next((part.raw for part in parts if reads_as(part, field, ear)), None)
+
+
+def _named(reading: Reading, ear: Ear) -> list[Command]:
+    """Read "change the amount to 70" and its like."""
+    for pattern in reading.lexicon.forms("form_named"):
+        found = pattern.fullmatch(reading.marked)
+        if found is None:
+            continue
+        field = mentioned(found["what"].split(), ear.correctable, reading.lexicon)
+        if field is None:
+            continue
+        new = reading.marked_part(*found.span("new"))
+        raw = readable_part(field, new, ear)
+        if raw is not None and len(new.tokens) <= _LONGEST_VALUE:
+            return [Correct(field.name, raw)]
+    return []
+
+
+def _denied(reading: Reading, ear: Ear) -> list[Command]:
+    """Read "I didn't mean John" and its like: the value that it was is taken back."""
+    for pattern in reading.lexicon.forms("form_denied"):
+        found = pattern.fullmatch(reading.marked)
+        if found is None:
+            continue
+        old = reading.marked_part(*found.span("old")).core()
+        fields = [field for field in ear.correctable if is_value(old, field, ear)]
+        if len(fields) == 1:
+            return [Clear(fields[0].name)]
+    return []
+
+
+def _emptied(reading: Reading, ear: Ear) -> list[Command]:
+    """Read "I want to change the pickup address" and its like."""
+    for pattern in reading.lexicon.forms("form_clear"):
+        found = pattern.fullmatch(reading.marked)
+        field = found and mentioned(found["what"].split(), ear.correctable, reading.lexicon)
+        if field:
+            return [Clear(field.name)]
+    return []
+
+
+def _meant(reading: Reading, lead: int, ear: Ear) -> Heard | None:
+    """Read "I meant John", "make it Friday at 8 for 6", and a bare "oh, for six"."""
+    part = reading.after(lead) if lead else reading
+    start = reading.lexicon.begins("meant", part.said)
+    if not (start or lead or ear.pending is None):
+        return None
+    value = part.after(start).core() if start else part.core()
+    if not value.tokens or value.asks:
+        return None
+    if not start and ear.expected and is_readable(ear.expected, value.raw, ear.setting):
+        return None
+    given = values_given(value, ear, changing=True)
+    if given and not given.rest and _is_plain(given, value, ear):
+        return Heard(given.commands, sure=True, whole=True)
+    latest = of_type(value, ear, wordy=bool(start) or _says_no(reading, lead))
+    return Heard([latest], sure=True, whole=True) if latest and (start or lead) else None
+
+
+def _is_plain(given: Heard, value: Reading, ear: Ear) -> bool:
+    """Whether nothing but values is said, and none that is still to be given."""
+    open_types = {field.type for field in ear.fields}
+    if ear.pending and any(_type_of(c, ear) in open_types for c in given.commands):
+        return False
+    return given.sure
+
+
+def _type_of(command: Command, ear: Ear) -> str:
+    name = getattr(command, "field", "")
+    return next((field.type for field in ear.correctable if field.name == name), "")
+
+
+def _says_no(reading: Reading, lead: int) -> bool:
+    return bool(reading.lexicon.words("no").intersection(reading.before(lead).words))
+
+
+def mentioned_in(reading: Reading, fields: Sequence[Field]) -> Field | None:
+    """Return the one field that any word of a sentence speaks of."""
+    lexicon = reading.lexicon
+    found = [f for f in fields if any(mentioned([w], [f], lexicon) for w in set(reading.words))]
+    return found[0] if len(found) == 1 else None

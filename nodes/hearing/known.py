@@ -1,0 +1,81 @@
+"""Words compared with the values that are known."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from journeys import Field
+from nodes.commands import Correct
+from nodes.hearing.ear import Ear
+from nodes.hearing.filling import is_readable, readable_part
+from nodes.hearing.reading import Reading, read
+from nodes.values import Unreadable, value_of
+
+_DAY = re.compile(r"(?:the |den |der |am |dem )*(\d{1,2})(?:st|nd|rd|th|\.)?")
+_WORDY = ("text", "list", "name", "address")
+_LONGEST = 6
+
+
+def is_value(words: Reading, field: Field, ear: Ear) -> bool:
+    """Whether words say the value that a field has."""
+    if field.name not in ear.known or not words.tokens:
+        return False
+    known = ear.known[field.name]
+    if field.type in _WORDY:
+        said = set(words.words) - words.lexicon.words("small")
+        own = set(read(str(known), words.lexicon).words)
+        return bool(said) and said <= own
+    if field.type in ("date", "datetime") and (day := _DAY.fullmatch(words.said)):
+        return str(known)[8:10].lstrip("0") == day[1].lstrip("0")
+    try:
+        value = value_of(field, words.raw, ear.setting)
+    except Unreadable:
+        return False
+    return _same(value, known)
+
+
+def reads_as(words: Reading, field: Field, ear: Ear) -> bool:
+    """Whether words are a value of a field's type; "the 3rd" is a date, too."""
+    if field.type in ("date", "datetime") and _DAY.fullmatch(words.said):
+        return not words.said.isdigit()
+    return is_readable(field, words.raw, ear.setting)
+
+
+def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:
+    """Return the correction of the field given last that words are a value of.
+
+    Args:
+        words: The value.
+        ear: What is known.
+        wordy: Whether they may be a name or another value in words.
+    """
+    latest = list(reversed(ear.known))
+    fields = {field.name: field for field in ear.correctable}
+    if not latest or len(words.tokens) > _LONGEST:
+        return None
+    typed = [fields[n] for n in latest if n in fields and fields[n].type not in _WORDY]
+    fitting = [field for field in typed if readable_part(field, words, ear) is not None]
+    if len({field.type for field in fitting}) == 1 and len(fitting) == 1:
+        return Correct(fitting[0].name, words.raw)
+    if fitting or not wordy:
+        return None
+    spoken = [fields[n] for n in latest if n in fields and fields[n].type in ("name", "address")]
+    named = next((f for f in spoken if readable_part(f, words, ear) is not None), None)
+    return Correct(named.name, words.raw) if named else None
+
+
+def _same(value: Any, known: Any) -> bool:
+    if isinstance(value, dict) and isinstance(known, dict):
+        return _amount(value) == _amount(known)
+    if isinstance(value, str) and isinstance(known, str):
+        return value.casefold() == known.casefold()
+    return bool(value == known)
+
+
+def _amount(money: dict[str, Any]) -> Decimal | None:
+    try:
+        return Decimal(str(money.get("amount")))
+    except InvalidOperation:
+        return None

@@ -1,0 +1,18 @@
+"""The languages that are understood without a model."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from nodes.hearing.english import ENGLISH
+from nodes.hearing.german import GERMAN
+from nodes.hearing.lexicon import Lexicon, Sayings
+
+# English is understood everywhere: its phrases are not those of the others.
+_SPOKEN: dict[str, tuple[Sayings, ...]] = {"en": (ENGLISH,), "de": (GERMAN, ENGLISH)}
+
+
+@cache
+def lexicon_of(language: str) -> Lexicon:
+    """Return how a language is spoken; of one that is not known, English."""
+    return Lexicon(_SPOKEN.get(language[:2].lower(), _SPOKEN["en"]))

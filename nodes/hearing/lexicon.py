@@ -1,0 +1,151 @@
+"""How a language says what is understood without a model: phrases as data, compiled once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from textwrap import dedent
+
+from nodes.words import plain
+
+_WORD = re.compile(r"[a-z]{2,}")
+_GROUP = re.compile(r"\(\?P<([a-z_]+)>")
+_NAME = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sayings:
+    """The phrases and words of one language.
+
+    Attributes:
+        phrases: Regular expressions of what is said for one thing, one a line, in small letters and
+            without punctuation or apostrophes; `{name}` stands for the phrases of that name.
+        words: Words of one use.
+        ordinals: Word -> place, counted from 1, or from the end below 0.
+        type_words: Type of a field -> what values of it are called.
+        leads: Type of a field -> words that stand right before a value of it.
+        concepts: Words of one thing that is counted or measured.
+    """
+
+    phrases: Mapping[str, str]
+    words: Mapping[str, str]
+    ordinals: Mapping[str, int]
+    type_words: Mapping[str, str]
+    leads: Mapping[str, str]
+    concepts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The sayings of one or more languages, ready to be looked for.
+
+    Args:
+        languages: The sayings; those of the first language come first.
+    """
+
+    languages: tuple[Sayings, ...]
+    ordinals: dict[str, int] = field(init=False)
+    type_words: dict[str, frozenset[str]] = field(init=False)
+    leads: dict[str, frozenset[str]] = field(init=False)
+    concepts: tuple[frozenset[str], ...] = field(init=False)
+    vocabulary: frozenset[str] = field(init=False)
+    _whole: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
+    _heads: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
+    _forms: dict[str, list[re.Pattern[str]]] = field(init=False, default_factory=dict)
+    _words: dict[str, frozenset[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {name for each in self.languages for name in each.phrases}
+        lines = {name: self._lines(name) for name in sorted(names)}
+        filler = _any(lines["filler"])
+        for name, own in lines.items():
+            if name.startswith("form_"):
+                self._forms[name] = [re.compile(line) for line in own]
+                continue
+            said = _any(own)
+            self._whole[name] = re.compile(_numbered(rf"(?:{filler} )*{said}(?: {filler})*"))
+            said = _GROUP.sub("(?:", said)
+            self._heads[name] = re.compile(rf"(?:{filler} )*{said}(?: (?:{said}|{filler}))*(?= |$)")
+        keep = object.__setattr__
+        keep(self, "_words", _joined([each.words for each in self.languages]))
+        keep(self, "type_words", _joined([each.type_words for each in self.languages]))
+        keep(self, "leads", _joined([each.leads for each in self.languages]))
+        concepts = (text for each in self.languages for text in each.concepts)
+        keep(self, "concepts", tuple(frozenset(plain(text).split()) for text in concepts))
+        ordinals = {plain(w): n for each in self.languages for w, n in each.ordinals.items()}
+        keep(self, "ordinals", ordinals)
+        said_words = {w for own in lines.values() for line in own for w in _WORD.findall(line)}
+        keep(self, "vocabulary", frozenset(said_words.union(ordinals, *self._words.values())))
+
+    def says(self, name: str, said: str) -> bool:
+        """Whether that is all that is said, but for words that say nothing."""
+        return self._whole[name].fullmatch(said) is not None
+
+    def part(self, name: str, said: str, group: str) -> str | None:
+        """Return a named part of what is said, "" if it is left out; None if that is not said."""
+        found = self._whole[name].fullmatch(said)
+        if found is None:
+            return None
+        parts = found.groupdict().items()
+        return next((text for key, text in parts if text and key.startswith(group)), "")
+
+    def begins(self, name: str, said: str) -> int:
+        """Return where what is said first ends, if it is this; else 0."""
+        found = self._heads[name].match(said)
+        return found.end() if found else 0
+
+    def forms(self, name: str) -> list[re.Pattern[str]]:
+        """Return the sentence forms of a name, in order."""
+        return self._forms[name]
+
+    def words(self, name: str) -> frozenset[str]:
+        """Return the words of one use."""
+        return self._words[name]
+
+    def _lines(self, name: str) -> list[str]:
+        texts = [each.phrases.get(name, "") for each in self.languages]
+        return [
+            self._spread(plain(line), sayings)
+            for sayings, text in zip(self.languages, texts, strict=True)
+            for line in _lines_of(text)
+        ]
+
+    def _spread(self, line: str, sayings: Sayings) -> str:
+        """Put the phrases of a name in its place; they are of the same language."""
+
+        def spelled(found: re.Match[str]) -> str:
+            lines = _lines_of(sayings.phrases[found[1]])
+            return _any([self._spread(plain(line), sayings) for line in lines])
+
+        return _NAME.sub(spelled, line.replace("(?p<", "(?P<"))
+
+
+def _lines_of(text: str) -> list[str]:
+    """Return the lines of phrases; one that is indented goes on with the one before."""
+    lines: list[str] = []
+    for line in dedent(text).strip("\n").splitlines():
+        if line.startswith(" ") and lines:
+            lines[-1] += line.lstrip()
+        elif line.strip():
+            lines.append(line)
+    return lines
+
+
+def _numbered(pattern: str) -> str:
+    """Return a pattern in which groups of one name, in several phrases, are told apart."""
+    number = count()
+    return _GROUP.sub(lambda found: f"(?P<{found[1]}_{next(number)}>", pattern)
+
+
+def _any(lines: list[str]) -> str:
+    return f"(?:{'|'.join(lines)})"
+
+
+def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {
+        name: frozenset(word for table in tables for word in plain(table.get(name, "")).split())
+        for name in names
+    }

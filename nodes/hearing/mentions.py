@@ -1,0 +1,95 @@
+"""Which field the words of a message speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from journeys import Field
+from nodes.hearing.lexicon import Lexicon
+from nodes.words import plain
+
+_LEAST_STEM = 4
+_LONGEST_ENDING = 2
+_OF = ("of", "for", "from", "in", "der", "des", "vom", "von", "fur", "zur", "zum")
+
+
+def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -> Field | None:
+    """Return the one field that words call by its name, label or kind, or by its description.
+
+    All words speak of it, but for the small ones, or the one that names the thing is that of no
+    other field; where two fields fit equally, none is meant.
+    """
+    content = [word for word in words if word not in lexicon.words("small")]
+    unique = list({field.name: field for field in fields}.values())
+    if not content or not unique:
+        return None
+    head = _head(words, content)
+    for known in (_names, _names_and_kind, _all_words):
+        scored = [(_score(content, head, known(field, lexicon)), field) for field in unique]
+        best = max(score for score, _ in scored)
+        fitting = [field for score, field in scored if score == best]
+        if best and best > len(content):
+            return fitting[0] if len(fitting) == 1 else None
+    named = [field for field in unique if _is_among(head, _names_and_kind(field, lexicon))]
+    return named[0] if len(named) == 1 else None
+
+
+def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
+    """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
+    known = _all_words(field, lexicon)
+    counted = {w for group in lexicon.concepts if group & known for w in group}
+    return any(_is_among(word, known | counted) for word in words)
+
+
+def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
+    """Whether words name one of the open tasks."""
+    content = [w for w in name.split() if w not in lexicon.words("small")]
+    own = [frozenset(plain(task).replace("_", " ").split()) for task in tasks]
+    return bool(content) and any(all(_is_among(w, words) for w in content) for words in own)
+
+
+def field_words(field: Field) -> frozenset[str]:
+    """Return the words of a field's name and label."""
+    return frozenset(plain(f"{field.name} {field.label}".replace("_", " ")).split())
+
+
+def _score(content: Sequence[str], head: str, known: frozenset[str]) -> float:
+    """Count the words that are a field's; the word that names the thing itself counts more."""
+    matched = [word for word in content if _is_among(word, known)]
+    return len(matched) + (0.5 if head in matched else 0)
+
+
+def _head(words: Sequence[str], content: Sequence[str]) -> str:
+    """Return the word that names the thing: in "date of the accident", the date."""
+    for place, word in enumerate(words):
+        if word in _OF and place and words[place - 1] in content:
+            return words[place - 1]
+    return content[-1]
+
+
+def _is_among(word: str, known: frozenset[str]) -> bool:
+    return word in known or any(_akin(word, other) for other in known)
+
+
+@lru_cache(maxsize=20_000)
+def _akin(one: str, other: str) -> bool:
+    """Whether two words differ in an ending only."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LEAST_STEM or not long.startswith(short):
+        return False
+    return len(long) - len(short) <= _LONGEST_ENDING
+
+
+def _names(field: Field, lexicon: Lexicon) -> frozenset[str]:
+    return field_words(field) - lexicon.words("small")
+
+
+def _names_and_kind(field: Field, lexicon: Lexicon) -> frozenset[str]:
+    return _names(field, lexicon) | lexicon.type_words.get(field.type, frozenset())
+
+
+def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
+    said = plain(f"{field.description} {field.ask}")
+    words = "".join(sign if sign.isalnum() else " " for sign in said).split()
+    return _names_and_kind(field, lexicon) | (frozenset(words) - lexicon.words("small"))
