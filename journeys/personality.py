@@ -21,7 +21,10 @@ class Personality:
         formality: "formal", "neutral" or "casual".
         emojis: Whether it uses them.
         language: The language of the runtime's own texts, as a code of two letters.
-        greeting: What it says when the session starts; empty: nothing.
+        greeting: What it says when the session starts, word by word; empty: nothing.
+        reword: Whether a model words the runtime's own texts in this tone, which costs a call in
+            each turn that has one. What they say, ask and offer stays; where it does not, or the
+            model fails, they are said as they are. A turn is heard when it is whole then.
 
     Raises:
         ConfigurationError: A value is unknown.
@@ -35,6 +38,7 @@ class Personality:
     emojis: bool = False
     language: str = "en"
     greeting: str = ""
+    reword: bool = False
 
     def __post_init__(self) -> None:
         for name in ("name", "tone", "greeting"):
@@ -49,5 +53,6 @@ class Personality:
                 raise ConfigurationError(
                     f"Personality: {name} is {shown(value)}.{hint} One of: {', '.join(known)}."
                 )
-        if not isinstance(self.emojis, bool):
-            raise ConfigurationError("Personality: emojis must be True or False.")
+        for name in ("emojis", "reword"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"Personality: {name} must be True or False.")

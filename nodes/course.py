@@ -97,7 +97,8 @@ class Course:
 
     def text(self, name: str, **values: Any) -> str:
         """Return a text of the catalogue."""
-        return worded(getattr(self.services.texts, name), **values)
+        texts = self.services.texts_in(self.position["pathway"])
+        return worded(getattr(texts, name), **values)
 
     def repair(self, pattern: str, name: str, **values: Any) -> None:
         """Answer by a repair pattern: by a text, or by the pathway that the journey has for it."""
@@ -141,7 +142,7 @@ class Course:
     def shown(self, wanted: Field, value: Any) -> str:
         """Return a value as the user reads it."""
         if wanted.sensitive:
-            return self.services.texts.hidden
+            return self.services.texts_in(self.position["pathway"]).hidden
         return shown(wanted, value, self.setting)
 
     def synced(self, *names: str) -> None:

@@ -43,7 +43,9 @@ MOST_GUESSED_WORDS = 4
 def setting_of(spec: JourneySpec, config: JourneyConfig, turn: Turn) -> Setting:
     """Return when and where the user speaks."""
     at = datetime.fromisoformat(turn["at"]).astimezone(_zone(config.timezone))
-    return Setting(at, config.region, spec.personality.language)
+    place = turn["run"] or turn["begun_in"]
+    part = spec.part_of(place) if place in spec.pathways else spec
+    return Setting(at, config.region, part.personality.language)
 
 
 @lru_cache(maxsize=64)

@@ -66,12 +66,19 @@ class Services:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody hears a word of the reply before it is checked."""
+        """Whether nobody hears a word of the reply before it is checked, or worded anew."""
         checks = self.checks
-        return checks is not None and (checks.mode == "before_send" or self.outlet is None)
+        checked_first = checks and (checks.mode == "before_send" or self.outlet is None)
+        return bool(checked_first) or self.rewords
+
+    @property
+    def rewords(self) -> bool:
+        """Whether a model may word anew what the runtime says somewhere in this journey."""
+        speakers = (self.spec, *self.spec.parts.values())
+        return self.models is not None and any(one.personality.reword for one in speakers)
 
     def say(self, text: str, pathway: str | None = None) -> None:
-        """Let listeners hear a part of the reply, unless it is checked first.
+        """Let listeners hear a part of the reply, unless it is checked or worded anew first.
 
         Args:
             text: The part.

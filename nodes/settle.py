@@ -8,7 +8,7 @@ from typing import Any
 from journeys import JourneySpec, PathwayExecutionError, PathwaySpec
 from nodes.call_tools import saved
 from nodes.checking.scope import is_own_voice
-from nodes.closing import closed
+from nodes.closing import closed, tell_whole
 from nodes.collect import FORM
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
@@ -19,6 +19,7 @@ from nodes.parts import finished
 from nodes.patterns import conclude
 from nodes.patterns.reports import flags_of, leaves
 from nodes.patterns.work import Conclusion, Work
+from nodes.rewording import reworded
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
 from nodes.talk import add_attempts
@@ -35,7 +36,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     """
     turn = state["turn"]
     if turn["run"] is None:
-        return _ended(services, turn)
+        return await _ended(state, services, turn)
     pathway = services.spec.pathways[turn["run"]]
     given: Mapping[str, Any] = state
     results: list[Output] = given.get("results") or []
@@ -70,7 +71,9 @@ async def settle(state: SessionState, services: Services) -> Update:
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
     update |= {"position": position, "turn": heard}
-    return update if heard["run"] else {**update, **_ended(services, heard)}
+    if heard["run"]:
+        return update
+    return {**update, **await _ended({**state, "position": position}, services, heard)}
 
 
 def _talked(
@@ -171,6 +174,11 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
         services.say(parting + reply, None if place in worded else heard["ran"][-1])
 
 
-def _ended(services: Services, turn: Turn) -> Update:
+async def _ended(state: SessionState, services: Services, turn: Turn) -> Update:
     """Close the turn, unless its reply is checked first."""
-    return {"turn": turn} if services.checks else closed(services, turn)
+    turn = await reworded(state, services, turn)
+    if services.checks:
+        return {"turn": turn}
+    if services.holds:
+        tell_whole(services, turn)
+    return closed(services, turn)

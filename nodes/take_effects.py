@@ -78,6 +78,7 @@ class _Taker:
         self._known: Mapping[str, list[str]] = state["position"].get("talk", {}).get("done", {})
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
+        self._texts = services.texts_in(pathway.id)
         self._pathway = pathway
         self._effects: Effects = services.effects or _without_session
         share = 1.0 if pathway.pipeline is None else _SHARE
@@ -148,7 +149,7 @@ class _Taker:
         assert lost is not None
         if self._takes_key(effect):
             self._note("effect_late", effect, told(lost))
-            self._hold("late", self._services.texts.effect_late)
+            self._hold("late", self._texts.effect_late)
         else:
             self._unsure(effect, told(lost))
 
@@ -175,21 +176,21 @@ class _Taker:
     def _failed(self, effect: Effect, error: Exception) -> None:
         self._note("effect_failed", effect, told(error))
         reason = _for_users(error)
-        self._hold("failed", worded(self._services.texts.effect_failed, reason=reason))
+        self._hold("failed", worded(self._texts.effect_failed, reason=reason))
 
     def _hold(self, ended: str, said: str) -> None:
         """Have what was not taken wait for a yes."""
         self.outcome.ended = ended
-        self.outcome.said.append(f"{said} {self._services.texts.retry}")
+        self.outcome.said.append(f"{said} {self._texts.retry}")
         self.outcome.asked = Asked(kind="retry", about=self._pathway.id, options=[])
 
     def _unsure(self, effect: Effect, reason: str) -> None:
         self.outcome.ended = "unsure"
         self._note("effect_unsure", effect, reason)
-        self.outcome.said.append(self._services.texts.effect_unsure)
+        self.outcome.said.append(self._texts.effect_unsure)
         spec = self._services.spec
         if (spec.part_of(self._pathway.id).escalation or spec.escalation) is not None:
-            self.outcome.said.append(self._services.texts.offer_human)
+            self.outcome.said.append(self._texts.offer_human)
             self.outcome.asked = Asked(kind="human", about="effect_unsure", options=[])
 
     def _note(self, kind: str, effect: Effect, reason: str) -> None:

@@ -54,7 +54,7 @@ def written(
         "flags": flags,
         "near": list(steering.near),
     }
-    if words:
+    if words and not turn.get("asks"):  # else a model worded them
         heard["worded"] = list(range(len(words)))
     _announce(services, heard)
     position: Position = {

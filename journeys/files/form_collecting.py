@@ -161,6 +161,7 @@ class PersonalityForm(Form):
     emojis: bool = False
     language: Literal["en", "de"] = Field("en", description="Of the runtime's own texts.")
     greeting: Text = Field("", description="What it says when a session starts.")
+    reword: bool = Field(False, description="Whether a model words what the runtime says itself.")
 
 
 Wordings = dict[

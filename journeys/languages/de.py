@@ -96,7 +96,7 @@ NEUTRAL: Mapping[str, str] = {
         "Ich konnte nicht feststellen, ob das geklappt hat, und mache es deshalb nicht ein "
         "zweites Mal."
     ),
-    "effect_late": "Ich habe noch keine Antwort. Noch einmal zu fragen tut nichts doppelt.",
+    "effect_late": "Ich habe noch keine Antwort. Auch ein neuer Versuch macht es nicht doppelt.",
     "resumed": "Willkommen zurück. Das weiß ich bisher:\n{fields}",
     "expired": "Es ist einige Zeit vergangen, deshalb muss ich noch einmal fragen: {field}.",
     "summary_line": "- {field}: {value}",

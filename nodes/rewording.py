@@ -1,0 +1,85 @@
+"""Word what the runtime said itself anew, in the journey's tone and never in another meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from journeys import ModelError
+from nodes.checking.phrases import broken
+from nodes.checking.scope import in_force, place_of
+from nodes.forms.sheet import current_value
+from nodes.listening import setting_of
+from nodes.llm.rewording import worded_anew
+from nodes.llm.usage import Usage
+from nodes.meaning import changed
+from nodes.services import Services
+from nodes.state import SessionState, Turn
+from nodes.values import shown
+
+SECONDS = 5.0
+"""Longest wait for other words; half of what is left of the turn's time, where that is less."""
+
+
+async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
+    """Return the turn with its own texts in other words, as far as they say the same.
+
+    It costs one call, and none where the runtime itself says nothing or its journey did not ask for
+    it. What an agent said, or a model in the place of a text, is left alone; so is a greeting.
+    """
+    places = turn.get("worded", [])
+    own = services.spec.part_of(place_of(turn)).personality
+    if not places or not own.reword or services.models is None or turn["kind"] != "turn":
+        return turn
+    part = services.spec.part_of(place_of(turn))
+    name = part.model or services.config.agent_model
+    chat = services.models.named(part.model) if part.model else services.models.step(name)
+    texts = [turn["replies"][place] for place in places]
+    until = asyncio.get_running_loop().time() + _seconds(services, turn)
+    usage = services.usage or Usage()
+    try:
+        said = await worded_anew(chat, own, turn["message"] or "", texts, until, usage)
+    except ModelError as failure:
+        return {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
+    return _said(state, services, turn, dict(zip(places, said, strict=True)))
+
+
+def _seconds(services: Services, turn: Turn) -> float:
+    passed = (datetime.now(UTC) - datetime.fromisoformat(turn["at"])).total_seconds()
+    left = services.config.turn_timeout_seconds - passed
+    return max(0.0, min(SECONDS, services.config.model_timeout_seconds, left / 2))
+
+
+def _said(state: SessionState, services: Services, turn: Turn, said: Mapping[int, str]) -> Turn:
+    """Put the new words where they say the same, and break no rule of the turn."""
+    names = list(_names(state, services, turn))
+    rules = in_force(services.spec, turn, place_of(turn))
+    replies, flags = list(turn["replies"]), list(turn["flags"])
+    for place, text in said.items():
+        lost = changed(replies[place], text, names)
+        if not lost and set(broken(text, rules)) - set(broken(replies[place], rules)):
+            lost = "rules"
+        if lost:
+            flags.append(f"rewording_refused:{lost}")
+        else:
+            replies[place] = text
+    return {**turn, "replies": replies, "flags": list(dict.fromkeys(flags))}
+
+
+def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
+    """Yield what must be said as it is: options, what things are called, and collected values."""
+    spec, setting = services.spec, setting_of(services.spec, services.config, turn)
+    yield spec.personality.name
+    asked = state["position"].get("talk", {}).get("asked")
+    for option in asked["options"] if asked else ():
+        yield option["label"]
+    for pathway in spec.pathways.values():
+        yield pathway.title
+        for field in pathway.form.fields if pathway.form else ():
+            yield field.title
+            yield from field.ways
+            value: Any = current_value(state.get("fields", {}), field.name)
+            if value is not None:
+                yield shown(field, value, setting)
