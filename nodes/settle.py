@@ -35,7 +35,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     """
     turn = state["turn"]
     if turn["run"] is None:
-        return _ended(services, turn)
+        return _ended(services, state, turn)
     pathway = services.spec.pathways[turn["run"]]
     given: Mapping[str, Any] = state
     results: list[Output] = given.get("results") or []
@@ -70,7 +70,14 @@ async def settle(state: SessionState, services: Services) -> Update:
     if heard["run"]:
         services.emit({"type": "pathway", "pathway": heard["run"]})
     update |= {"position": position, "turn": heard}
-    return update if heard["run"] else {**update, **_ended(services, heard)}
+    return update if heard["run"] else {**update, **_ended(services, _after(state, update), heard)}
+
+
+def _after(state: SessionState, update: Update) -> Mapping[str, Any]:
+    """Return the state as an update leaves it."""
+    fields = add_attempts(state.get("fields", {}), update.get("fields", {}))
+    context = apply_ops(state["context"], update["context"])
+    return {**state, "context": context, "fields": fields, "position": update["position"]}
 
 
 def _talked(
@@ -168,6 +175,6 @@ def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) ->
         services.say(parting + reply, None if place in worded else heard["ran"][-1])
 
 
-def _ended(services: Services, turn: Turn) -> Update:
+def _ended(services: Services, state: Mapping[str, Any], turn: Turn) -> Update:
     """Close the turn, unless its reply is checked first."""
-    return {"turn": turn} if services.checks else closed(services, turn)
+    return {"turn": turn} if services.checks else closed(services, state, turn)
