@@ -10,6 +10,7 @@ from langgraph.errors import GraphRecursionError, NodeCancelledError, NodeTimeou
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
+    InvalidPhaseError,
     JourneyError,
     JourneySpec,
     MaxPathwayDepthError,
@@ -34,6 +35,7 @@ PATHWAY_FAILURES = (
     ContextSizeExceededError,
     MaxPathwayDepthError,
     PathwayNotFoundError,
+    InvalidPhaseError,
     NodeCancelledError,
     NodeTimeoutError,
     GraphRecursionError,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs import statements, validation_audit
+from graphs import escalations, statements, validation_audit
 from graphs.sealing import Seal
 from graphs.statements import Row, Statement
 from graphs.tables import USAGE
@@ -84,6 +84,9 @@ class Scribe:
             written.append(self.audited(turn["number"], turn["audit"]))
         if turn.get("checks"):
             written.append(self._checked(turn, at))
+        if turn.get("escalations"):
+            sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
+            written += escalations.written(*sent)
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}
@@ -216,7 +219,7 @@ def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
         if row.rolled_back_to is None
         for role, text, when in (
             ("user", row.message, row.begun_at),
-            ("assistant", row.reply, row.at),
+            ("operator" if row.kind == "operator" else "assistant", row.reply, row.at),
         )
     )
     return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]

@@ -17,6 +17,7 @@ from graphs.history import History
 from graphs.inbox import checked_id, initial_ops, read
 from graphs.late import LateResults
 from graphs.ledger import now
+from graphs.operators import Operators
 from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
 from graphs.session_context import OnCommit, SessionContext
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from journeys import Journey
 
 
-class PathwayManager(History):
+class PathwayManager(History, Operators):
     """Runs one session of a journey (REQ-PM-001).
 
     Turns of a session are taken one at a time, in the order in which they came; each is committed

@@ -11,6 +11,7 @@ from typing import Any
 from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.checking.scope import counting
 from nodes.llm.usage import Usage
+from nodes.phases import phase_of
 from nodes.state import PARTING, Completed, Position, Turn
 
 
@@ -25,7 +26,7 @@ def response_of(spec: JourneySpec, values: Mapping[str, Any]) -> JourneyResponse
         transition_to=fired["target"] if fired else None,
         accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete" or bool(turn.get("completed")),
-        metadata={**_metadata(position, turn), **_journey(spec, position, turn.get("completed"))},
+        metadata={**_metadata(values), **_journey(spec, position, turn.get("completed"))},
     )
 
 
@@ -43,13 +44,16 @@ def _journey(
     }
 
 
-def _metadata(position: Position, turn: Turn) -> dict[str, Any]:
+def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
+    position: Position = values["position"]
+    turn: Turn = values["turn"]
     fired = turn["transition"]
     decided: Mapping[str, Any] = fired or turn.get("judged") or {}
     return {
         "version": turn["number"],
         "pathway_stack": [frame["pathway"] for frame in position["stack"]],
         "returning": position["returning"],
+        "phase": phase_of(position, values.get("messages", ())).value,
         "transition_triggered": fired is not None,
         "transition_intent": fired["intent"] if fired else None,
         "tier": decided.get("tier"),
@@ -78,7 +82,7 @@ def unmoved(
         accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete",
         metadata={
-            **_metadata(position, values["turn"]),
+            **_metadata(values),
             **_journey(spec, position),
             "version": version,
             "transition_triggered": False,
@@ -87,7 +91,7 @@ def unmoved(
             "confidence": None,
             "reasoning": None,
             "ran": [],
-            "replies": [say],
+            "replies": [say] if say else [],
             "error": None,
             "flags": [flag],
             "guidelines": [],
@@ -108,6 +112,7 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         accumulated_context=values.get("context", {}),
         conversation_history=values.get("messages", []),
         returning=position["returning"],
+        phase=phase_of(position, values.get("messages", ())),
         is_journey_complete=position["status"] == "complete",
         version=head["version"],
         created_at=head["created_at"],

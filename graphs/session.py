@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from graphs import statements
+from graphs import escalations, statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.ledger import Scribe
@@ -28,6 +28,7 @@ from journeys import (
     VersionNotFoundError,
 )
 from nodes.context import Op
+from nodes.escalating import takeover_of
 from nodes.opening import new_turn
 from nodes.state import Position, Turn
 
@@ -172,9 +173,11 @@ class Session:
         written = self.scribe.advanced(
             turn, values["position"], target["checkpoint_id"], head, version
         )
-        await self.store.write(*written)
+        takeover = takeover_of(values["position"])
+        at = written[0].rows[0]["now"]
+        await self.store.write(*written, *escalations.rolled_back(self.session_id, takeover, at))
         self._tell(head, turn["number"], values)
-        moved = {"version": turn["number"], "updated_at": written[0].rows[0]["now"]}
+        moved = {"version": turn["number"], "updated_at": at}
         return {**head, **moved}, values
 
     async def ledger(self) -> list[Row]:

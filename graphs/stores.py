@@ -17,7 +17,7 @@ import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import statements, validation_audit
+from graphs import escalation_statements, statements, validation_audit
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -123,6 +123,7 @@ class Store:
         else:
             first = Statement(statements.FORGET_SESSION, row)
         others = (
+            escalation_statements.FORGET,
             validation_audit.FORGET,
             statements.FORGET_AUDIT,
             statements.FORGET_TURNS,

@@ -1,4 +1,4 @@
-"""Our own tables: sessions, with turns, audit, checks, attempts and effects; and definitions.
+"""Our own tables: sessions, with all that is kept of them; and definitions.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
@@ -62,7 +62,12 @@ turns = Table(
         "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
     ),
     Column("version", Integer, primary_key=True, autoincrement=False),
-    Column("kind", String(16), nullable=False, comment="start, turn, failure or rollback"),
+    Column(
+        "kind",
+        String(16),
+        nullable=False,
+        comment="as of VersionInfo",
+    ),
     Column("checkpoint_id", NAME, nullable=False),
     Column("rolled_back_to", Integer, comment="for rollbacks: the version gone back to"),
     Column("pathway_id", NAME, nullable=False),
@@ -144,6 +149,30 @@ effects = Table(
     Column("reason", Text, comment="sealed: why it failed"),
     Column("begun_at", TIME, nullable=False),
     Column("ended_at", TIME, comment="null: nobody knows how it ended"),
+)
+
+escalations = Table(
+    "escalations",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(36), nullable=False, comment="a UUID; the key of its delivery"),
+    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    Column("journey_id", NAME, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("status", String(16), nullable=False, comment="open, claimed, released or expired"),
+    Column("claimed_by", NAME, comment="the operator"),
+    Column("payload", Text, nullable=False, comment="sealed JSON: what the person is told"),
+    Column("at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
+    Column("unclaimed_at", TIME, nullable=False, comment="when the assistant offers to go on"),
+    Column("delivered_at", TIME, comment="null: not handed to a webhook"),
+    Column("tries", Integer, nullable=False, comment="to hand it over"),
+    Column("next_try_at", TIME, nullable=False),
+    Index("escalations_by_id", "id", unique=True),
+    Index("escalations_by_session", "session_id"),
+    Index("escalations_to_take", "journey_id", "status", "number"),
+    Index("escalations_to_deliver", "status", "delivered_at", "next_try_at"),
 )
 
 definitions = Table(

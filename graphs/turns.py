@@ -24,6 +24,7 @@ from graphs.session import Session, already_there
 from graphs.statements import Row
 from journeys import JourneyConfig, JourneyEvent, JourneyResponse, ModelError
 from nodes.context import Op
+from nodes.escalating import takeover_of
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.messages import Message
@@ -32,6 +33,7 @@ from nodes.services import Services
 from nodes.speech import opening_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
+from nodes.with_person import WITH_PERSON
 
 Tell = Callable[[JourneyEvent], None]
 
@@ -91,10 +93,7 @@ async def _answered(
 ) -> JourneyResponse:
     audience = Audience(tell)
     if fixed := unanswerable(text):
-        values = await session.values(head["checkpoint_id"], head["version"])
-        say = getattr(services.texts_in(head["pathway_id"]), fixed)
-        audience.say(say)
-        return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
+        return await _fixed(session, head, fixed, services, audience)
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
@@ -121,6 +120,27 @@ async def _answered(
             raise
         audience.say(PARTING.join(values["turn"]["replies"]))
     return response_of(services.spec, values)
+
+
+async def _fixed(
+    session: Session, head: Row, fixed: str, services: Services, audience: Audience
+) -> JourneyResponse:
+    """Answer what no pathway should see; of an empty message a person need not be told."""
+    values = await session.values(head["checkpoint_id"], head["version"])
+    if fixed == "empty" and takeover_of(values["position"]):
+        return unmoved(services.spec, values, head["version"], "", WITH_PERSON)
+    say = getattr(services.texts_in(head["pathway_id"]), fixed)
+    audience.say(say)
+    return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
+
+
+async def operate(session: Session, head: Row, services: Services, turn: Turn) -> Mapping[str, Any]:
+    """Commit what an operator does, and return the values of the state.
+
+    Raises:
+        StateError: It could not be committed.
+    """
+    return await _run(session, services, {"turn": turn}, session.turn_after(head))
 
 
 async def _in_time(

@@ -4,6 +4,7 @@ from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
+from journeys.cases import EscalationCase, EscalationEntry
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
 from journeys.context import MergeStrategy
@@ -84,6 +85,8 @@ __all__ = [
     "ConversationPhase",
     "Effect",
     "Escalation",
+    "EscalationCase",
+    "EscalationEntry",
     "Field",
     "FieldVersion",
     "Form",

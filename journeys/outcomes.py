@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from journeys import display
+from journeys.phase import ConversationPhase
 
 _FIRST_REPLY = "reply-0"
 """Id of the message that a session begins with: the reply of its version 0."""
@@ -23,9 +24,9 @@ class JourneyResponse:
         transition_to: Target of the transition that fired; None if none did.
         accumulated_context: The context after the turn; a copy.
         is_journey_complete: Whether the goal is reached.
-        metadata: version, pathway_stack, returning, transition_triggered, transition_intent, tier,
-            confidence, reasoning, ran, replies, error, flags, usage and journey_id; of a concierge
-            also activated_at, journey_completed and journey_result.
+        metadata: version, pathway_stack, returning, phase, transition_triggered, transition_intent,
+            tier, confidence, reasoning, ran, replies, error, flags, usage and journey_id; of a
+            concierge also activated_at, journey_completed and journey_result.
     """
 
     message: str
@@ -60,7 +61,7 @@ class JourneySession:
     """Where a session stands; a copy that does not change with it.
 
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
-    of it is the transcript.
+    of it is the transcript. `phase` is how far along the conversation is.
     """
 
     session_id: str
@@ -74,6 +75,7 @@ class JourneySession:
     version: int
     created_at: str
     updated_at: str
+    phase: ConversationPhase = ConversationPhase.COLLECTING
 
     @property
     def current_pathway(self) -> str:
@@ -124,7 +126,7 @@ class VersionInfo:
 
     Attributes:
         version: Its number, from 0; never used twice.
-        kind: start, turn, failure or rollback.
+        kind: start, turn, failure, rollback, or an operator's: operator (claimed, said) or release.
         pathway_id: Where the session stood after it.
         journey_id: The journey of that pathway; None where a concierge has none active, or the
             pathway is of another version.
@@ -152,7 +154,10 @@ class VersionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptEntry:
-    """One thing that was said: role "user" or "assistant", text, time, and number of the turn."""
+    """One thing that was said: role, text, time, and number of the turn.
+
+    `role` is user, assistant, or operator: a person in its place.
+    """
 
     role: str
     content: str

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from journeys import ConversationPhase
+from nodes.handing_over import handed_over
+from nodes.messages import OPERATOR, TAKEN, Message, mark
+from nodes.phases import closing_facts, next_phase
 from nodes.services import Services
 from nodes.state import PARTING, Turn, Update
 
@@ -12,12 +19,33 @@ def tell_whole(services: Services, turn: Turn) -> None:
         services.emit({"type": "token", "text": reply})
 
 
-def closed(services: Services, turn: Turn) -> Update:
-    """Close the record; the replies of all hops become one message."""
-    reply = PARTING.join(turn["replies"])
-    # With an id, a graph that holds this one as a node knows the message again.
-    message = {"role": "assistant", "content": reply, "id": f"reply-{turn['number']}"}
-    messages = [message] if reply else []
+def closed(services: Services, state: Mapping[str, Any], turn: Turn) -> Update:
+    """Close the record; the replies of all hops become one message.
+
+    Args:
+        services: What the turn works with.
+        state: The state as the turn leaves it.
+        turn: Its record.
+
+    Raises:
+        InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
+    """
+    position, turn = handed_over(services, state, turn)
+    phase = ConversationPhase(turn["phase"])
+    next_phase(phase, closing_facts(position, state.get("messages", ()), turn))
     usage = services.usage.counted() if services.usage else None
     done: Turn = {**turn, "run": None, "usage": usage, "done": True}
-    return {"turn": done, "messages": messages}
+    return {"turn": done, "position": position, "messages": _said(turn)}
+
+
+def _said(turn: Turn) -> list[Message]:
+    """Return what was said in a turn, and where a person takes over."""
+    reply = PARTING.join(turn["replies"])
+    said: list[Message] = []
+    if reply:
+        # With an id, a graph that holds this one as a node knows the message again.
+        said.append(Message(role="assistant", content=reply, id=f"reply-{turn['number']}"))
+    if said and turn["kind"] == "operator":
+        said[0]["name"] = OPERATOR
+    opened = any(change["status"] == "open" for change in turn.get("escalations", ()))
+    return [*said, mark(TAKEN)] if opened else said

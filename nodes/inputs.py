@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import ConfigurationError
 from journeys.io_fields import FieldSpec, SignatureSpec
+from nodes.messages import told
 from nodes.patterns.work import Brief
 from nodes.plain import copied, plain
 
@@ -50,7 +51,7 @@ def base_of(state: Mapping[str, Any]) -> dict[str, Any]:
         given: dict[str, Any] = copied(state["inputs"])
         return given
     window = state["messages"][:-1]
-    history = [{"role": message["role"], "content": message["content"]} for message in window]
+    history = told(window)
     context = copied(state["context"])
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
 

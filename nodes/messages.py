@@ -10,17 +10,23 @@ from typing_extensions import TypedDict
 WINDOW = 40
 """Messages kept in the state: the last twenty turns."""
 
+OPERATOR, MARK = "operator", "mark"
+"""Names of what a person said in place of the assistant, and of where that begins and ends."""
+TAKEN = "[A person took over the conversation here.]"
+GIVEN_BACK = "[The person left here, and the assistant has the conversation again.]"
+"""Marks of where a person spoke in place of the assistant."""
 _OURS = {"role", "content"}
 _SPEAKERS = ("user", "assistant")
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
 class Message(TypedDict):
-    """One message of the window."""
+    """One message of the window; `name` is there for what the assistant did not say itself."""
 
     role: str
     content: str
     id: NotRequired[str]
+    name: NotRequired[str]
 
 
 def _normal(message: Any) -> Message:
@@ -33,13 +39,16 @@ def _normal(message: Any) -> Message:
     elif isinstance(message, tuple):
         given = dict(zip(("role", "content"), message, strict=True))
     elif not isinstance(message, Mapping):
-        given = {"role": message.type, "content": message.content, "id": message.id}
+        given = {name: getattr(message, name, None) for name in ("content", "id", "name")}
+        given["role"] = message.type
     else:
         given = {**message, "role": message.get("role") or message.get("type", "user")}
     role = _ROLES.get(given["role"], given["role"])
     kept = Message(role=role, content=text_of(given.get("content") or ""))
     if given.get("id"):
         kept["id"] = str(given["id"])
+    if role == "assistant" and given.get("name") in (OPERATOR, MARK):
+        kept["name"] = given["name"]
     return kept
 
 
@@ -81,4 +90,26 @@ def add_messages(window: list[Message], new: Any) -> list[Message]:
 
 def last_said(messages: Sequence[Message]) -> str:
     """Return what the assistant said last; empty if nothing yet."""
-    return next((m["content"] for m in reversed(messages) if m["role"] == "assistant"), "")
+    return next((m["content"] for m in reversed(messages) if _is_own(m)), "")
+
+
+def _is_own(message: Message) -> bool:
+    return message["role"] == "assistant" and "name" not in message
+
+
+def mark(content: str) -> Message:
+    """Return a mark of where a person begins to speak in place of the assistant, or ends."""
+    return Message(role="assistant", content=content, name=MARK)
+
+
+def told(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Return messages as agents and models are told them: role and content alone.
+
+    What a person said is among them, between marks that say so.
+    """
+    listed = [{"role": m["role"], "content": m["content"]} for m in messages]
+    first = next((m for m in messages if "name" in m), None)
+    if first is not None and first["content"] != TAKEN:
+        # Where it began has fallen out of the window.
+        listed.insert(0, {"role": "assistant", "content": TAKEN})
+    return listed

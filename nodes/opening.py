@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import JourneySpec, PathwayNotFoundError
 from nodes.consent import asked_before
+from nodes.phases import phase_of
 from nodes.plain import stamp
 from nodes.state import Frame, Position, SessionState, Turn
 
@@ -85,7 +86,10 @@ def opened(state: SessionState, position: Position) -> Turn:
     # One that was begun before is over: done, or left behind by a run that failed.
     if turn is None or turn["begun_in"]:
         turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
-    return {**turn, "begun_in": position["pathway"]}
+    before = state["messages"]
+    if before and before[-1]["role"] == "user":
+        before = before[:-1]
+    return {**turn, "begun_in": position["pathway"], "phase": phase_of(position, before).value}
 
 
 def _unanswered(state: SessionState) -> str | None:

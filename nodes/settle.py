@@ -73,7 +73,14 @@ async def settle(state: SessionState, services: Services) -> Update:
     update |= {"position": position, "turn": heard}
     if heard["run"]:
         return update
-    return {**update, **await _ended({**state, "position": position}, services, heard)}
+    return {**update, **await _ended(_after(state, update), services, heard)}
+
+
+def _after(state: SessionState, update: Update) -> SessionState:
+    """Return the state as an update leaves it."""
+    fields = add_attempts(state.get("fields", {}), update.get("fields", {}))
+    context = apply_ops(state["context"], update["context"])
+    return {**state, "context": context, "fields": fields, "position": update["position"]}
 
 
 def _talked(
@@ -181,4 +188,4 @@ async def _ended(state: SessionState, services: Services, turn: Turn) -> Update:
         return {"turn": turn}
     if services.holds:
         tell_whole(services, turn)
-    return closed(services, turn)
+    return closed(services, state, turn)

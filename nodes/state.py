@@ -12,7 +12,14 @@ from typing_extensions import TypedDict
 
 from nodes.context import Op, apply_ops
 from nodes.messages import Message, add_messages
-from nodes.talk import Attempted, FieldAttempt, Talk, add_attempts
+from nodes.talk import (
+    Attempted,
+    EscalationChange,
+    FieldAttempt,
+    OperatorAct,
+    Talk,
+    add_attempts,
+)
 
 PARTING = "\n\n"
 """What stands between the replies of one turn."""
@@ -109,14 +116,15 @@ class Turn(TypedDict):
     user was asked about before, and agents may do now. `guidelines` are those that hold, the first
     to count first, and `checks` how the reply was checked. `near` are the journeys of a concierge
     that a model held likely, but not likely enough, and `completed` is the one that ended.
-    `attempts` are those at fields, in order; rows of the store are written from them. `aside` is
-    there where a pathway answers in place of a text: what runs after it. `asks` names the field
-    that the reply asks for already. `worded` are
-    the places of those replies that are texts of the catalogue.
+    `attempts` are those at fields, in order; rows of the store are written from them, and from
+    `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
+    `asks` names the field that the reply asks for already. `worded` are the places of those replies
+    that are texts of the catalogue. `phase` is the one in which the turn began. An operator's turn
+    has `operator`.
     """
 
     number: int
-    kind: Literal["start", "turn", "failure"]
+    kind: Literal["start", "turn", "failure", "operator", "release"]
     at: str
     message: str | None
     begun_in: str
@@ -142,6 +150,9 @@ class Turn(TypedDict):
     aside: NotRequired[str | None]
     asks: NotRequired[str]
     worded: NotRequired[list[int]]
+    phase: NotRequired[str]
+    operator: NotRequired[OperatorAct]
+    escalations: NotRequired[list[EscalationChange]]
 
 
 class Guided(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -54,13 +54,36 @@ class Asked(TypedDict):
 class Takeover(TypedDict):
     """A person has the conversation, or is called for: since when, why, and who took it.
 
-    `id` is that of the escalation in its table.
+    `id` is that of the escalation in its table. `offered_at` is when the user was last asked
+    whether to go on with the assistant meanwhile.
     """
 
     id: str
     reason: str
     since: str
     by: str | None
+    offered_at: NotRequired[str]
+
+
+class OperatorAct(TypedDict):
+    """What an operator does with a conversation: claim it, say something, or release it."""
+
+    act: Literal["claim", "say", "release"]
+    by: str
+    text: str
+
+
+class EscalationChange(TypedDict):
+    """What a turn changes about an escalation; a row of the store is written from it.
+
+    `payload` is what the person is told who takes it; None but for a new one.
+    """
+
+    id: str
+    status: Literal["open", "claimed", "released", "expired"]
+    by: str | None
+    reason: str
+    payload: dict[str, Any] | None
 
 
 class Talk(TypedDict, total=False):
@@ -83,6 +106,8 @@ class Talk(TypedDict, total=False):
         taken: Steps of effects that were taken since their pathway was begun, last time.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
+        called: Policies that called a person, and have held ever since.
+        began_at: When the session began, where a person can be called.
     """
 
     asked: Asked | None
@@ -101,6 +126,8 @@ class Talk(TypedDict, total=False):
     taken: list[str]
     last_at: str
     takeover: Takeover | None
+    called: list[str]
+    began_at: str
 
 
 class Attempted(FieldAttempt):

@@ -13,6 +13,7 @@ from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
 from nodes.steer import limits_of, steer, unsettled
 from nodes.triggers import free_verdicts
+from nodes.with_person import with_person
 from nodes.writing import written
 
 
@@ -25,6 +26,9 @@ async def understand(state: SessionState, services: Services) -> Update:
     """
     position: Position = state.get("position") or beginning(services.spec)
     turn = opened(state, position)
+    held = with_person(services, state, migrated(services.spec, position), turn)
+    if held is not None:
+        return held
     if turn["kind"] != "turn" or turn["message"] is None:
         return {"position": counted(position, turn), "turn": turn}
     position = migrated(services.spec, position)

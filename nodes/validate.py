@@ -57,7 +57,7 @@ async def validate(state: SessionState, services: Services) -> Update:
         turn = await _checked(services, turn, validation)
     if services.holds:
         tell_whole(services, turn)
-    return closed(services, turn)
+    return closed(services, state, turn)
 
 
 def _tell(services: Services, text: str) -> None:

@@ -14,6 +14,7 @@ from journeys import (
     AuditedTurn,
     AuditEntry,
     CheckEntry,
+    ConversationPhase,
     FieldVersion,
     JourneyResponse,
     JourneySession,
@@ -125,6 +126,7 @@ class Session(BaseModel):
     pathway_id: str
     pathway_stack: list[str] = Field(description="Pathways that are paused, the last one on top.")
     returning: bool = Field(description="Whether the next message leads back from a detour.")
+    phase: ConversationPhase = Field(description="How far along the conversation is.")
     is_journey_complete: bool
     greeting: str = Field(
         description="What the assistant said when the session began; empty if nothing, or long ago."
@@ -142,6 +144,7 @@ class Session(BaseModel):
             pathway_id=session.current_pathway_id,
             pathway_stack=session.pathway_stack,
             returning=session.returning,
+            phase=session.phase,
             is_journey_complete=session.is_journey_complete,
             greeting=session.greeting,
             version=session.version,

@@ -1,0 +1,135 @@
+"""What operators do with a conversation that a person was called into."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from graphs import escalation_statements, escalations
+from graphs.escalation_cases import read_case
+from graphs.inbox import MAX_MESSAGE_BYTES, read, unanswerable
+from graphs.responses import session_of
+from graphs.session import Session
+from graphs.statements import Row
+from graphs.turns import operate
+from journeys import (
+    ConfigurationError,
+    EscalationCase,
+    EscalationEntry,
+    InvalidMessageError,
+    JourneyConfig,
+    JourneySession,
+    TakeoverError,
+)
+from nodes.escalating import takeover_of
+from nodes.services import Services
+from nodes.talk import OperatorAct, Takeover
+from nodes.opening import new_turn
+
+MOST_NAME = 100
+"""Longest name of an operator, in characters."""
+
+
+class Operators(ABC):
+    """Lets operators take, hold and give back one session; each act is a version of it.
+
+    Every act raises `TakeoverError` if nobody was called into the session, or somebody else has it,
+    and `ConfigurationError` for a name that is not 1 to 100 printable characters.
+    """
+
+    session_id: str
+    config: JourneyConfig
+
+    @abstractmethod
+    async def _known(self) -> tuple[Session, Row]:
+        """Open the session, which must be in the store and not over."""
+
+    @abstractmethod
+    def _turn(self) -> AbstractAsyncContextManager[tuple[Session, Row]]:
+        """Wait for the session's turn, and give its head if it may go on."""
+
+    @abstractmethod
+    def _served(self) -> Services:
+        """Return what a turn works with."""
+
+    async def claim(self, by: str) -> JourneySession:
+        """Take the conversation, so that nobody else does; again by the same person, a no-op."""
+        return await self._act(OperatorAct(act="claim", by=by, text=""))
+
+    async def operator_says(self, text: str, by: str) -> JourneySession:
+        """Say something to the user, and take the conversation if nobody has it yet.
+
+        Raises:
+            InvalidMessageError: The text is empty, over 16 kB, or holds control characters.
+        """
+        return await self._act(OperatorAct(act="say", by=by, text=read_words(text)))
+
+    async def release(self, by: str) -> JourneySession:
+        """Give the conversation back to the assistant, which goes on where it was paused.
+
+        Whoever has it, anybody may give it back: an operator who has gone home cannot.
+        """
+        return await self._act(OperatorAct(act="release", by=by, text=""))
+
+    async def escalations(self) -> list[EscalationEntry]:
+        """Return every call for a person in this session, oldest first."""
+        session, _ = await self._known()
+        rows = await session.store.read(escalation_statements.OF_SESSION, session=self.session_id)
+        return [escalations.entry(row) for row in rows]
+
+    async def escalation(self) -> EscalationCase | None:
+        """Return the last call for a person with all that they are told; None if there is none."""
+        session, _ = await self._known()
+        calls = await self.escalations()
+        key = self.config.encryption_key
+        return await read_case(session.store, calls[-1].id, key) if calls else None
+
+    async def _act(self, act: OperatorAct) -> JourneySession:
+        """Commit what an operator does as a turn of its own."""
+        _check_name(act["by"])
+        async with self._turn() as (session, head):
+            values = await session.values(head["checkpoint_id"], head["version"])
+            takeover = takeover_of(values["position"])
+            if _held(takeover, act)["by"] == act["by"] and act["act"] == "claim":
+                return session_of(head, values)
+            values = await operate(session, head, self._served(), _turn_of(head, act))
+            moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
+            return session_of({**head, **moved}, values)
+
+
+def read_words(text: Any) -> str:
+    """Return what an operator says, as a user's message is read, but not empty.
+
+    Raises:
+        InvalidMessageError: It is empty, over 16 kB, or holds control characters.
+    """
+    words = read(text)
+    if fixed := unanswerable(words):
+        what = "empty" if fixed == "empty" else f"over {MAX_MESSAGE_BYTES} bytes"
+        raise InvalidMessageError(f"What an operator says may not be {what}.")
+    return words
+
+
+def _turn_of(head: Row, act: OperatorAct) -> Any:
+    kind = "release" if act["act"] == "release" else "operator"
+    return {**new_turn(head["version"] + 1, kind=kind), "operator": act}
+
+
+def _held(takeover: Takeover | None, act: OperatorAct) -> Takeover:
+    if takeover is None:
+        raise TakeoverError(
+            "The assistant has this conversation: nobody was called into it, or it was released."
+        )
+    if act["act"] != "release" and takeover["by"] not in (None, act["by"]):
+        raise TakeoverError(
+            "Somebody else has this conversation. Release it first, then it can be taken again."
+        )
+    return takeover
+
+
+def _check_name(by: Any) -> None:
+    if not isinstance(by, str) or not 0 < len(by) <= MOST_NAME or not by.isprintable():
+        raise ConfigurationError(
+            f"An operator's name must be 1 to {MOST_NAME} printable characters."
+        )

@@ -1,0 +1,135 @@
+"""At the end of a turn: is a person called, and what are they told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from journeys import Escalation, JourneySpec
+from nodes.briefing import briefing_of
+from nodes.escalating import escalated, escalation_of, takeover_of, with_talk
+from nodes.forms.sheet import Sheet, talk_of
+from nodes.moves import note
+from nodes.plain import words_of
+from nodes.policies import PolicyFacts, policy_met, standing_policies
+from nodes.services import Services
+from nodes.state import PARTING, Position, Turn
+from nodes.talk import EscalationChange
+
+_JUDGED = ("turn", "failure")
+"""Kinds of turns after which the policies are tried."""
+
+
+def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
+    """Call a person if a policy is met; write down what they are told, whoever called them.
+
+    Args:
+        services: What the turn works with.
+        state: The state as the turn leaves it.
+        turn: Its record.
+    """
+    position: Position = state["position"]
+    policy = escalation_of(services.spec, position)
+    if policy is None:
+        return position, turn
+    if "began_at" not in talk_of(position):
+        position = with_talk(position, began_at=turn["at"])
+    kinds = {event["kind"] for event in turn["audit"]}
+    if takeover_of(position) is None and turn["kind"] in _JUDGED and "released" not in kinds:
+        position, turn = _judged(services, policy, {**state, "position": position}, turn)
+    if any(event["kind"] == "escalated" for event in turn["audit"]):
+        turn = _written(services, {**state, "position": position}, turn)
+    return position, turn
+
+
+def _judged(
+    services: Services, policy: Escalation, state: Mapping[str, Any], turn: Turn
+) -> tuple[Position, Turn]:
+    """Try the policies, and call a person where one is met."""
+    position: Position = state["position"]
+    facts = _facts(services.spec, state, turn)
+    policy, audit = _working(policy, facts, position)
+    reason = policy_met(policy, facts)
+    called = standing_policies(policy, facts)
+    if sorted(called) != sorted(facts.called):
+        position = with_talk(position, called=called)
+    turn = {**turn, "audit": [*turn["audit"], *audit]}
+    if reason is None:
+        return position, turn
+    position, events = escalated(services.spec, position, reason, turn)
+    text = services.texts_in(position["pathway"]).human_called
+    # What came before was heard already, checked or not; this is the runtime's own voice.
+    services.emit({"type": "token", "text": PARTING + text if turn["replies"] else text})
+    return position, {
+        **turn,
+        "replies": [*turn["replies"], text],
+        "worded": [*turn.get("worded", ()), len(turn["replies"])],
+        "audit": [*turn["audit"], *events],
+    }
+
+
+def _working(
+    policy: Escalation, facts: PolicyFacts, position: Position
+) -> tuple[Escalation, list[dict[str, Any]]]:
+    """Return the policies without a condition that raises, which is audited."""
+    try:
+        standing_policies(policy, facts)
+    except Exception as error:  # whatever an author's function raises
+        reason = f"Escalation(when=) raised {words_of(error)}"
+        return replace(policy, when=None), [note("condition_raised", position, reason=reason)]
+    return policy, []
+
+
+def _facts(spec: JourneySpec, state: Mapping[str, Any], turn: Turn) -> PolicyFacts:
+    position: Position = state["position"]
+    talk = talk_of(position)
+    began = datetime.fromisoformat(talk["began_at"])
+    return PolicyFacts(
+        message=turn["message"] or "",
+        exhausted=_exhausted(spec, talk.get("retries", {})),
+        failures=max(talk.get("failures", 0), position["failures"]),
+        context=state.get("context", {}),
+        seconds=(datetime.fromisoformat(turn["at"]) - began).total_seconds(),
+        collected=_is_collected(spec, state),
+        called=talk.get("called", ()),
+    )
+
+
+def _exhausted(spec: JourneySpec, retries: Mapping[str, int]) -> list[str]:
+    limits = {
+        field.name: field.max_attempts
+        for pathway in spec.pathways.values()
+        if pathway.form
+        for field in pathway.form.fields
+    }
+    return [name for name, times in retries.items() if times >= limits.get(name, times + 1)]
+
+
+def _is_collected(spec: JourneySpec, state: Mapping[str, Any]) -> bool:
+    """Say whether every form that can be come to is filled in, read back and agreed to."""
+    position: Position = state["position"]
+    active = spec.active_in(position["pathway"])
+    given = (state.get("fields", {}), state.get("context", {}), talk_of(position))
+    forms = [
+        Sheet(pathway, *given)
+        for pathway in spec.pathways.values()
+        if pathway.form and pathway.id in spec.reachable and spec.active_in(pathway.id) == active
+    ]
+    return bool(forms) and all(sheet.is_closed for sheet in forms)
+
+
+def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
+    """Write a new escalation into the record of the turn, from which its row is made."""
+    takeover = takeover_of(state["position"])
+    if takeover is None:
+        return turn
+    opened = EscalationChange(
+        id=takeover["id"],
+        status="open",
+        by=None,
+        reason=takeover["reason"],
+        payload=briefing_of(services, state, turn),
+    )
+    return {**turn, "escalations": [*turn.get("escalations", ()), opened]}
