@@ -17,7 +17,7 @@ import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import statements, validation_audit
+from graphs import effect_statements, field_attempts, statements, validation_audit
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -123,6 +123,8 @@ class Store:
         else:
             first = Statement(statements.FORGET_SESSION, row)
         others = (
+            effect_statements.FORGET,
+            field_attempts.FORGET,
             validation_audit.FORGET,
             statements.FORGET_AUDIT,
             statements.FORGET_TURNS,

@@ -4,6 +4,7 @@ from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
+from journeys.collected import FieldAttemptEntry, FieldState, FormView
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
 from journeys.context import MergeStrategy
@@ -13,6 +14,7 @@ from journeys.errors import (
     ConfigurationError,
     ContextMergeError,
     ContextSizeExceededError,
+    FieldNotFoundError,
     InvalidMessageError,
     InvalidPhaseError,
     JourneyDefinitionError,
@@ -85,8 +87,12 @@ __all__ = [
     "Effect",
     "Escalation",
     "Field",
+    "FieldAttemptEntry",
+    "FieldNotFoundError",
+    "FieldState",
     "FieldVersion",
     "Form",
+    "FormView",
     "FromContext",
     "Guideline",
     "GuidelineSpec",
