@@ -1,15 +1,15 @@
-"""A conversation from its rows: what was said, why it went as it did, and how it was checked."""
+"""A conversation from its rows: what was said and collected, what moved it, and its checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphs import statements, validation_audit
+from graphs import field_attempts, statements, validation_audit
 from graphs.ledger import audit_entry, version_info
 from graphs.sealing import seal_of
 from graphs.stores import Store
-from journeys import AuditedTurn, AuditEntry, CheckEntry, VersionInfo
+from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, VersionInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ class Review:
 
 
 def audited_turns(
-    turns: Iterable[VersionInfo], events: Iterable[AuditEntry], checks: Iterable[CheckEntry]
+    turns: Iterable[VersionInfo],
+    events: Iterable[AuditEntry],
+    checks: Iterable[CheckEntry],
+    attempts: Iterable[FieldAttemptEntry],
 ) -> list[AuditedTurn]:
     """Return the turns of a session, each with what is recorded of it.
 
@@ -45,6 +48,9 @@ def audited_turns(
     for check in checks:
         if check.turn in known:
             known[check.turn].checks.append(check)
+    for attempt in attempts:
+        if attempt.turn in known:
+            known[attempt.turn].attempts.append(attempt)
     return list(known.values())
 
 
@@ -61,10 +67,12 @@ async def read_session(store: Store, session_id: str, key: bytes | None) -> Sess
     rows = await store.read(statements.TURNS, session=session_id)
     events = await store.read(statements.AUDIT, session=session_id)
     checks = await store.read(validation_audit.OF_SESSION, session=session_id)
+    attempts = await store.read(field_attempts.OF_SESSION, session=session_id)
     turns = audited_turns(
         [version_info(row, seal_of(row["operations"], key), None) for row in rows],
         [audit_entry(row, seal_of(row["reason"], key)) for row in events],
         [validation_audit.entry(row, seal_of(row["violations"], key)) for row in checks],
+        [field_attempts.entry(row, seal_of(row["reason"], key)) for row in attempts],
     )
     return SessionAudit(session_id, head["journey_id"], head["status"], turns)
 

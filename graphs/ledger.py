@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs import escalations, statements, validation_audit
+from graphs import escalations, field_attempts, statements, validation_audit
 from graphs.sealing import Seal
 from graphs.statements import Row, Statement
 from graphs.tables import USAGE
@@ -52,7 +52,8 @@ class Scribe:
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
         }
         begun = Statement(statements.BEGIN_SESSION, [row])
-        return [begun, self._turn(turn, position, checkpoint_id, at)]
+        written = [begun, self._turn(turn, position, checkpoint_id, at)]
+        return [*written, self._attempted(turn)] if turn.get("attempts") else written
 
     def advanced(
         self,
@@ -87,6 +88,8 @@ class Scribe:
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written += escalations.written(*sent)
+        if turn.get("attempts"):
+            written.append(self._attempted(turn))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}
@@ -144,6 +147,10 @@ class Scribe:
     def _checked(self, turn: Turn, at: datetime) -> Statement:
         """Return the statement that adds how a turn's reply was checked."""
         return validation_audit.added(self.session_id, self.spec.id, turn, stamp(at), self.seal)
+
+    def _attempted(self, turn: Turn) -> Statement:
+        """Return the statement that adds a turn's attempts at fields."""
+        return field_attempts.added(self.session_id, self.spec, turn, self.seal)
 
     def _closed(self, text: str | None, place: str) -> str | None:
         return None if text is None else self.seal.close(text, place)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
+from graphs.effects import EffectsOfSession
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
 from graphs.history import History
@@ -238,7 +239,11 @@ class PathwayManager(History, Operators):
             self._late.begin(session, head["version"] + 1)
             outlet = Outlet() if tell else None
             services = replace(
-                self._served(), usage=Usage(), listening=tell is not None, outlet=outlet
+                self._served(),
+                usage=Usage(),
+                listening=tell is not None,
+                outlet=outlet,
+                effects=EffectsOfSession(session.store, session.scribe.seal, head),
             )
             response = await take(session, head, text, services, tell)
         # Not in the turn: what is called back may well talk to the session.

@@ -254,6 +254,7 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
 async def _counted(connection: Connection, written: list[Statement]) -> bool | None:
     """Say whether a transaction is there already, by the first row that it adds; None: unknown."""
     for statement in written:
-        if (proof := statements.ADDED.get(statement.sql)) and statement.rows:
+        proof = statement.proof or statements.ADDED.get(statement.sql)
+        if proof and statement.rows:
             return bool(await _rows(connection, proof, statement.rows[0]))
     return None

@@ -57,11 +57,15 @@ class Sql:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement with its parameters; `exactly_one` asks for one changed row."""
+    """One statement with its parameters; `exactly_one` asks for one changed row.
+
+    `proof` finds, with the first row's parameters, whether it counted already.
+    """
 
     sql: Sql
     rows: list[Row]
     exactly_one: bool = False
+    proof: Sql | None = None
 
 
 def _sql(statement: Any) -> Sql:

@@ -17,7 +17,13 @@ import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import escalation_statements, statements, validation_audit
+from graphs import (
+    effect_statements,
+    escalation_statements,
+    field_attempts,
+    statements,
+    validation_audit,
+)
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -124,6 +130,8 @@ class Store:
             first = Statement(statements.FORGET_SESSION, row)
         others = (
             escalation_statements.FORGET,
+            effect_statements.FORGET,
+            field_attempts.FORGET,
             validation_audit.FORGET,
             statements.FORGET_AUDIT,
             statements.FORGET_TURNS,

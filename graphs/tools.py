@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphs.tool_checks import checking_tools
-from journeys import Call, ConfigurationError, JourneySpec, PathwaySpec
+from journeys import Call, ConfigurationError, Effect, JourneySpec, PathwaySpec
 from journeys.errors import did_you_mean
 from nodes.llm.tools import Usable, shared_tool
 from nodes.matching.index import index_of
@@ -47,6 +47,8 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
     for pathway in spec.pathways.values():
         for call in pathway.calls:
             _check_call(pathway, call, shared[call.tool])
+        for effect in pathway.effects:
+            _check_effect(pathway, effect, shared[effect.tool])
     return shared
 
 
@@ -69,6 +71,25 @@ def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
             f"{pathway.where}: it calls '{call.tool}', which the user confirms; only a model agent "
             "can ask for that. Name it in __tools__."
         )
+    _check_arguments(pathway, call, usable)
+
+
+def _check_effect(pathway: PathwaySpec, effect: Effect, usable: Usable) -> None:
+    """Refuse an effect that the user would have to confirm where nothing is read back to them.
+
+    Raises:
+        ConfigurationError: It is one, or its arguments are not those of the tool.
+    """
+    fields = pathway.form.fields if pathway.form else ()
+    if usable.confirm and not any(field.confirm for field in fields):
+        raise ConfigurationError(
+            f"{pathway.where}: the user confirms '{effect.tool}', and nothing here is read back to "
+            "them. Give a field confirm=True."
+        )
+    _check_arguments(pathway, effect, usable)
+
+
+def _check_arguments(pathway: PathwaySpec, call: Call | Effect, usable: Usable) -> None:
     known = list(usable.parameters.properties[0])
     for name in call.arguments:
         if name not in known:
@@ -81,7 +102,8 @@ def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
 def _needed(spec: JourneySpec) -> list[str]:
     """Return the names of the tools that must be there: all declared, called, and that check."""
     called = [call.tool for pathway in spec.pathways.values() for call in pathway.calls]
-    return list(dict.fromkeys([*spec.tools, *called, *checking_tools(spec)]))
+    taken = [effect.tool for pathway in spec.pathways.values() for effect in pathway.effects]
+    return list(dict.fromkeys([*spec.tools, *called, *taken, *checking_tools(spec)]))
 
 
 def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:

@@ -5,6 +5,7 @@ from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.cases import EscalationCase, EscalationEntry
+from journeys.collected import FieldAttemptEntry, FieldState, FormView
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
 from journeys.context import MergeStrategy
@@ -14,6 +15,7 @@ from journeys.errors import (
     ConfigurationError,
     ContextMergeError,
     ContextSizeExceededError,
+    FieldNotFoundError,
     InvalidMessageError,
     InvalidPhaseError,
     JourneyDefinitionError,
@@ -88,8 +90,12 @@ __all__ = [
     "EscalationCase",
     "EscalationEntry",
     "Field",
+    "FieldAttemptEntry",
+    "FieldNotFoundError",
+    "FieldState",
     "FieldVersion",
     "Form",
+    "FormView",
     "FromContext",
     "Guideline",
     "GuidelineSpec",

@@ -5,6 +5,7 @@
     ├── ConfigurationError          a setting that cannot be honoured
     ├── InvalidMessageError         a message that no person can have typed
     ├── PathwayNotFoundError        a pathway id that this journey does not have
+    ├── FieldNotFoundError          a field that this journey does not collect
     ├── AgentNotRegisteredError     a name without an agent, or an agent without a place
     ├── PathwayExecutionError       an agent failed, timed out or broke its contract
     ├── ModelError                  a language model gave no usable answer
@@ -69,6 +70,19 @@ class PathwayNotFoundError(JourneyError, ValueError):
         hint = did_you_mean(pathway_id, self.available)
         super().__init__(
             f"Pathway '{pathway_id}' not found.{hint} Available: {', '.join(self.available)}"
+        )
+
+
+class FieldNotFoundError(JourneyError, ValueError):
+    """A field was asked for that no pathway of the journey collects."""
+
+    def __init__(self, name: str, available: Sequence[str]) -> None:
+        self.name = name
+        self.available = list(available)
+        hint = did_you_mean(name, self.available)
+        super().__init__(
+            f"Field '{name:.100}' not found.{hint} "
+            f"The journey collects: {', '.join(self.available) or 'nothing'}."
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from journeys import display
+from journeys.collected import FieldAttemptEntry
 from journeys.phase import ConversationPhase
 
 _FIRST_REPLY = "reply-0"
@@ -240,8 +241,10 @@ class AuditedTurn:
         events: What moved the session or was kept from moving it, guidelines that held, and what
             was dropped.
         checks: How the reply was checked.
+        attempts: The attempts at fields.
     """
 
     turn: VersionInfo
     events: list[AuditEntry]
     checks: list[CheckEntry]
+    attempts: list[FieldAttemptEntry] = field(default_factory=list)

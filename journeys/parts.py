@@ -126,6 +126,7 @@ def owned(part: JourneySpec, shared: Collection[str]) -> list[str]:
     names |= dict.fromkeys(u.target for move in part.transitions for u in move.updates)
     for pathway in part.pathways.values():
         names |= dict.fromkeys(call.save for call in pathway.calls if call.save)
+        names |= dict.fromkeys(effect.save or effect.tool for effect in pathway.effects)
         outputs = pathway.signature.outputs if pathway.signature else ()
         names |= dict.fromkeys(field.name for field in outputs if field.name in part.kept)
     return [name for name in names if name not in part.shared and name not in shared]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from journeys.collected import FieldAttemptEntry, FormView
 from journeys.outcomes import (
     AuditEntry,
     CheckEntry,
@@ -50,6 +51,14 @@ class RunningSession:
     async def checks(self) -> list[CheckEntry]:
         """Return how replies of the session were checked, oldest first."""
         return await self.manager.checks()
+
+    async def fields(self) -> FormView:
+        """Return what the session has collected, and what it asks for."""
+        return await self.manager.fields()
+
+    async def attempts(self, name: str) -> list[FieldAttemptEntry]:
+        """Return every attempt at a field, oldest first."""
+        return await self.manager.attempts(name)
 
     async def transcript(self) -> list[TranscriptEntry]:
         """Return all that was said, oldest first."""

@@ -64,7 +64,9 @@ def _kept_names(spec: JourneySpec) -> set[str]:
 def _made_names(spec: JourneySpec) -> set[str]:
     """Return the names that something in the journey puts into the context."""
     updated = {update.target for transition in spec.transitions for update in transition.updates}
-    saved = {call.save for pathway in spec.pathways.values() for call in pathway.calls}
+    pathways = spec.pathways.values()
+    saved = {call.save for pathway in pathways for call in pathway.calls}
+    saved |= {effect.save or effect.tool for pathway in pathways for effect in pathway.effects}
     return set(spec.strategies) | updated | saved | collected_names(spec)
 
 

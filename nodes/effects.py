@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -16,12 +16,14 @@ class Taken:
     """What is known of a step, and the key under which it is, or may be, taken.
 
     `state` is free (nobody has taken it: whoever asked takes it now), done, or begun: then nobody
-    knows how it ended.
+    knows how it ended. `apart` are the keys under which it was taken, or may have been, with other
+    arguments, in turns that were not kept.
     """
 
     key: str
     state: Literal["free", "begun", "done"]
     result: Any = None
+    apart: Sequence[str] = ()
 
 
 class Effects(Protocol):

@@ -33,6 +33,7 @@ _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenP
 """What a tool raises when it has lost sight of what it asked for."""
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
+_APART = "it was taken with other values as well, in a turn that was not kept, as"
 _without_session = EffectsOfRun()
 
 
@@ -96,6 +97,8 @@ class _Taker:
             return
         known = self._known.get(step, ())
         taken = await self._effects.begin(self._turn, step, _digest(arguments), known)
+        if taken.apart:
+            self._note("effect_apart", effect, f"{_APART} {', '.join(taken.apart)}")
         if taken.state == "done":
             self._done(effect, taken, "an earlier turn did it, and did not come to its end")
         elif taken.state == "begun" and not self._takes_key(effect):

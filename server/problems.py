@@ -16,6 +16,7 @@ from graphs.faults import Unconfirmed
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
+    FieldNotFoundError,
     InvalidMessageError,
     JourneyError,
     SessionExistsError,
@@ -119,6 +120,11 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         "version_not_found",
         "The session has no version of this number, or its state was pruned. "
         "GET .../versions lists them.",
+    ),
+    FieldNotFoundError: (
+        HTTPStatus.NOT_FOUND,
+        "field_not_found",
+        "The journey collects no field of this name. GET .../fields lists them.",
     ),
     SessionExistsError: (
         HTTPStatus.CONFLICT,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeys import AuditedTurn, AuditEntry, CheckEntry
+from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry
 from server.cli.edge import CommandError
 from server.cli.rendering import out, plain, row, short, table
 from server.settings import Settings
@@ -104,6 +104,8 @@ def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
         yield "user", turn.message
     for event in audited.events:
         yield _LABELS.get(event.kind, event.kind.replace("_", " ")), _event(event)
+    for attempt in audited.attempts:
+        yield attempt.field, _attempt(attempt)
     for check in audited.checks:
         yield "checked", _check(check)
     if turn.flags:
@@ -116,6 +118,12 @@ def _event(event: AuditEntry) -> str:
     way = f"{event.from_pathway} → {event.to_pathway}" if event.to_pathway else ""
     sure = "" if event.confidence is None else f"confidence {event.confidence:g}"
     return " · ".join(part for part in (way, event.trigger, event.reason, sure) if part)
+
+
+def _attempt(attempt: FieldAttemptEntry) -> str:
+    said = "not shown" if attempt.hidden else short(attempt.raw, 500)
+    parts = (attempt.validation_status, attempt.source.replace("_", " "), said, attempt.reason)
+    return " · ".join(part for part in parts if part)
 
 
 def _check(check: CheckEntry) -> str:

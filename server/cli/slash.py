@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from journeys import VersionNotFoundError
+from journeys import FieldNotFoundError, VersionNotFoundError
 from journeys.errors import did_you_mean
 from server.cli.edge import CommandError, say
+from server.cli.fields import show_fields
 from server.cli.rendering import out, row, short, table
 from server.cli.talk import Talk
 
@@ -34,7 +35,7 @@ async def run_slash(talk: Talk, line: str) -> None:
         if command.needs_session and not talk.begun:
             raise CommandError("There is nothing to show yet: your first message begins a session.")
         await command.run(talk, argument.strip())
-    except (CommandError, VersionNotFoundError) as error:
+    except (CommandError, FieldNotFoundError, VersionNotFoundError) as error:
         say(error)
 
 
@@ -130,6 +131,10 @@ async def _audit(talk: Talk, _: str) -> None:
     out.print(shown if shown.row_count else "Nothing has moved the session yet.")
 
 
+async def _fields(talk: Talk, name: str) -> None:
+    await show_fields(talk.journey, name)
+
+
 _COMMANDS = {
     "/help": _Slash(_help, "/help", "list these commands", needs_session=False),
     "/state": _Slash(_state, "/state", "where the session stands"),
@@ -140,5 +145,6 @@ _COMMANDS = {
     "/versions": _Slash(_versions, "/versions", "every version of the session"),
     "/rollback": _Slash(_rollback, "/rollback N", "go back to version N, as a new version"),
     "/context": _Slash(_context, "/context [NAME]", "what is kept; with a name, all its values"),
+    "/fields": _Slash(_fields, "/fields [NAME]", "what is collected; with a name, every attempt"),
     "/audit": _Slash(_audit, "/audit", "what moved the session, or was refused, and why"),
 }

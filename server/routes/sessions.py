@@ -99,7 +99,7 @@ async def versions(session: OpenSession) -> Versions:
 async def audit(session: OpenSession) -> Audit:
     """Return every turn with what moved it, the guidelines that held, and how it was checked."""
     events, checks = await session.audit(), await session.checks()
-    turns = audited_turns(await session.versions(), events, checks)
+    turns = audited_turns(await session.versions(), events, checks, await session.attempts())
     return Audit.of(session.session_id, turns)
 
 

@@ -1,0 +1,73 @@
+"""What a talk has collected, as a table: `/fields`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journeys import FieldAttemptEntry, FieldState, Journey
+from server.cli.rendering import out, row, short, table
+
+_HIDDEN = "(not shown)"
+_OPEN = {"": "open", "invalid": "refused", "pending": "waits for a yes", "cleared": "emptied"}
+"""What is told of a field without a value, by its last attempt."""
+
+
+async def show_fields(journey: Journey, name: str = "") -> None:
+    """Show every field as it stands, or every attempt at one.
+
+    Raises:
+        FieldNotFoundError: The journey collects no field of that name.
+    """
+    if name:
+        await _show_attempts(journey, name)
+        return
+    view = await journey.fields()
+    if not view.fields:
+        out.print("This journey collects no fields.")
+        return
+    everything = await journey.manager.attempts()
+    shown = table("", "field", "value", "status", "attempts", "what was refused, and why")
+    for field_name, state in view.fields.items():
+        attempts = [attempt for attempt in everything if attempt.field == field_name]
+        mark = "▸" if field_name == view.current_field else ""
+        cells = (state.title, _value(state.value, hidden=state.hidden and state.is_collected))
+        shown.add_row(*row(mark, *cells, _status(state), len(attempts), _refused(attempts)))
+    out.print(shown)
+
+
+async def _show_attempts(journey: Journey, name: str) -> None:
+    attempts = await journey.attempts(name)
+    if not attempts:
+        out.print(f"Nothing was said of {name} yet.", markup=False)
+        return
+    shown = table("turn", "what was said", "value", "status", "by", "why")
+    for attempt in attempts:
+        said = _value(attempt.raw or None, hidden=attempt.hidden)
+        value = _value(attempt.value, hidden=attempt.hidden)
+        status, by = attempt.validation_status, attempt.source.replace("_", " ")
+        shown.add_row(*row(attempt.turn, said, value, status, by, attempt.reason))
+    out.print(shown)
+
+
+def _value(value: Any, *, hidden: bool) -> str:
+    if hidden:
+        return _HIDDEN
+    return "" if value is None else short(value)
+
+
+def _status(state: FieldState) -> str:
+    if not state.live:
+        return "does not count now"
+    if state.is_collected:
+        return "collected"
+    if state.skipped:
+        return "left open"
+    return _OPEN[state.validity] if state.required else f"{_OPEN[state.validity]}, optional"
+
+
+def _refused(attempts: list[FieldAttemptEntry]) -> str:
+    refused = [attempt for attempt in attempts if attempt.validation_status == "invalid"]
+    return "; ".join(
+        attempt.reason if attempt.hidden else f"{short(attempt.raw)}: {attempt.reason}"
+        for attempt in refused
+    )

@@ -1,0 +1,35 @@
+"""What a session has collected, field by field."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from server.deps import OpenSession
+from server.field_schemas import Attempts, Fields
+from server.routing import ApiRoute
+
+router = APIRouter(
+    prefix="/v1/sessions/{session_id}/fields", tags=["sessions"], route_class=ApiRoute
+)
+
+
+@router.get("")
+async def listed(session: OpenSession) -> Fields:
+    """Return every field as it stands: its value, whether it is collected, and its last attempts.
+
+    Values of sensitive fields are never returned.
+    """
+    return Fields.of(await session.fields())
+
+
+@router.get("/{name}")
+async def attempts(
+    session: OpenSession,
+    name: Annotated[str, Path(description="Name of a field.", max_length=200)],
+) -> Attempts:
+    """Return every attempt at a field, oldest first: what was said, and why it was refused."""
+    return Attempts(
+        session_id=session.session_id, field=name, attempts=await session.attempts(name)
+    )
