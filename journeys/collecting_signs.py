@@ -73,6 +73,10 @@ def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[s
             if name not in (*known, "message"):
                 hint = did_you_mean(name, sorted(known))
                 yield f"{said} reads '{name}', which nothing here collects.{hint}"
+    for _, agent in pathway.pipeline.leaves if pathway.pipeline else ():
+        for name in sorted(getattr(agent.call, "reads", frozenset()) - {*known}):
+            hint = did_you_mean(name, sorted(known))
+            yield f"{pathway.where}: it says {{{name}}}, which nothing here collects.{hint}"
 
 
 def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
