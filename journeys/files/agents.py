@@ -12,7 +12,7 @@ from journeys.files.form_collecting import EffectForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
 from journeys.files.rules import activation_of, check_tools, guidelines_of, related
-from journeys.files.saying import saying, saying_fault
+from journeys.files.saying import saying
 from journeys.files.states import say_where_it_collects, tools_of
 from journeys.guidelines import GuidelineSpec
 from journeys.spec import JourneySpec, PathwaySpec
@@ -58,8 +58,6 @@ def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Ite
             said = "change: an agent has no other state, which could change it. Take it away."
             part.note(said, "effects", number, "change")
     if form.completion:
-        if fault := saying_fault(form.completion):
-            part.note(f"completion: {fault}", "completion")
         leave = saying(COMPLETION, form.completion)
         yield PathwaySpec(
             COMPLETION, where, "Take leave.", pipeline=leave, runs_on_arrival=True, tools=()

@@ -207,6 +207,8 @@ class DefinitionForm(Form):
     name: Text = Field("", description="For people. Default: made of the id.")
     instructions: Text = Field("", description="Its purpose; models are told it.")
     model: Text | None = Field(None, description="Name of an OpenAI model for its agents.")
+    personality: PersonalityForm | None = None
+    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     guidelines: list[GuidelineForm] = []
     validation: ValidationForm | None = None
     safe_reply: Text = Field("", description="Said in place of a reply that breaks a rule.")
@@ -229,8 +231,6 @@ class JourneyForm(DefinitionForm):
     states: dict[Name, StateForm] = Field(min_length=1)
     transitions: list[TransitionForm] = []
     escalation: EscalationForm | None = None
-    personality: PersonalityForm | None = None
-    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     patterns: dict[Name, Name] = Field(
         {}, description="Repair pattern -> id of the state that answers in its place."
     )

@@ -6,13 +6,7 @@ from pydantic import ConfigDict, Field
 
 from journeys.files.form import Activation, DefinitionForm, ToolForm
 from journeys.files.form_basics import Text
-from journeys.files.form_collecting import (
-    Effects,
-    EscalationForm,
-    Fields,
-    PersonalityForm,
-    Wordings,
-)
+from journeys.files.form_collecting import Effects, EscalationForm, Fields
 
 
 class AgentForm(DefinitionForm):
@@ -21,14 +15,12 @@ class AgentForm(DefinitionForm):
     model_config = ConfigDict(title="Agent")
     sensitive: bool = Field(False, description="true: everything stored is encrypted.")
     title: Text = Field("", description="What users are told its task is called.")
-    personality: PersonalityForm | None = None
     fields: Fields = Field(description="What it asks the user for.")
     effects: Effects = Field([], description="Tools called once, when the fields are collected.")
     completion: Text = Field(
         "", description="What is said when all is collected; {name} is a value of the context."
     )
     escalation: EscalationForm | None = None
-    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     tools: list[ToolForm] = []
     activation_conditions: list[Activation] = Field(
         [], description="What starts it among other journeys."

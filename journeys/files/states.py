@@ -15,7 +15,7 @@ from journeys.files.form_basics import WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import Returns, check_arguments, check_tools, context_condition
-from journeys.files.saying import saying, saying_fault
+from journeys.files.saying import saying
 from journeys.flow_reader import read_calls
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.pipelines.pattern import PatternPipeline
@@ -154,8 +154,6 @@ def _saying(part: Part, id_: str, state: StateForm) -> PatternPipeline:
         if key in state.model_fields_set:
             said = f"{key} is for agents, and `say` speaks in their place. Take one of them away."
             part.note(said, *path, key)
-    if fault := saying_fault(state.say):
-        part.note(f"say: {fault}", *path, "say")
     return saying(id_, state.say)
 
 
