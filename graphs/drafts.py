@@ -23,7 +23,7 @@ class Draft:
     """A definition to be stored.
 
     Attributes:
-        kind: "journey", "concierge" or "guidelines".
+        kind: "journey", "agent", "concierge" or "guidelines".
         id: Names it; one kind each.
         name: Of the file that it was read from, which faults name.
         text: What the file says.
@@ -134,4 +134,4 @@ def check(drafts: Sequence[Draft]) -> None:
 
 
 def _a(kind: str) -> str:
-    return "guidelines" if kind == "guidelines" else f"a {kind}"
+    return {"guidelines": "guidelines", "agent": "an agent"}.get(kind, f"a {kind}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from string import Formatter
 
 from journeys.errors import did_you_mean
 from journeys.fields import Field
 from journeys.spec import JourneySpec, PathwaySpec
-from journeys.texts import Texts
 
 
 def collected_names(spec: JourneySpec) -> set[str]:
@@ -69,10 +67,14 @@ def _condition_smells(
 def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[str]:
     for effect in pathway.effects:
         said = f"{pathway.where}: effect '{effect.tool}'"
-        for name in dict.fromkeys((*effect.arguments.values(), *_placeholders(effect.done))):
+        for name in effect.arguments.values():
             if name not in (*known, "message"):
                 hint = did_you_mean(name, sorted(known))
                 yield f"{said} reads '{name}', which nothing here collects.{hint}"
+    for _, agent in pathway.pipeline.leaves if pathway.pipeline else ():
+        for name in sorted(getattr(agent.call, "reads", frozenset()) - {*known}):
+            hint = did_you_mean(name, sorted(known))
+            yield f"{pathway.where}: it says {{{name}}}, which nothing here collects.{hint}"
 
 
 def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
@@ -82,19 +84,3 @@ def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
     for old in spec.migrations:
         if old in spec.pathways:
             yield f"{spec.name}: __migrations__ leads away from '{old}', which is still there."
-    for texts in spec.texts.values():
-        for name, text in texts.items():
-            known = _placeholders(str(Texts.__dataclass_fields__[name].default))
-            those = ", ".join(f"{{{one}}}" for one in known) or "none"
-            for word in sorted({*_placeholders(text)} - {*known}):
-                yield (
-                    f"{spec.name}: __texts__['{name}'] has {{{word}}}, which nothing fills. "
-                    f"It may have: {those}."
-                )
-
-
-def _placeholders(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(name for _, name, _, _ in Formatter().parse(text) if name)
-    except ValueError:  # a brace that stands alone is plain text
-        return ()

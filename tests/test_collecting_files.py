@@ -229,7 +229,7 @@ transitions:
   - {to: empty, patterns: [b], detour: {policy: ask, return_to: book}}
 escalation: {when_collected: 3, keywords: lawyer, when: context.x >}
 personality: {formality: casul, emojis: maybe}
-texts: {wat: Fine., de: {wat: Gut.}}
+texts: {wat: Fine., de: {wait: "{x} Gut."}}
 patterns: {off_topc: book, noise: bok}
 migrations: {reserve: bok}
 """
@@ -270,7 +270,7 @@ TOLD = """\
 26:26: formality is "casul"; it must be one of formal, neutral, casual. Did you mean 'casual'?
 26:41: emojis is "maybe"; it must be true or false.
 27:14: 'wat' is no text of the runtime. Did you mean 'wait'?
-27:31: 'wat' is no text of the runtime. Did you mean 'wait'?
+27:32: it has the placeholder {x}, for which nothing would stand. It knows none.
 28:22: 'off_topc' is no repair pattern. Did you mean 'off_topic'? One of: continue, cancel, clar
 28:35: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
 29:23: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
@@ -304,13 +304,12 @@ def test_what_smells_is_told_where_it_stands() -> None:
         assert warning.startswith("a.yaml:4:14 state 'b': "), warning
         assert said in warning
 
-    asked = "tools: [{function: {name: t}}]\ntexts: {wait: 'One {moment}.'}\nmigrations: {b: b}\n"
-    effects = '    effects: [{tool: t, arguments: {}, done: "For {c}."}]\n'
+    asked = "tools: [{function: {name: t}}]\nmigrations: {b: b}\n"
+    effects = "    effects: [{tool: t, arguments: {d: c}}]\n"
     warnings = read_journey_text(head % "{name: a}" + effects + asked, "a.yaml").warnings
     assert [warning.partition(", which")[0] for warning in warnings] == [
         "a.yaml:5:15 state 'b': effect 't' reads 'c'",
         "A: migrations leads away from 'b'",
-        "A: texts['wait'] has {moment}",
     ]
 
 

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def load_journey(path: str | PathLike[str]) -> type[Journey]:
-    """Return the journey, or the concierge, of a YAML or JSON file as a class.
+    """Return the journey, the agent or the concierge of a YAML or JSON file as a class.
 
     A file says what the journey is; agents and what does the work of its tools are passed when it
     is opened, as for any class. It can name no code.
@@ -70,7 +70,7 @@ def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:
 
 
 def document_kind(text: str, name: str) -> str:
-    """Return what a text defines: "journey", "concierge" or "guidelines".
+    """Return what a text defines: "journey", "agent", "concierge" or "guidelines".
 
     Raises:
         JourneyDefinitionError: It cannot be read at all.

@@ -8,7 +8,10 @@ from dataclasses import replace
 
 from journeys.composing import CANCELS, compose
 from journeys.errors import JourneyDefinitionError
+from journeys.files.agents import agent_of
+from journeys.files.declared import personality_of, texts_of
 from journeys.files.form import ConciergeForm, JourneyForm
+from journeys.files.form_agent import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import journey_of, read_document, validation_in
 from journeys.files.rules import check_tools, guidelines_of, trigger_of
@@ -76,6 +79,8 @@ def _composed(
             shared=tuple(dict.fromkeys(form.shared)),
             model=form.model,
             sensitive=form.sensitive,
+            personality=personality_of(form.personality) if form.personality else None,
+            texts=texts_of(part, form.texts),
             version=form.version or content_hash("file", part.at(), versions),
         )
     except JourneyDefinitionError as error:
@@ -100,14 +105,16 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
         part.note(f"the file '{name}' cannot be reached from here. Write its journey here.", *path)
         return None
     try:
-        inner, form = read_document(beside(name), name, ("journey",))
+        inner, form = read_document(beside(name), name, ("journey", "agent"))
     except OSError as error:
         part.note(f"the file '{name}' cannot be read: {error.strerror or 'unknown'}.", *path)
         return None
     except JourneyDefinitionError as error:
         part.faults += error.faults
         return None
-    spec = journey_of(inner, form) if isinstance(form, JourneyForm) else None
+    spec = agent_of(inner, form) if isinstance(form, AgentForm) else None
+    if isinstance(form, JourneyForm):
+        spec = journey_of(inner, form)
     part.faults += inner.faults
     return spec
 

@@ -17,7 +17,7 @@ from journeys.files.form_collecting import EscalationForm, PersonalityForm
 from journeys.files.part import Part
 from journeys.files.rules import context_condition
 from journeys.personality import LANGUAGES, Personality
-from journeys.texts import Texts
+from journeys.texts import Texts, placeholder_fault
 
 
 def declared_of(part: Part, form: JourneyForm) -> dict[str, Any]:
@@ -59,20 +59,24 @@ def personality_of(form: PersonalityForm | None, name: str = "") -> Personality:
 
 
 def texts_of(part: Part, written: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the texts that are worded anew, by language, noting names that nothing says."""
-    for name, path in _named(written):
+    """Return the texts that are worded anew, by language, noting what nothing says."""
+    for name, text, path in _named(written):
         if name not in Texts.__dataclass_fields__:
             hint = did_you_mean(name, list(Texts.__dataclass_fields__))
             part.note(f"'{name}' is no text of the runtime.{hint}", "texts", *path)
+        elif fault := placeholder_fault(name, text):
+            part.note(f"it {fault}", "texts", *path)
     return read_texts("texts", written, [])
 
 
-def _named(written: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _named(written: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for key, value in written.items():
         if key in LANGUAGES and isinstance(value, Mapping):
-            yield from ((name, (key, name)) for name in value)
+            yield from ((name, text, (key, name)) for name, text in value.items())
+        elif isinstance(value, Mapping):
+            yield key, "", (key,)
         else:
-            yield key, (key,)
+            yield key, value, (key,)
 
 
 def _check_shared_fields(part: Part, form: JourneyForm) -> None:

@@ -5,7 +5,7 @@ The published JSON Schema is made of these models. What each part means is in do
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, FiniteFloat, Tag
 
@@ -113,6 +113,9 @@ class StateForm(Form):
         Discriminator(list_or_text),
     ] = Field(True, description="Whether detours may start meanwhile, or fields at which.")
     action: Text = Field("", description="What its agents are told to do.")
+    say: Text = Field(
+        "", description="What is said here, without agents; {name} is a value of the context."
+    )
     tools: list[ToolName] = Field([], description="What model agents may use here.")
     agents: list[ContextName] | None = Field(
         None,
@@ -204,6 +207,8 @@ class DefinitionForm(Form):
     name: Text = Field("", description="For people. Default: made of the id.")
     instructions: Text = Field("", description="Its purpose; models are told it.")
     model: Text | None = Field(None, description="Name of an OpenAI model for its agents.")
+    personality: PersonalityForm | None = None
+    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     guidelines: list[GuidelineForm] = []
     validation: ValidationForm | None = None
     safe_reply: Text = Field("", description="Said in place of a reply that breaks a rule.")
@@ -226,8 +231,6 @@ class JourneyForm(DefinitionForm):
     states: dict[Name, StateForm] = Field(min_length=1)
     transitions: list[TransitionForm] = []
     escalation: EscalationForm | None = None
-    personality: PersonalityForm | None = None
-    texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     patterns: dict[Name, Name] = Field(
         {}, description="Repair pattern -> id of the state that answers in its place."
     )
@@ -273,19 +276,3 @@ class GuidelinesForm(Form):
 
     model_config = ConfigDict(title="Guidelines")
     guidelines: list[GuidelineForm] = Field(min_length=1)
-
-
-FORMS: dict[str, type[Form]] = {
-    "journey": JourneyForm,
-    "concierge": ConciergeForm,
-    "guidelines": GuidelinesForm,
-}
-"""The kinds of definition files."""
-
-
-def kind_of(document: Any) -> str:
-    """Return what a document is: "journey", "concierge" or "guidelines"."""
-    keys = set(document) if isinstance(document, dict) else set()
-    if "journeys" in keys:
-        return "concierge"
-    return "guidelines" if "guidelines" in keys and not keys & {"id", "states"} else "journey"

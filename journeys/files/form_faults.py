@@ -11,8 +11,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from journeys.errors import did_you_mean
-from journeys.files.form import FORMS
 from journeys.files.form_basics import Form
+from journeys.files.kinds import FORMS
 from journeys.files.places import Fault, Path, Tree
 
 _MOST_SHOWN = 60

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import cast
 
 from journeys.errors import JourneyDefinitionError
+from journeys.files.agents import agent_of
 from journeys.files.classes import journey_class
 from journeys.files.concierges import Beside, concierge_of
-from journeys.files.form import ConciergeForm, GuidelinesForm, JourneyForm, kind_of
+from journeys.files.form import ConciergeForm, GuidelinesForm, JourneyForm
+from journeys.files.form_agent import AgentForm
+from journeys.files.kinds import kind_of
 from journeys.files.reading import (
     MOST_BYTES,
     global_guidelines_of,
@@ -61,10 +64,12 @@ def text_of(file: Path) -> str:
 
 def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
     """Return the spec in a text; see `journeys.files.read_journey_text`."""
-    part, form = read_document(text, name, ("journey", "concierge"))
+    part, form = read_document(text, name, ("journey", "agent", "concierge"))
     spec: JourneySpec | None = None
     if isinstance(form, JourneyForm):
         spec = journey_of(part, form)
+    elif isinstance(form, AgentForm):
+        spec = agent_of(part, form)
     elif isinstance(form, ConciergeForm):
         spec = concierge_of(part, form, beside)
     refuse(part.faults)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from journeys.checks import reference_faults
 from journeys.errors import JourneyDefinitionError
 from journeys.files.declared import declared_of
-from journeys.files.form import GuidelinesForm, JourneyForm, kind_of
+from journeys.files.form import GuidelinesForm, JourneyForm
+from journeys.files.form_agent import AgentForm
 from journeys.files.form_basics import Form, ValidationForm
 from journeys.files.form_faults import fitted
 from journeys.files.json_text import json_events
+from journeys.files.kinds import kind_of
 from journeys.files.part import Part, in_order
 from journeys.files.places import Fault, Place, Tree, tree_of
 from journeys.files.rules import (
@@ -29,7 +31,7 @@ from journeys.flow_reader import validation_of
 from journeys.guidelines import GuidelineSpec
 from journeys.hashing import content_hash
 from journeys.joining import joined
-from journeys.spec import JourneySpec
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.validation import Validation
 
 MOST_BYTES = 256 * 1024
@@ -101,13 +103,26 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     transitions = transitions_of(part, form)
     part.note_read(reference_faults(owner, form.initial_state, pathways, transitions))
     declared = declared_of(part, form)
-    guidelines = _guidelines(part, form)
+    declared["guidelines"] = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
-    activation = activation_of(part, form.activation_conditions)
+    declared["activation"] = tuple(activation_of(part, form.activation_conditions))
+    entry = form.initial_state or next(iter(pathways))
+    return whole(part, form, entry, pathways, transitions, tools=tools, **declared)
+
+
+def whole(
+    part: Part,
+    form: JourneyForm | AgentForm,
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+    **declared: Any,
+) -> JourneySpec | None:
+    """Return a journey out of its parts; None if that or the rest of the file has faults."""
     if part.faults:
         return None
     spec = joined(
-        form.initial_state or next(iter(pathways)),
+        entry,
         pathways,
         transitions,
         id=form.id,
@@ -115,13 +130,10 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
         purpose=form.instructions,
         sensitive=form.sensitive,
         version=form.version or content_hash("file", part.at()),
-        guidelines=guidelines,
-        tools=tools,
-        activation=tuple(activation),
         shared=tuple(dict.fromkeys(form.shared)),
         degrade=form.degrade,
         safe_reply=form.safe_reply,
-        validation=validation_of(validation_in(form.validation), guidelines),
+        validation=validation_of(validation_in(form.validation), declared["guidelines"]),
         model=form.model,
         **declared,
     )

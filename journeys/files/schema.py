@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys.files.form import FORMS
+from journeys.files.kinds import FORMS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -16,7 +16,7 @@ def published(kind: str | None = None) -> dict[str, Any]:
     `journeygraph check` does.
 
     Args:
-        kind: "journey", "concierge" or "guidelines"; None: whichever a file is.
+        kind: "journey", "agent", "concierge" or "guidelines"; None: whichever a file is.
     """
     if kind is not None:
         return {"$schema": DIALECT, **_plain(FORMS[kind].model_json_schema())}
@@ -34,15 +34,20 @@ def published(kind: str | None = None) -> dict[str, Any]:
         "else": {
             "if": _GUIDELINES_ALONE,
             "then": {"$ref": "#/$defs/guidelines"},
-            "else": {"$ref": "#/$defs/journey"},
+            "else": {
+                "if": _AGENT,
+                "then": {"$ref": "#/$defs/agent"},
+                "else": {"$ref": "#/$defs/journey"},
+            },
         },
         "$defs": parts,
     }
 
 
+_AGENT = {"required": ["fields"], "not": {"required": ["states"]}}
 _GUIDELINES_ALONE = {
     "required": ["guidelines"],
-    "not": {"anyOf": [{"required": ["id"]}, {"required": ["states"]}]},
+    "not": {"anyOf": [{"required": [key]} for key in ("id", "states", "fields")]},
 }
 
 

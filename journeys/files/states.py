@@ -10,12 +10,15 @@ from journeys.calls import Call, ToolSpec
 from journeys.errors import did_you_mean
 from journeys.files.collecting import effects_of, fields_in, form_of, interruptible_of
 from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
+from journeys.files.form_agent import AgentForm
 from journeys.files.form_basics import WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import Returns, check_arguments, check_tools, context_condition
+from journeys.files.saying import saying
 from journeys.flow_reader import read_calls
 from journeys.pipeline_reader import read_pipeline, registered
+from journeys.pipelines.pattern import PatternPipeline
 from journeys.spec import Completion, PathwaySpec, frozen
 
 
@@ -67,9 +70,11 @@ def pathway_of(
     check_tools(part, state.tools, list(tools), *path, "tools")
     named = _agents(part, id_, state)
     collected = form_of(part, state.fields, tools, *path, "fields")
-    _say_where_it_collects(part, state, where, path)
+    say_where_it_collects(part, state, where, *path)
     faults: list[str] = []
     pipeline = read_pipeline(_pipeline(state), id_, where, named, faults)
+    if state.say:
+        pipeline, named = _saying(part, id_, state), ()
     calls = read_calls(where, _calls(part, state, tools, path), faults)
     part.note_read(faults)
     return PathwaySpec(
@@ -111,11 +116,14 @@ def _check_kind(part: Part, state: StateForm, path: tuple[str, str]) -> None:
         part.note(f"on_arrival: {said}", *path, "on_arrival")
 
 
-def _say_where_it_collects(part: Part, state: StateForm, where: str, path: tuple[str, str]) -> None:
-    within = ("fields",) if isinstance(state.fields, list) else ("fields", "fields")
-    for number, field in enumerate(fields_in(state.fields)):
+def say_where_it_collects(
+    part: Part, form: StateForm | AgentForm, where: str, *path: str | int
+) -> None:
+    """Say where the fields and effects of a state stand, which warnings name."""
+    within = ("fields",) if isinstance(form.fields, list) else ("fields", "fields")
+    for number, field in enumerate(fields_in(form.fields)):
         part.stands(where, f"field '{field.name}'", *path, *within, number)
-    for number, effect in enumerate(state.effects):
+    for number, effect in enumerate(form.effects):
         tool = effect if isinstance(effect, str) else effect.tool
         part.stands(where, f"effect '{tool}'", *path, "effects", number)
 
@@ -127,17 +135,26 @@ _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
 def _agents(part: Part, id_: str, state: StateForm) -> tuple[str, ...]:
     """Return the names of a state's agents; one with fields has none of its own accord."""
     path = ("states", id_)
-    if state.agents is None and not part.has(*path, "fields"):
+    if state.agents is None and not part.has(*path, "fields") and not state.say:
         return (id_,)
     named = tuple(state.agents or ())
     for number, name in enumerate(named):
         if name in named[:number]:
             part.note(f"agents names '{name}' twice.", *path, "agents", number)
     stray = [key for key in _OF_AGENTS if key in state.model_fields_set]
-    if stray and state.agents is None:
+    if stray and state.agents is None and not state.say:
         said = f"{stray[0]} is for agents, and a state with fields has none of its own accord."
         part.note(f"{said} Name them in agents, or take it away.", *path, stray[0])
     return named
+
+
+def _saying(part: Part, id_: str, state: StateForm) -> PatternPipeline:
+    path = ("states", id_)
+    for key in ("agents", "action", *_OF_AGENTS):
+        if key in state.model_fields_set:
+            said = f"{key} is for agents, and `say` speaks in their place. Take one of them away."
+            part.note(said, *path, key)
+    return saying(id_, state.say)
 
 
 def _pipeline(state: StateForm) -> tuple[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     """What a definition file can hold."""
 
     JOURNEY = "journey"
+    AGENT = "agent"
     CONCIERGE = "concierge"
     GUIDELINES = "guidelines"
 

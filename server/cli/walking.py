@@ -15,6 +15,14 @@ _YAML_KEYS = re.compile(
     rb"(?:^|[{,][ \t]*)[\"']?(states|journeys|guidelines)[\"']?[ \t]*:", re.MULTILINE
 )
 _JSON_KEYS = re.compile(rb"\"(states|journeys|guidelines)\"\s*:")
+# An agent in a file has both.
+_AGENT_KEYS = [
+    (
+        re.compile(rb"(?:^|[{,][ \t]*)[\"']?%s[\"']?[ \t]*:" % key, re.MULTILINE),
+        re.compile(rb"\"%s\"\s*:" % key),
+    )
+    for key in (b"id", b"fields")
+]
 _MARKS = ("__transitions__", "__entry_pathway__")
 
 
@@ -44,8 +52,7 @@ def _is_walked(folder: Path) -> bool:
 
 def _may_hold_one(file: Path) -> bool:
     if is_definition(file):
-        keys = _JSON_KEYS if file.suffix.lower() == ".json" else _YAML_KEYS
-        return keys.search(file.read_bytes()) is not None
+        return _looks_like_definition(file.read_bytes(), file.suffix.lower() == ".json")
     if file.suffix != ".py":
         return False
     source = file.read_bytes()
@@ -56,6 +63,12 @@ def _may_hold_one(file: Path) -> bool:
     except (SyntaxError, ValueError):
         return True
     return any(isinstance(node, ast.ClassDef) and looks_like_journey(node) for node in tree.body)
+
+
+def _looks_like_definition(text: bytes, is_json: bool) -> bool:
+    if (_JSON_KEYS if is_json else _YAML_KEYS).search(text):
+        return True
+    return all(keys[is_json].search(text) for keys in _AGENT_KEYS)
 
 
 def parsed(file: Path) -> list[ast.stmt]:

@@ -1,0 +1,13 @@
+"""An agent that speaks casually, and asks in any order; see `default_agent`."""
+
+from pathlib import Path
+
+from journeys import load_journey
+
+CasualAgent = load_journey(Path(__file__).with_name("collecting_agent") / "casual.yaml")
+
+DEMO_MESSAGES = (
+    "Hi! I'm Jo, jo@example.com",
+    "rather not say",
+    "Never done it, it's my first time",
+)

@@ -1,0 +1,71 @@
+"""An agent file in, a journey out: one state that collects, and one that takes leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from journeys.calls import ToolSpec
+from journeys.files.collecting import effects_of, form_of
+from journeys.files.declared import escalation_of, personality_of, texts_of
+from journeys.files.form_agent import AgentForm
+from journeys.files.form_collecting import EffectForm
+from journeys.files.part import Part
+from journeys.files.reading import whole
+from journeys.files.rules import activation_of, check_tools, guidelines_of, related
+from journeys.files.saying import saying
+from journeys.files.states import say_where_it_collects, tools_of
+from journeys.guidelines import GuidelineSpec
+from journeys.spec import JourneySpec, PathwaySpec
+
+DETAILS, COMPLETION = "details", "completion"
+"""Ids of the states of an agent."""
+
+
+def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
+    """Return the agent in a part of a file as a journey; None if that or the rest has faults."""
+    tools = tools_of(part, form.tools)
+    return whole(
+        part,
+        form,
+        DETAILS,
+        {pathway.id: pathway for pathway in _pathways(part, form, tools)},
+        [],
+        tools=tools,
+        guidelines=_guidelines(part, form, list(tools)),
+        activation=tuple(activation_of(part, form.activation_conditions)),
+        escalation=escalation_of(part, form.escalation),
+        personality=personality_of(form.personality, form.name),
+        texts=texts_of(part, form.texts),
+    )
+
+
+def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Iterator[PathwaySpec]:
+    where = part.where(f"agent '{form.id}'")
+    say_where_it_collects(part, form, where)
+    yield PathwaySpec(
+        id=DETAILS,
+        where=where,
+        purpose=form.instructions,
+        title=form.title or "your details",
+        form=form_of(part, form.fields, tools, "fields"),
+        effects=effects_of(part, form.effects, tools, "effects"),
+        next=COMPLETION if form.completion else None,
+        tools=(),
+        runs_on_arrival=True,
+    )
+    for number, effect in enumerate(form.effects):
+        if isinstance(effect, EffectForm) and effect.change:
+            said = "change: an agent has no other state, which could change it. Take it away."
+            part.note(said, "effects", number, "change")
+    if form.completion:
+        leave = saying(COMPLETION, form.completion)
+        yield PathwaySpec(
+            COMPLETION, where, "Take leave.", pipeline=leave, runs_on_arrival=True, tools=()
+        )
+
+
+def _guidelines(part: Part, form: AgentForm, tools: Sequence[str]) -> tuple[GuidelineSpec, ...]:
+    for number, guideline in enumerate(form.guidelines):
+        check_tools(part, guideline.tools, tools, "guidelines", number, "tools")
+    specs = guidelines_of(part, form.guidelines, "guidelines", journey=form.id)
+    return related(part, specs, len(form.guidelines))
