@@ -115,6 +115,12 @@ class Chat:
         await self.journey.start(self.domain.context)
         await self._look()
 
+    async def take_up(self) -> None:
+        """Go on with a session that another process began."""
+        self.model = False
+        self.journey = await self.domain.journey.restore("s-1", self._config, **self._parts)
+        await self._look()
+
     @property
     def _config(self) -> JourneyConfig:
         settings: dict[str, Any] = {"pathway_timeout_seconds": 2.0, **self.domain.config}

@@ -1,0 +1,245 @@
+"""Any order of commands: what is collected is what a small reference says, and nothing is lost.
+
+Hypothesis fills in, corrects, takes back, skips, leaves, returns, cancels, calls a person and lets
+them go, restarts and rolls back. `STATE_MACHINE_EXAMPLES=500` hunts for longer, with new seeds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from nodes.commands import (
+    Cancel,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Explain,
+    Fill,
+    Go,
+    Human,
+    OffTopic,
+    Skip,
+    Wait,
+)
+from tests.traces.conversation import Chat
+from tests.traces.orders import DEPTH, FORMS, ORDERS, Book
+
+HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
+SETTINGS = settings(
+    max_examples=HUNTING or 20,
+    stateful_step_count=30,
+    derandomize=not HUNTING,
+    phases=[Phase.generate, Phase.shrink] if HUNTING else [Phase.generate],
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+NAMES = [*FORMS["order"], *FORMS["address"]]
+NUMBERS = st.integers(-1, 11)
+
+
+def someone_listens(machine: Any) -> bool:
+    return not machine.book.taken_over
+
+
+class Ordering(RuleBasedStateMachine):
+    """A conversation in which a model understands every message as what the rule says."""
+
+    numbers = count()
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self.loop = loop
+        self.book = Book()
+        self.books = [self.book]
+        self.placed: list[int] = []
+
+    def run(self, awaited: Any) -> Any:
+        return self.loop.run_until_complete(awaited)
+
+    @initialize()
+    def begin(self) -> None:
+        self.chat = Chat(ORDERS, f"memory://orders-{next(self.numbers)}", scripted=True)
+        self.run(self.chat.begin())
+        self.says(Go("order"))
+
+    def says(self, *means: Command) -> None:
+        self.run(self.chat.says(f"zq {next(self.numbers)}x vb", *means))
+
+    def stands(self, book: Book) -> None:
+        """Remember what is expected after a message."""
+        self.book = book
+        self.books.append(book)
+
+    @property
+    def places(self) -> list[str]:
+        """The pathways whose fields may be given now."""
+        return [self.chat.at, *self.chat.stack]
+
+    @property
+    def asked(self) -> str:
+        return self.chat.asked[0] if self.chat.asked else ""
+
+    @property
+    def returning(self) -> bool:
+        return bool(self.chat.position["returning"])
+
+    @rule(name=st.sampled_from(NAMES), number=NUMBERS, corrects=st.booleans())
+    def give(self, name: str, number: int, corrects: bool) -> None:
+        known = name in self.book.payload
+        if self.book.done and name in FORMS["order"] and not known:
+            return
+        value: Any = number > 4 if name == "gift" else number
+        raw = ("yes" if value else "no") if name == "gift" else str(number)
+        after = self.book.filled(name, value, self.places)
+        self.says(Correct(name, raw) if corrects and known else Fill(name, raw))
+        self.stands(self.book if self.book.taken_over else after)
+
+    @precondition(someone_listens)
+    @rule(name=st.sampled_from(NAMES))
+    def take_back(self, name: str) -> None:
+        used = self.book.done and name in FORMS["order"]
+        after = self.book if used else self.book.cleared(name)
+        if name not in self.book.payload:
+            after = self.book
+        self.says(Clear(name))
+        self.stands(after)
+
+    @rule(command=st.sampled_from([Skip(), Explain(), Wait(), OffTopic(), Fill("verified", "yes")]))
+    def say_nothing_new(self, command: Command) -> None:
+        self.says(command)
+        self.stands(self.book)
+
+    @precondition(lambda self: someone_listens(self) and not self.book.done)
+    @rule(target=st.sampled_from(["asking", "aside", "address", "order"]))
+    def wander(self, target: str) -> None:
+        self.says(Go(target))
+        self.stands(self.book)
+
+    @precondition(lambda self: someone_listens(self) and self.book.done)
+    @rule()
+    def order_anew(self) -> None:
+        self.says(Go("order"))
+        self.stands(self.book.reset("order"))
+
+    @precondition(lambda self: someone_listens(self) and self.asked not in ("field", "restart"))
+    @rule()
+    def say_yes(self) -> None:
+        asked = self.asked
+        self.says(Confirm())
+        if asked == "summary":
+            self.stands(self.ordered())
+        elif asked in ("human", "change"):
+            self.stands(replace(self.book, taken_over=True))
+        else:
+            self.stands(self.book)
+
+    def ordered(self) -> Book:
+        """The order is placed, unless that was done already in a future that was rolled back."""
+        number = self.book.values["count"]
+        lost = [
+            place
+            for place, was in enumerate(self.placed)
+            if was == number and place not in self.book.known
+        ]
+        if not lost:
+            self.placed.append(number)
+            lost = [len(self.placed) - 1]
+        return replace(self.book, done=True, known=(*self.book.known, lost[0]))
+
+    @precondition(lambda self: someone_listens(self) and self.asked not in ("field", "restart"))
+    @rule()
+    def say_no(self) -> None:
+        declined = self.chat.stack[-1:] if self.asked == "return" else []
+        self.says(Deny())
+        self.stands(self.book.reset(*declined))
+
+    @precondition(lambda self: someone_listens(self) and not self.book.done and not self.returning)
+    @rule(everything=st.booleans())
+    def give_up(self, everything: bool) -> None:
+        given_up = self.places if everything else [self.chat.at]
+        self.says(Cancel(everything=everything))
+        self.stands(self.book.reset(*given_up))
+
+    @precondition(someone_listens)
+    @rule()
+    def call_a_person(self) -> None:
+        self.says(Human())
+        self.stands(replace(self.book, taken_over=True))
+
+    @precondition(lambda self: self.book.taken_over)
+    @rule()
+    def let_the_person_go(self) -> None:
+        self.run(self.chat.release())
+        self.stands(replace(self.book, taken_over=False))
+
+    @rule()
+    def restart(self) -> None:
+        self.run(self.chat.restart())
+
+    @rule(back=st.integers(0, 6))
+    def roll_back(self, back: int) -> None:
+        version = max(len(self.books) - back, 0)
+        if version >= len(self.books):
+            return
+        self.run(self.chat.roll_back(version))
+        self.stands(self.books[version])
+
+    @invariant()
+    def the_payload_is_what_was_said_last(self) -> None:
+        if not hasattr(self, "chat"):
+            return
+        assert self.chat.payload == self.book.payload
+        assert bool(self.chat.talk.get("takeover")) == self.book.taken_over
+        assert len(self.chat.stack) <= DEPTH
+        assert [done.arguments["count"] for done in self.chat.world.calls] == self.placed
+
+    def teardown(self) -> None:
+        if hasattr(self, "chat"):
+            self.go_on_to_the_end()
+            self.run(self.chat.journey.close())
+
+    def go_on_to_the_end(self) -> None:
+        """Wherever it stands, an order can be begun and placed."""
+        if self.book.taken_over:
+            self.let_the_person_go()
+        self.says(Cancel(everything=True))
+        self.says(Go("order"))
+        before = len(self.chat.world.calls)
+        for name, raw in (("count", "7"), ("gift", "no"), ("note", "0"), ("least", "2")):
+            self.says(Fill(name, raw))
+        assert self.asked == "summary"
+        self.says(Confirm())
+        lost = 7 in self.placed
+        assert len(self.chat.world.calls) == before + 1 or lost
+
+
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    made = asyncio.new_event_loop()
+    yield made
+    made.close()
+
+
+@pytest.mark.timeout(90 + HUNTING)
+def test_any_order_of_commands_comes_to_what_was_said(loop: asyncio.AbstractEventLoop) -> None:
+    run_state_machine_as_test(lambda: Ordering(loop), settings=SETTINGS)  # type: ignore[arg-type]

@@ -1,0 +1,169 @@
+"""What happens between two messages: an upgrade, a pause, a new process; and tools that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.commands import Confirm, Deny, Fill, Go
+from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
+from tests.traces.elsewhere import HOTEL
+from tests.traces.journeys import BALANCE, BANK, RESTAURANT
+from tests.traces.versions import RENT, RULES, this_year
+
+
+@trace(RENT)
+async def test_an_upgrade_keeps_what_is_known_and_asks_what_is_new(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("4b", Fill("flat", "4b"))
+    assert chat.asks("sum")
+    await chat.restart(this_year())
+    assert chat.value("flat") == "4b"
+    await chat.says("900", Fill("sum", "900"))
+    assert chat.at == "monthly_payment"
+    assert chat.asks("month")
+    assert chat.value("flat") == "4b"
+    await chat.says("June", Fill("month", "June"))
+    if chat.value("sum") is None:
+        await chat.says("900", Fill("sum", "900"))
+    assert chat.world.count("pay") == 1
+    assert chat.world.args("pay") == {"flat": "4b", "month": "June"}
+
+
+@trace(RENT)
+async def test_an_upgrade_finds_what_is_paused_by_its_new_name(chat: Chat) -> None:
+    await chat.says("4b", Fill("flat", "4b"))
+    await chat.says("what are the house rules?", Go("rules"))
+    assert RULES in chat.reply
+    assert chat.stack == ["payment"]
+    await chat.restart(this_year())
+    await chat.says("yes", Confirm())
+    assert (chat.at, chat.stack) == ("monthly_payment", [])
+    assert chat.asks("month")
+    assert chat.value("flat") == "4b"
+
+
+async def at_the_last_question(chat: Chat) -> None:
+    await chat.says("a table for 4 please", Fill("party_size", "4"))
+    await chat.says("2099-03-03", Fill("day", "2099-03-03"))
+    await chat.says("19:00", Fill("hour", "19:00"))
+    assert chat.asks("guest")
+
+
+@trace(RESTAURANT)
+async def test_a_tool_that_fails_changes_nothing_and_is_tried_again(chat: Chat) -> None:
+    await at_the_last_question(chat)
+    chat.world.fails["book_table"] = [TimeoutError("the kitchen does not answer")] * 2
+    await chat.says("Lee", Fill("guest", "Lee"))
+    assert chat.world.count("book_table") == 0
+    assert chat.at == "booking"
+    assert chat.payload == {"party_size": 4, "day": "2099-03-03", "hour": "19:00", "guest": "Lee"}
+    failed, unsure = chat.says_text("effect_failed"), chat.says_text("effect_unsure")
+    assert failed or unsure
+    while chat.world.fails["book_table"]:
+        await chat.says("yes, try again", Confirm())
+    await chat.says("yes, try again", Confirm())
+    assert chat.world.count("book_table") == 1
+    assert "Your table for 4 is booked, Lee." in chat.reply
+    assert chat.attempts("guest") == ["valid"]
+
+
+@trace(RESTAURANT)
+async def test_what_failed_need_not_be_tried_again(chat: Chat) -> None:
+    await at_the_last_question(chat)
+    chat.world.fails["book_table"] = [RuntimeError("no line")]
+    await chat.says("Lee", Fill("guest", "Lee"))
+    assert chat.world.count("book_table") == 0
+    await chat.says("no", Deny())
+    assert chat.world.tried["book_table"] == 1
+    assert chat.world.count("book_table") == 0
+    await chat.says("do you have anything vegetarian?", Go("menu"))
+    assert "vegetarian" in chat.reply
+
+
+PAUSED = replace(HOTEL, config={"resume_after_seconds": 0.001})
+
+
+@trace(PAUSED, OFFLINE)
+async def test_after_a_pause_what_is_known_is_told_first(chat: Chat) -> None:
+    await chat.says("2099-07-01", Fill("check_in", "2099-07-01"))
+    await asyncio.sleep(0.01)
+    await chat.says("3 nights", Fill("nights", "3"))
+    assert chat.says_text("resumed")
+    assert "2099" in chat.reply
+    assert chat.value("nights") == 3
+    assert chat.asks("room")
+
+
+@trace(BANK, OFFLINE)
+async def test_a_rollback_goes_back_to_the_values_of_then(chat: Chat) -> None:
+    await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
+    await chat.says("the recipient is Alex, not Maya", Fill("recipient", "Alex"))
+    version = chat.last.metadata["version"] - 1
+    session = await chat.journey.rollback(version)
+    assert session.accumulated_context["recipient"] == "Maya"
+    chat.fields.clear()
+    await chat.says("50", Fill("amount", "50"))
+    assert chat.value("recipient") == "Maya"
+    await chat.says("yes", Confirm())
+    assert chat.world.args("send_money")["to"] == "Maya"
+    assert chat.world.count("send_money") == 1
+
+
+PROCESS = """
+import asyncio, json, sys
+from tests.traces.conversation import Chat
+from tests.traces.journeys import {domain}
+
+async def main():
+    chat = Chat({domain}, sys.argv[1])
+    await chat.take_up()
+    print(json.dumps([await chat.says(sys.argv[2]), chat.at, chat.stack, chat.payload]))
+    await chat.journey.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("domain", "before", "then"),
+    [
+        ("BANK", ["send money to Maya", "how much do I have?"], "fine, then 500"),
+        ("RESTAURANT", ["a table for 4 please"], "not 4, 6"),
+    ],
+    ids=["return", "correction"],
+)
+async def test_a_fresh_process_goes_on_where_the_last_one_was(
+    domain: str, before: list[str], then: str, tmp_path: Path
+) -> None:
+    way = Way("sqlite", scripted=False)
+    chats = []
+    for name in ("here", "there"):
+        chat = Chat({"BANK": BANK, "RESTAURANT": RESTAURANT}[domain], way.url(tmp_path, name))
+        async with opened(chat):
+            for message in before:
+                await chat.says(message)
+            if name == "here":
+                await chat.says(then)
+        chats.append(chat)
+    code = PROCESS.format(domain=domain)
+    root = Path(__file__).parents[2]
+    made = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-W", "error", "-c", code, chats[1].url, then],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    here = chats[0]
+    assert json.loads(made.stdout) == [here.reply, here.at, here.stack, here.payload]
+    assert BALANCE not in here.reply

@@ -1,0 +1,75 @@
+"""A journey of last year and of this one: a pathway was renamed, and a question added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journeys import Effect, Field, Journey, Pathway, ReturnToPrevious, Transition
+from tests.traces.conversation import Domain
+from tests.traces.journeys import tells, wants
+from tests.traces.world import World
+
+
+def last_year() -> type[Journey]:
+    class Rent(Journey):
+        """Pay the rent."""
+
+        class PaymentPath(Pathway):
+            """Pay the rent."""
+
+            __title__ = "the payment"
+            __fields__ = [
+                Field("flat", "text", "Which flat?"),
+                Field("sum", "money", "How much?", currency="EUR"),
+            ]
+            __effects__ = [Effect("pay", {"flat": "flat"}, done="Paid.")]
+
+        class RulesPath(Pathway):
+            """What the house rules say."""
+
+            __agents__ = ["janitor"]
+            __return_behavior__ = ReturnToPrevious(policy="ask")
+
+        __transitions__ = [Transition(wants("house rules"), to_pathway="rules")]
+
+    return Rent
+
+
+def this_year(*, migrates: bool = True) -> type[Journey]:
+    class Rent(Journey):
+        """Pay the rent."""
+
+        __migrations__ = {"payment": "monthly_payment"} if migrates else {}
+
+        class MonthlyPaymentPath(Pathway):
+            """Pay the rent."""
+
+            __title__ = "the payment"
+            __fields__ = [
+                Field("flat", "text", "Which flat?"),
+                Field("month", "enum", "For which month?", choices=["May", "June"]),
+                Field("sum", "money", "How much?", currency="EUR"),
+            ]
+            __effects__ = [Effect("pay", {"flat": "flat", "month": "month"}, done="Paid.")]
+
+        class RulesPath(Pathway):
+            """What the house rules say."""
+
+            __agents__ = ["janitor"]
+            __return_behavior__ = ReturnToPrevious(policy="ask")
+
+        __transitions__ = [Transition(wants("house rules"), to_pathway="rules")]
+
+    return Rent
+
+
+def rent_tools(world: World) -> dict[str, Any]:
+    def pay(flat: str, idempotency_key: str, month: str = "") -> str:
+        "Pay the rent."
+        return world.do("pay", idempotency_key, flat=flat, month=month)
+
+    return {"pay": pay}
+
+
+RULES = "No music after ten."
+RENT = Domain(last_year(), rent_tools, {"janitor": tells(RULES)})
