@@ -27,13 +27,17 @@ def choice(reading: Reading, ear: Ear) -> Heard | None:
         return _taken(exact, ear)
     if reading.asks:
         return None
-    if ear.kind in CHOOSING and (heard := _by_meaning(reading, options, ear)):
-        return heard
     if named := reading.lexicon.part("negated", reading.said, "named"):
         count = named.count(" ") + 1
-        return _denied(_meant(reading.part(len(reading.tokens) - count), options), options, ear)
+        return _of_runtime(reading, options, ear) or _denied(
+            _meant(reading.part(len(reading.tokens) - count), options), options, ear
+        )
     if ear.pending and is_readable(ear.pending, reading.raw, ear.setting):
         return None
+    return _of_runtime(reading, options, ear) or _named(reading, options, ear)
+
+
+def _named(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard | None:
     if option := _meant(reading, options):
         return _taken(option, ear)
     if ear.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
@@ -71,9 +75,11 @@ def _exact(reading: Reading, options: Sequence[Option]) -> Option | None:
     return found[0] if len(found) == 1 else None
 
 
-def _by_meaning(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard | None:
+def _of_runtime(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard | None:
     """Hear what the runtime's own options mean, in other words than theirs."""
     lexicon = reading.lexicon
+    if ear.kind not in CHOOSING:
+        return None
     for name in _MEANINGS:
         if lexicon.says(name, reading.said):
             meant = [
