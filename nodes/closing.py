@@ -13,12 +13,6 @@ from nodes.services import Services
 from nodes.state import PARTING, Turn, Update
 
 
-def tell_whole(services: Services, turn: Turn) -> None:
-    """Let listeners hear a reply that was held back until it was whole."""
-    if reply := PARTING.join(turn["replies"]):
-        services.emit({"type": "token", "text": reply})
-
-
 def closed(services: Services, state: Mapping[str, Any], turn: Turn) -> Update:
     """Close the record; the replies of all hops become one message.
 

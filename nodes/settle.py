@@ -8,7 +8,7 @@ from typing import Any
 from journeys import JourneySpec, PathwayExecutionError, PathwaySpec
 from nodes.call_tools import saved
 from nodes.checking.scope import is_own_voice
-from nodes.closing import closed, tell_whole
+from nodes.closing import closed
 from nodes.collect import FORM
 from nodes.consent import waiting
 from nodes.context import Context, Op, checked, how_to_merge
@@ -186,6 +186,6 @@ async def _ended(state: SessionState, services: Services, turn: Turn) -> Update:
     turn = await reworded(state, services, turn)
     if services.checks:
         return {"turn": turn}
-    if services.holds:
-        tell_whole(services, turn)
+    if services.holds and turn["replies"]:
+        services.emit({"type": "token", "text": PARTING.join(turn["replies"])})
     return closed(services, state, turn)

@@ -21,7 +21,7 @@ from nodes.checking.scope import (
     safe_reply_of,
     validation_of,
 )
-from nodes.closing import closed, tell_whole
+from nodes.closing import closed
 from nodes.llm.checking import Examiner
 from nodes.llm.usage import Usage
 from nodes.services import Services
@@ -56,7 +56,7 @@ async def validate(state: SessionState, services: Services) -> Update:
     if validation is not None and not _is_own_voice(services, turn):
         turn = await _checked(services, turn, validation)
     if services.holds:
-        tell_whole(services, turn)
+        _tell(services, PARTING.join(turn["replies"]))
     return closed(services, state, turn)
 
 
