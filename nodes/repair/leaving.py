@@ -52,9 +52,6 @@ def cancel(course: Course, *, everything: bool, keep: Collection[str] = ()) -> N
     """Give up the task at hand, or all; a detour alone leaves what it interrupted."""
     position = course.position
     course.talk = {**course.talk, "queued": []}
-    if position["stack"] and position["returning"] and not everything:
-        decline_return(course, "cancelled by the user")
-        return
     if position["stack"] and not everything:
         _end_detour(course)
         return
@@ -68,10 +65,16 @@ def cancel(course: Course, *, everything: bool, keep: Collection[str] = ()) -> N
 
 
 def _end_detour(course: Course) -> None:
-    """Leave a detour that is not over; what it interrupted is offered again."""
+    """Leave a detour; what it interrupted is offered again, and given up if that is stopped too."""
+    asked = course.talk.get("asked")
+    if asked and asked["kind"] == "return" and course.talk.get("unclear"):
+        decline_return(course, "cancelled by the user")
+        return
     detour = course.spec.pathways[course.position["pathway"]]
     course.note("cancelled", to=detour.id, reason="cancelled by the user")
     reset(course, detour, "cancelled")
+    if course.position["returning"]:
+        course.talk = {**course.talk, "unclear": 1}
     course.position = {**course.position, "returning": True}
     course.repair("cancel", "left", task=detour.title)
     course.say("ask_return", task=course.here.title)
