@@ -98,7 +98,7 @@ def heard_in(course: Course, message: str) -> Heard:
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     known = _known(course)
     correctable = [field_named(course.spec, name) for name in known]
-    return hear(message, Ear(asked, open_fields, known, correctable, course.setting))
+    return hear(message, Ear(asked, open_fields, known, correctable, setting=course.setting))
 
 
 def _known(course: Course) -> dict[str, object]:
