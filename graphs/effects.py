@@ -17,7 +17,7 @@ from graphs.drafts import TENANT
 from graphs.faults import AlreadyThere
 from graphs.ledger import now
 from graphs.sealing import Seal
-from graphs.statements import Row, Statement
+from graphs.statements import Row, Sql, Statement
 from graphs.stores import Store
 from nodes.effects import Taken
 from nodes.plain import stamp
@@ -77,12 +77,12 @@ class EffectsOfSession:
         await self._write_begun(effect_statements.BEGIN, key, **new)
         return Taken(key, "free", apart=apart)
 
-    async def _write_begun(self, sql: Any, key: str, **values: Any) -> None:
+    async def _write_begun(self, sql: Sql, this: str, **values: Any) -> None:
         at = stamp(now())
         row: Row = {
             **values,
             "session": self._session,
-            "this": key,
+            "this": this,
             "state": "begun",
             "now": "begun",
             "at": at,

@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from journeys import Call, Effect, PathwaySpec
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Taken
+from nodes.forms.sheet import field_named, owners
+from nodes.listening import setting_of
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
 from nodes.plain import canonical, cleaned, copied, plain, size
@@ -21,6 +23,7 @@ from nodes.services import Services
 from nodes.speech import worded
 from nodes.state import PathwayState, Update
 from nodes.talk import Asked, Talk
+from nodes.values import shown
 
 KEY = "idempotency_key"
 """Parameter of a tool that takes the key of the step."""
@@ -174,7 +177,22 @@ class _Taker:
         self._context[name] = taken.result
         self._note("effect_done", effect, reason)
         if effect.done:
-            self.outcome.said.append(worded(effect.done, **_values_in(self._context, taken.result)))
+            self.outcome.said.append(worded(effect.done, **self._values(taken.result)))
+
+    def _values(self, result: Any) -> dict[str, Any]:
+        """Return what may stand in an author's sentence: the context, and the parts of a result."""
+        parts = result if isinstance(result, dict) else {}
+        known = {name: value for name, value in self._context.items() if value is not None}
+        return {**parts, **{name: self._shown(name, value) for name, value in known.items()}}
+
+    def _shown(self, name: str, value: Any) -> Any:
+        spec, config = self._services.spec, self._services.config
+        if not owners(spec, name):
+            return value
+        field = field_named(spec, name)
+        if field.sensitive:
+            return self._services.texts.hidden
+        return shown(field, value, setting_of(spec, config, self._turn))
 
     def _failed(self, effect: Effect, error: Exception) -> None:
         self._note("effect_failed", effect, told(error))
@@ -235,10 +253,5 @@ def _for_users(error: Exception) -> str:
     if not _is_on_purpose(error):
         return ""
     said = " ".join(cleaned(str(error)).split())[:_MOST_REASON]
+    said = said[:1].upper() + said[1:]
     return said if not said or said[-1] in ".!?" else f"{said}."
-
-
-def _values_in(context: Mapping[str, Any], result: Any) -> dict[str, Any]:
-    """Return what may stand in an author's sentence: the context, and the parts of a result."""
-    parts = result if isinstance(result, dict) else {}
-    return {name: value for name, value in {**parts, **context}.items() if value is not None}

@@ -8,9 +8,9 @@ from nodes.hearing.ear import Ear, Heard
 from nodes.hearing.filling import is_readable, readable_part, values_given
 from nodes.hearing.reading import Reading
 
-_YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "more")
+_YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
 _AT_STAKE = ("summary", "correction")
-_OFFERS = ("return", "human", "unclaimed", "more")
+_OFFERS = ("return", "human", "unclaimed", "retry", "more")
 
 
 def answer(reading: Reading, ear: Ear) -> Heard | None:
@@ -85,7 +85,7 @@ def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
 
 def _objection(tail: Reading, ear: Ear) -> Heard | None:
     """Hear what shall be different; a yes or no before it only leads there."""
-    if ear.kind not in ("summary", "correction", "more"):
+    if ear.kind not in ("summary", "correction", "retry", "more"):
         return None
     tail = _unjoined(tail)
     heard = correction(tail, ear)

@@ -15,7 +15,7 @@ _LEAST_RUN = 3
 _LEAST_MASH = 4
 _DRAWN_OUT = re.compile(r"([a-z]{1,3})\1{3,}")
 _REAL = frozenset(("wert", "were", "pop", "uio"))
-_ANSWERED = ("summary", "correction", "return", "human", "unclaimed", "more")
+_ANSWERED = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
 
 
 def noise(reading: Reading, ear: Ear) -> Heard | None:

@@ -9,7 +9,7 @@ from nodes.hearing.reading import Reading
 from nodes.values import Unreadable, value_of
 
 _LONGEST = 30
-_OFFERED = ("correction", "return", "human", "unclaimed", "more", "restart", "change")
+_OFFERED = ("correction", "return", "human", "unclaimed", "retry", "more", "restart", "change")
 _COUNTED = ("integer", "number", "money", "boolean")
 _FREE = ("text", "list")
 _PLAIN: tuple[tuple[str, Command], ...] = (
