@@ -23,9 +23,9 @@ from journeys import (
     TakeoverError,
 )
 from nodes.escalating import takeover_of
+from nodes.opening import new_turn
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
-from nodes.opening import new_turn
 
 MOST_NAME = 100
 """Longest name of an operator, in characters."""
