@@ -25,7 +25,7 @@ from nodes.course import Course
 from nodes.deciding import fillable
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
-from nodes.forms.sheet import field_named
+from nodes.forms.sheet import field_named, settled
 from nodes.hearing import Ear, Heard, hear
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
@@ -98,19 +98,28 @@ def heard_in(course: Course, message: str) -> Heard:
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     known = _known(course)
     correctable = [field_named(course.spec, name) for name in known]
-    return hear(message, Ear(asked, open_fields, known, correctable, course.setting))
+    return hear(
+        message,
+        Ear(
+            asked=asked,
+            fields=open_fields,
+            known=known,
+            correctable=correctable,
+            setting=course.setting,
+            tasks=[course.here.title, *(task["label"] for task in _paused(course))],
+        ),
+    )
 
 
 def _known(course: Course) -> dict[str, object]:
-    """Return the values that may be changed, those of the pathway that is talked about first."""
-    here = [field.name for field in fillable(course)]
+    """Return the values that may be changed; the one that was given last comes last."""
     active = course.spec.part_of(course.here.id).id
-    found: dict[str, object] = {}
-    for name in [*here, *course.fields]:
-        value = course.value(name)
-        if value is not None and name not in found and _is_of(course.spec, name, active):
-            found[name] = value
-    return found
+    said = {name: settled(attempts) for name, attempts in course.fields.items()}
+    latest = sorted(
+        (name for name, last in said.items() if last and _is_of(course.spec, name, active)),
+        key=lambda name: (said[name] or {}).get("timestamp", ""),
+    )
+    return {name: course.value(name) for name in latest}
 
 
 def _is_of(spec: JourneySpec, name: str, part: str) -> bool:
@@ -136,7 +145,7 @@ def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list
             continue
         form = course.spec.pathways[transition.target].form
         if form is not None:
-            ear = Ear(None, form.fields, {}, [], course.setting)
+            ear = Ear(asked=None, fields=form.fields, setting=course.setting)
             found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
     return found
 
