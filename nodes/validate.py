@@ -67,6 +67,8 @@ def _tell(services: Services, text: str) -> None:
 
 def _is_own_voice(services: Services, turn: Turn) -> bool:
     """Whether the runtime itself speaks, in texts that its operator wrote."""
+    if turn["kind"] == "operator":
+        return True  # a person's words are their own
     if turn["kind"] == "failure":
         return turn.get("worded") == [0]
     return is_own_voice(services.spec, services.texts, turn)

@@ -7,13 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from nodes.commands import Confirm, Deny
+from nodes.course import course_of
 from nodes.escalating import escalation_of, released, takeover_of, with_talk
+from nodes.forms.questions import question_of
+from nodes.hearing import Ear, hear
+from nodes.listening import setting_of
 from nodes.messages import GIVEN_BACK, mark
 from nodes.moves import note
 from nodes.services import Services
 from nodes.state import Position, Turn, Update
 from nodes.talk import Asked, EscalationChange, Takeover
-from nodes.values import Setting
 
 WITH_PERSON = "with_person"
 """Flag of a turn in which the assistant was silent, since a person has the conversation."""
@@ -49,7 +52,7 @@ def _unclaimed(
     asked = (position.get("talk") or {}).get("asked")
     if asked and asked["kind"] == "unclaimed":
         position = with_talk(position, asked=None)
-        answer = _answer(turn["message"] or "", asked, turn)
+        answer = _answer(services, asked, turn)
         if answer is True:
             return _resumed(services, state, position, turn, reason="unclaimed", status="expired")
         if answer is False:
@@ -65,12 +68,10 @@ def _unclaimed(
     return _spoken(services, position, turn, "unclaimed")
 
 
-def _answer(message: str, asked: Asked, turn: Turn) -> bool | None:
+def _answer(services: Services, asked: Asked, turn: Turn) -> bool | None:
     """Return whether the user said yes or no; None for neither."""
-    from nodes.hearing import Ear, hear  # noqa: PLC0415
-
-    setting = Setting(datetime.fromisoformat(turn["at"]))
-    for command in hear(message, Ear(asked, setting=setting)).commands:
+    setting = setting_of(services.spec, services.config, turn)
+    for command in hear(turn["message"] or "", Ear(asked, setting=setting)).commands:
         if isinstance(command, Confirm):
             return True
         if isinstance(command, Deny):
@@ -126,12 +127,9 @@ def _open_question(
     services: Services, state: Mapping[str, Any], position: Position, turn: Turn
 ) -> tuple[Position, str]:
     """Return what is asked where the conversation is taken up again, and remember that it is."""
-    if services.spec.pathways[position["pathway"]].form is None:
-        return position, ""
-    from nodes.course import course_of  # noqa: PLC0415
-    from nodes.forms.questions import question_of  # noqa: PLC0415
-
-    setting = Setting(datetime.fromisoformat(turn["at"]))
+    if position["pathway"] not in services.spec.pathways:
+        return position, ""  # of an older version, in which nothing can be asked now
+    setting = setting_of(services.spec, services.config, turn)
     course = course_of(services, state, turn, position, setting)  # type: ignore[arg-type]
     asked = course.talk.get("asked") or course.sheet().asked()
     if asked is None:
