@@ -304,7 +304,8 @@ def test_what_smells_is_told_where_it_stands() -> None:
         assert warning.startswith("a.yaml:4:14 state 'b': "), warning
         assert said in warning
 
-    asked = "tools: [{function: {name: t}}]\nmigrations: {b: b}\n"
+    asked = "migrations: {b: b}\ntools: [{function: {name: t, parameters: "
+    asked += "{type: object, properties: {d: {type: string}}}}}]\n"
     effects = "    effects: [{tool: t, arguments: {d: c}}]\n"
     warnings = read_journey_text(head % "{name: a}" + effects + asked, "a.yaml").warnings
     assert [warning.partition(", which")[0] for warning in warnings] == [

@@ -20,6 +20,8 @@ from journeys.files.form import (
     StateForm,
     TransitionForm,
 )
+from journeys.files.form_agent import AgentForm
+from journeys.files.form_collecting import EscalationForm, FieldForm, PersonalityForm
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
 from tests import command
@@ -40,7 +42,8 @@ def blocks(language: str) -> list[str]:
 def parcel(folder: Path) -> Path:
     """The folder that the page describes."""
     (folder / "parcel.yaml").write_text(blocks("yaml")[0])
-    (folder / "desk.yaml").write_text(blocks("yaml")[1])
+    for number, name in ((1, "table"), (2, "callback"), (3, "desk")):
+        (folder / f"{name}.yaml").write_text(blocks("yaml")[number])
     (folder / "parcel.py").write_text(blocks("python")[0])
     return folder
 
@@ -77,6 +80,10 @@ def test_the_page_names_every_key() -> None:
     for form, section in (
         (JourneyForm, "## What a file holds"),
         (StateForm, "### States"),
+        (FieldForm, "### Fields"),
+        (EscalationForm, "### Fields"),
+        (AgentForm, "### An agent"),
+        (PersonalityForm, "## What a file holds"),
         (TransitionForm, "### Transitions"),
         (GuidelineForm, "### Guidelines"),
         (ConciergeForm, "### A concierge"),
