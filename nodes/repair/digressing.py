@@ -50,7 +50,7 @@ def _explain(course: Course, command: Explain) -> None:
     name = command.field or (asked["about"] if asked and asked["kind"] == "field" else "")
     known = owners(course.spec, name)
     if not known:
-        course.repair("explain", "explain_plain", field=course.here.title)
+        course.repair("explain", "explain", description=course.here.purpose)
         return
     field = field_named(course.spec, name)
     if field.description:
