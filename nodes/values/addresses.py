@@ -11,7 +11,7 @@ from nodes.values.setting import Setting
 from nodes.values.tables import words
 
 _LEAD = re.compile(
-    r"(?:^|(?<=[\s,.;!:]))(?:(?:my|the|our|home|new|delivery|billing|pickup|shipping)\s+)*(?:address(?:'s|\s+is|:)"
+    r"(?:^|(?<=[\s,.;!:]))(?:(?:my|the|our|home|new|delivery|billing|pickup|shipping)\s+){0,3}(?:address(?:'s|\s+is|:)"
     r"|i\s+live\s+(?:at|in|on)|we\s+live\s+(?:at|in|on)|i'm\s+at|send\s+it\s+to|deliver\s+(?:it\s+)?to|ship\s+(?:it\s+)?to|pick\s+me\s+up\s+(?:at|from)"
     r"|(?:meine|die)\s+(?:adresse|anschrift)\s+(?:ist|lautet)|(?:adresse|anschrift):|ich\s+wohne\s+(?:in\s+der|in\s+dem|im|am|in|an\s+der|auf)"
     r"|wir\s+wohnen\s+(?:in\s+der|im|am|in)|it's|it\s+is|that's|that\s+would\s+be|das\s+ist|es\s+ist)\s+",

@@ -29,6 +29,7 @@ _GLUED = re.compile(
     rf"(?<![^\W_])({_CURRENCY})(?=[\d-])|(?<=\d)({_CURRENCY})(?![^\W\d_])", re.IGNORECASE
 )
 _MOST_DIGITS = 15
+_LONGEST = max(map(len, _WORDS)) + 4
 
 
 def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -37,7 +38,7 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits: list[Hit] = []
     for hit in apart(decimals_in(spaced, setting, whole=True)):
         made = _amount(spaced, hit, field, setting)
-        if made is not None and not any(made.start < other.end for other in hits):
+        if made is not None and not (hits and made.start < hits[-1].end):
             hits.append(made)
     return [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
 
@@ -58,7 +59,7 @@ def _spaced(text: str) -> tuple[str, list[int]]:
 
 
 def _amount(text: str, hit: Hit, field: Field, setting: Setting) -> Hit | None:
-    before = _BEFORE.search(text, 0, hit.start)
+    before = _BEFORE.search(text, max(0, hit.start - _LONGEST), hit.start)
     after = _AFTER.match(text, hit.end)
     start, end, value = hit.start, hit.end, hit.value
     name = ""

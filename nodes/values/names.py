@@ -11,8 +11,8 @@ from nodes.values.tables import words
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _LEAD = re.compile(
-    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:my|the|her|his|our|full|last|first|family)?\s*(?:full\s+)?name(?:'s|\s+is|\s+would\s+be|:)"
-    r"|(?:under|in|for|by)?\s*(?:the\s+)?name(?:\s+of)?|call\s+me|i'm\s+called|i\s+am\s+called|i\s+go\s+by"
+    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:(?:my|the|her|his|our|full|last|first|family)\s+){0,3}name(?:'s|\s+is|\s+would\s+be|:)"
+    r"|(?:(?:under|in|for|by|the)\s+){0,2}name(?:\s+of)?|call\s+me|i'm\s+called|i\s+am\s+called|i\s+go\s+by"
     r"|mein(?:\s+voller)?\s+name\s+(?:ist|lautet)|(?:der\s+)?name\s+ist|ich\s+hei(?:ß|ss)e|nennen\s+sie\s+mich"
     r"|man\s+nennt\s+mich|auf\s+(?:den\s+)?namen?|name:)\s+"
     r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i'm|i\s+am|it's|it\s+is|this\s+is|that's|that\s+would\s+be|ich\s+bin|hier\s+ist"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from journeys.fields import Field
@@ -13,6 +14,9 @@ from nodes.values.setting import Setting
 
 LONGEST = 4096
 """Most characters of a text that is read for a value."""
+MOST_HITS = 250
+"""Most values of one type that are looked at in a text."""
+_NEAR = 48
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # Signs that say something of their own: at most, either, a formula, an address of a page.
 _TELLING = re.compile(r"[@=<>{}\[\]|\\/*^+$€£¥%#]|\?\?")
@@ -44,6 +48,11 @@ def words_in(text: str) -> list[str]:
     return [word.casefold().replace("\u2019", "'") for word in _WORD.findall(text)]
 
 
+def before(text: str, place: int) -> str:
+    """Return what stands right before a place: as much as can tell of the value there."""
+    return text[max(0, place - _NEAR) : place]
+
+
 def words_of_field(field: Field) -> frozenset[str]:
     """Return the words by which a field is asked for, which its answers may repeat."""
     said = words_in(f"{field.name.replace('_', ' ')} {field.label} {field.ask}")
@@ -54,7 +63,7 @@ def words_of_field(field: Field) -> frozenset[str]:
 def apart(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order of which no two overlap; the longer one wins."""
     taken: list[Hit] = []
-    for hit in sorted(hits, key=lambda hit: (hit.start - hit.end, hit.start)):
+    for hit in sorted(islice(hits, MOST_HITS), key=lambda hit: (hit.start - hit.end, hit.start)):
         if not any(hit.start < other.end and other.start < hit.end for other in taken):
             taken.append(hit)
     return sorted(taken)
@@ -67,7 +76,7 @@ def settled(text: str, hits: Sequence[Hit]) -> list[Hit]:
         Of "not 50, 55" the second, and of "four, sorry, five" too.
     """
     strong = [hit for hit in hits if not hit.weak] or list(hits)
-    meant = [hit for hit in strong if not DENYING.search(text[: hit.start])]
+    meant = [hit for hit in strong if not DENYING.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
         if CORRECTIVE.search(text[meant[at - 1].end : meant[at].start]):
             return meant[at:]
@@ -102,5 +111,5 @@ def only_value(text: str, hits: Sequence[Hit], more: frozenset[str]) -> Hit | No
 
 
 def _denied_from(text: str, hit: Hit) -> int:
-    found = DENYING.search(text[: hit.start])
-    return found.start() if found else hit.start
+    found = DENYING.search(before(text, hit.start))
+    return hit.start - len(found[0]) if found else hit.start

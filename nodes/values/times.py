@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import time
+from itertools import islice
 
 from journeys.fields import Field
 from nodes.values.bounds import first_fitting
 from nodes.values.numerals import german, numerals_in
-from nodes.values.scanning import Hit, apart
+from nodes.values.scanning import MOST_HITS, Hit, apart, before
 from nodes.values.setting import Setting
 
 _NOON = 12
@@ -83,7 +84,7 @@ _WORDS = {"thirty": 30, "fifteen": 15, "forty-five": 45, "forty five": 45, "oh f
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find times of day."""
     hits = []
-    for hit in _raw(text):
+    for hit in islice(_raw(text), MOST_HITS):
         readings = _readings(hit.value, _part(text, hit))
         value = first_fitting(map(_written, readings), _of_times(field), setting)
         hits.append(hit._replace(value=value))
@@ -142,7 +143,7 @@ def _bare(text: str) -> Iterator[Hit]:
     """Find hours that stand alone: certain only after "at" and before nothing that they count."""
     for found in _WORDED.finditer(text):
         said = found["unit"] is not None
-        placed = _AT.search(text[: found.start()]) is not None
+        placed = _AT.search(before(text, found.start())) is not None
         minute = " ".join((found["minute"] or "").casefold().split())
         minutes = _WORDS.get(minute, _hour(minute) if minute else 0)
         hit = _hit(found, _hour(found["hour"]), minutes, found["half"])
@@ -182,10 +183,8 @@ def _hit(found: re.Match[str], hour: int, minute: int, half: str | None, second:
 
 def _part(text: str, hit: Hit) -> str:
     """Return which part of the day the words near a time say."""
-    for found in PART.finditer(text):
-        if found.start() <= hit.end + _NEAR and found.end() >= hit.start - _NEAR:
-            return found.lastgroup or ""
-    return ""
+    found = PART.search(text[max(0, hit.start - _NEAR) : hit.end + _NEAR])
+    return found.lastgroup or "" if found else ""
 
 
 def _readings(said: tuple[int, int, int, str], part: str) -> list[time]:

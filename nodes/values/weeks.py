@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from nodes.values.calendars import SHORT_WEEKDAYS, WEEKDAYS
 from nodes.values.days import after_days, after_months
 from nodes.values.numerals import german, numerals_in
-from nodes.values.scanning import Hit
+from nodes.values.scanning import Hit, before
 
 _LONG = sorted(WEEKDAYS, key=len, reverse=True)
 _DAY = "|".join(_LONG)
@@ -57,8 +57,8 @@ _LAST_DAY = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
-    rf"(?<!\w)(?P<which>this\s+coming|this|next|coming|last|past|diese[nrms]?|nächste[nrms]?|naechste[nrms]?"
-    r"|kommende[nrms]?|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|übernächste[nrms]?)?\s*"
+    rf"(?:(?<!\w)(?P<which>this\s+coming|this|next|coming|last|past|diese[nrms]?|nächste[nrms]?|naechste[nrms]?"
+    r"|kommende[nrms]?|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|übernächste[nrms]?)\s+)?"
     rf"(?<!\w)(?P<day>{_DAY})s?\b\.?"
     r"(?P<later>\s+(?:after\s+next|next\s+week|nächster\s+woche|nächste\s+woche|in\s+einer\s+woche"
     r"|in\s+a\s+week|week|in\s+two\s+weeks|in\s+zwei\s+wochen|in\s+14\s+tagen))?",
@@ -79,7 +79,7 @@ def relative_days(text: str, today: date) -> Found:
     """Find days that are named by their distance from today."""
     for found in _NEAR_WORDS.finditer(text):
         distance = _distance(found)
-        if found[0].casefold() == "morgen" and _MORNING.search(text[: found.start()]):
+        if found[0].casefold() == "morgen" and _MORNING.search(before(text, found.start())):
             continue
         yield found, after_days(today, distance), found[0].casefold() != "now"
     for found in _LAST_DAY.finditer(text):
