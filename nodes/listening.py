@@ -98,7 +98,7 @@ def heard_in(course: Course, message: str) -> Heard:
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     known = _known(course)
     correctable = [field_named(course.spec, name) for name in known]
-    return hear(message, Ear(asked, open_fields, known, correctable, course.setting))
+    return hear(message, Ear(asked, open_fields, known, correctable, setting=course.setting))
 
 
 def _known(course: Course) -> dict[str, object]:
@@ -136,7 +136,7 @@ def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list
             continue
         form = course.spec.pathways[transition.target].form
         if form is not None:
-            ear = Ear(None, form.fields, {}, [], course.setting)
+            ear = Ear(None, form.fields, {}, [], setting=course.setting)
             found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
     return found
 

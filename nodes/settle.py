@@ -11,7 +11,7 @@ from nodes.checking.scope import is_own_voice
 from nodes.closing import closed
 from nodes.collect import FORM
 from nodes.consent import waiting
-from nodes.context import Context, Op, checked, how_to_merge
+from nodes.context import Context, Op, apply_ops, checked, how_to_merge
 from nodes.forms.attempts import by_field
 from nodes.moves import note, pruned
 from nodes.onward import onward
