@@ -93,7 +93,7 @@ async def opened(chat: Chat) -> Any:
         await chat.journey.close()
 
 
-@dataclass
+@dataclass(repr=False)
 class Chat:
     """One session that is talked to, and how it stands after the last message."""
 
@@ -282,7 +282,7 @@ class Chat:
     async def check_whole_history(self) -> None:
         """See that the store has every attempt that the state ever had, in order."""
         for name, seen in self.fields.items():
-            kept = [item["validation_status"] for item in await self.journey.attempts(name)]
+            kept = [item.validation_status for item in await self.journey.attempts(name)]
             assert kept == [attempt["validation_status"] for attempt in seen], name
 
     def _record(self, message: str) -> None:

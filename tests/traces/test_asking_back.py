@@ -18,7 +18,7 @@ async def asked_which_card(chat: Chat) -> None:
     assert all(option in chat.reply for option in chat.options)
     assert chat.stack == []
     assert chat.at == "home"
-    assert chat.audited("clarified") == ["clarified"]
+    assert chat.audited("unclear") == ["unclear"]
 
 
 @trace(BANK)
@@ -27,6 +27,7 @@ async def test_the_second_of_two_is_chosen_without_a_model(chat: Chat) -> None:
     await chat.says("the second", calls=0)
     assert chat.at == "new_card"
     assert chat.asks("design")
+    assert chat.audited("clarified") == ["clarified"]
     assert not chat.talk.get("unclear")
 
 

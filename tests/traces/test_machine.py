@@ -130,9 +130,9 @@ class Ordering(RuleBasedStateMachine):
         self.stands(self.book)
 
     @precondition(lambda self: someone_listens(self) and not self.book.done)
-    @rule(target=st.sampled_from(["asking", "aside", "address", "order"]))
-    def wander(self, target: str) -> None:
-        self.says(Go(target))
+    @rule(to=st.sampled_from(["asking", "aside", "address", "order"]))
+    def wander(self, to: str) -> None:
+        self.says(Go(to))
         self.stands(self.book)
 
     @precondition(lambda self: someone_listens(self) and self.book.done)
