@@ -39,7 +39,7 @@ class Texts:
         not_matching: A pattern does not match. refused_value: a function refused it.
         hint: What follows the second refusal; `{hint}` says what is taken.
         exhausted: After the last try; `{field}`.
-        summary: Asks whether all is right; `{fields}` are lines of what was said.
+        collected: Everything is collected, and nothing else is said. summary: Asks whether all is right; `{fields}` are lines of what was said.
         summary_wrong: Asks what is wrong with it.
         corrected: A value was changed: `{field}`, `{value}`.
         confirm_correction: Asks whether to change `{field}` to `{value}`.
@@ -112,6 +112,7 @@ class Texts:
     refused_value: str = "I cannot take that."
     hint: str = "What I can take: {hint}."
     exhausted: str = "We are not getting any further with the {field}."
+    collected: str = "Thank you, that is all I need."
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
     summary_wrong: str = "What should be different?"
     corrected: str = "All right, the {field} is now {value}."

@@ -45,8 +45,11 @@ async def decide(course: Course, commands: Sequence[Command], limits: Limits) ->
         return
     spoke = await confirmed_corrections(course, said)
     if not spoke:
+        asked = course.talk.get("asked")
         chosen = answered(course, said)
         spoke = chosen is not None
+        if spoke and course.talk.get("asked") is asked:
+            course.ask(None)
         moves = [*(chosen or []), *moves] if chosen else moves
     spoke = await fill(course, _for_here(course, said), fillable(course)) or spoke
     if course.changing:
@@ -132,6 +135,8 @@ def _ignored(course: Course, steering: Steering, said: Sequence[Command]) -> boo
     assert steering.transition is not None
     if steering.transition["target"] != course.here.id or course.here.form is None:
         return False
+    if course.position["returning"]:
+        return False  # it asks for what was interrupted, which is gone back to
     if not course.sheet().is_begun or course.here.id in course.talk.get("finished", []):
         return False
     if any(isinstance(command, (Fill, Correct)) for command in said):

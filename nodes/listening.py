@@ -36,6 +36,8 @@ from nodes.values import Setting, found_in, hint_of
 
 _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
 """What an author's own trigger on the same message comes before."""
+FREE = ("text", "name", "address")
+"""Types of which nearly every message would be a value."""
 MOST_GUESSED_WORDS = 4
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
 
@@ -91,8 +93,8 @@ def _is_used(course: Course, name: str) -> bool:
 
 def heard_in(course: Course, message: str) -> Heard:
     """Return what a message says, as far as that is plain without a model."""
-    asked = course.talk.get("asked")
     open_fields = course.sheet().open
+    asked = course.talk.get("asked") or _expected(open_fields)
     if asked and asked["kind"] == "field":
         first = [field for field in fillable(course) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
@@ -109,6 +111,13 @@ def heard_in(course: Course, message: str) -> Heard:
             tasks=[course.here.title, *(task["label"] for task in _paused(course))],
         ),
     )
+
+
+def _expected(fields: Sequence[Field]) -> Asked | None:
+    """Return what a user who speaks first answers, if anything: the first question, if typed."""
+    if not fields or fields[0].type in FREE:
+        return None
+    return Asked(kind="field", about=fields[0].name, options=[])
 
 
 def _known(course: Course) -> dict[str, object]:

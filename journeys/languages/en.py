@@ -75,6 +75,7 @@ CASUAL: Mapping[str, str] = {
     "refused_value": "I can't take that.",
     "hint": "Here's what works: {hint}.",
     "exhausted": "We're not getting any further with the {field}.",
+    "collected": "Thanks, that's all I need.",
     "summary": "Here's what I've got:\n{fields}\nIs that right?",
     "summary_wrong": "What should I change?",
     "corrected": "Got it, the {field} is {value} now.",

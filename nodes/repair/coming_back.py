@@ -25,6 +25,8 @@ def completed(course: Course, pathway: PathwaySpec, depth: int) -> None:
     if pathway.form:
         finished = [id_ for id_ in course.talk.get("finished", []) if id_ != pathway.id]
         course.talk = {**course.talk, "finished": [*finished, pathway.id]}
+        if pathway.pipeline is None and not course.turn["replies"] and course.run is None:
+            course.say("collected")
     if course.talk.get("queued") and len(course.turn["ran"]) < MAX_HOPS:
         _begin_next(course, depth)
     elif pathway.is_detour and course.position["returning"] and course.position["stack"]:

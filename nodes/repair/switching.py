@@ -63,7 +63,7 @@ def is_blocked(course: Course, steering: Steering) -> bool:
     kinds = {t.id: t.kind for t in course.spec.transitions}
     if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
         return False
-    here = course.spec.pathways[course.position["pathway"]]
+    here = course.here
     if here.form is None or here.interruptible is True or course.sheet(here).is_closed:
         return False
     asked = course.talk.get("asked")
