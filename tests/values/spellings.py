@@ -1,0 +1,34 @@
+"""Tables of spellings: what each is read as, or that it is refused."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from journeys.fields import Field
+from nodes.values import Setting, Unreadable, value_of
+
+REFUSED = "(refused)"
+AT = datetime(2026, 11, 21, 13, 30, tzinfo=ZoneInfo("America/New_York"))  # a Saturday
+US = Setting(AT)
+GB = Setting(AT, "GB")
+DE = Setting(AT, "DE", "de")
+
+
+def read(field: Field, raw: str, setting: Setting = US) -> Any:
+    """Return what a text is read as."""
+    try:
+        return value_of(field, raw, setting)
+    except Unreadable as refusal:
+        assert refusal.text == f"not_{field.type}"
+        return REFUSED
+
+
+def mismatches(field: Field, table: Mapping[str, Any], setting: Setting = US) -> list[str]:
+    """Return all rows of a table that are read otherwise."""
+    read_as = {raw: read(field, raw, setting) for raw in table}
+    return [
+        f"{raw!r}: {read_as[raw]!r}, not {expected!r}"
+        for raw, expected in table.items()
+        if read_as[raw] != expected or type(read_as[raw]) is not type(expected)
+    ]
