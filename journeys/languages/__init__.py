@@ -15,7 +15,7 @@ __all__ = ["EMOJIS", "texts_in"]
 
 EMOJIS: Mapping[str, str] = {
     "closing": "👋",
-    "cancelled": "👍",
+    "cancelled_all": "👍",
     "corrected": "✅",
     "skipped": "👍",
     "wait": "🙂",
