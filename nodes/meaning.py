@@ -52,7 +52,7 @@ def changed(before: str, after: str, names: Iterable[str] = ()) -> str:
 
 
 def _found(pattern: re.Pattern[str], text: str) -> list[str]:
-    return [" ".join(said.split()).rstrip(".,;!") for said in pattern.findall(text)]
+    return [" ".join(said.split()).rstrip(".,;!?") for said in pattern.findall(text)]
 
 
 def _says(text: str, name: str) -> bool:

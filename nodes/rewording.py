@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import ModelError
+from journeys import GuidelineSpec, JourneySpec, ModelError
 from nodes.checking.phrases import broken
-from nodes.checking.scope import in_force, place_of
+from nodes.checking.scope import place_of
 from nodes.forms.sheet import current_value
 from nodes.listening import setting_of
 from nodes.llm.rewording import worded_anew
@@ -30,17 +30,17 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     it. What an agent said, or a model in the place of a text, is left alone; so is a greeting.
     """
     places = turn.get("worded", [])
-    own = services.spec.part_of(place_of(turn)).personality
-    if not places or not own.reword or services.models is None or turn["kind"] != "turn":
+    part = services.spec.part_of(place_of(turn)) if places else services.spec
+    models = services.models
+    if not places or not part.personality.reword or models is None or turn["kind"] != "turn":
         return turn
-    part = services.spec.part_of(place_of(turn))
-    name = part.model or services.config.agent_model
-    chat = services.models.named(part.model) if part.model else services.models.step(name)
+    chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
     texts = [turn["replies"][place] for place in places]
     until = asyncio.get_running_loop().time() + _seconds(services, turn)
-    usage = services.usage or Usage()
     try:
-        said = await worded_anew(chat, own, turn["message"] or "", texts, until, usage)
+        said = await worded_anew(
+            chat, part.personality, turn["message"] or "", texts, until, services.usage or Usage()
+        )
     except ModelError as failure:
         return {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
     return _said(state, services, turn, dict(zip(places, said, strict=True)))
@@ -55,7 +55,7 @@ def _seconds(services: Services, turn: Turn) -> float:
 def _said(state: SessionState, services: Services, turn: Turn, said: Mapping[int, str]) -> Turn:
     """Put the new words where they say the same, and break no rule of the turn."""
     names = list(_names(state, services, turn))
-    rules = in_force(services.spec, turn, place_of(turn))
+    rules = list(_rules(services.spec, place_of(turn)))
     replies, flags = list(turn["replies"]), list(turn["flags"])
     for place, text in said.items():
         lost = changed(replies[place], text, names)
@@ -66,6 +66,14 @@ def _said(state: SessionState, services: Services, turn: Turn, said: Mapping[int
         else:
             replies[place] = text
     return {**turn, "replies": replies, "flags": list(dict.fromkeys(flags))}
+
+
+def _rules(spec: JourneySpec, pathway: str) -> Iterator[GuidelineSpec]:
+    """Yield the guidelines that forbid words here, whether or not they hold in this turn."""
+    journey = spec.part_of(pathway).id
+    for rule in spec.guidelines:
+        if rule.enabled and rule.forbids and rule.applies_in(pathway, journey):
+            yield rule
 
 
 def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
