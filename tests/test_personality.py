@@ -128,7 +128,7 @@ async def test_a_free_answer_in_place_of_a_journey_that_failed_has_its_manner(
 async def test_a_reception_and_the_journeys_behind_it_speak_each_in_their_manner(
     talk: Callable[..., Any], memory_url: str
 ) -> None:
-    told = [leads_nowhere, {"response": "Hallo!"}, {"response": "We are open."}]
+    told: list[Any] = [leads_nowhere, {"response": "Hallo!"}, {"response": "We are open."}]
     with ScriptedModel(*told) as model:
         chat = await talk(House, {}, memory_url, options={"model": model})
         assert chat.greeting == GREETING

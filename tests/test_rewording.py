@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from journeys import Field, Guideline, Journey, Pathway, Personality, Range
-from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere
+from nodes.llm.scripted import Fault, ScriptedModel, fill, leads_nowhere, says
 from nodes.llm.scripted.call import Call
 from nodes.meaning import changed
 
@@ -170,6 +170,17 @@ async def test_a_form_is_asked_in_the_tone_and_no_value_gets_lost(
         said = await chat.says("no, my name is Bob")
         assert said == changed_to + summary("Look here's what I've got:", "Bob")
         assert chat.last.metadata["flags"] == ["rewording_refused:names"]
+
+
+async def test_words_of_the_model_that_understood_the_message_cost_no_other_call(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    understood = says(fill(name="Lee"), reply="Ahoy Lee! How old are you?", asks="age")
+    with ScriptedModel(understood) as model:
+        chat = await talk(Crew, {}, memory_url, options={"model": model})
+        heard = await chat.says("well, folks on land have always used to call me Lee, I guess")
+        assert heard == "Ahoy Lee! How old are you?"
+        assert chat.last.metadata["usage"]["model_calls"] == 1
 
 
 def test_a_meaning_is_kept_only_if_nothing_is_lost_and_nothing_new() -> None:

@@ -48,7 +48,7 @@ NEUTRAL: Mapping[str, str] = {
     "not_matching": "Das hat nicht die Form, die ich brauche.",
     "refused_value": "Das kann ich nicht annehmen.",
     "hint": "Das kann ich annehmen: {hint}.",
-    "exhausted": "Hier kommen wir nicht weiter: {field}.",
+    "exhausted": "Bei „{field}“ kommen wir nicht weiter.",
     "collected": "Vielen Dank, das ist alles, was ich brauche.",
     "summary": "Ich fasse zusammen:\n{fields}\nStimmt das so?",
     "summary_wrong": "Was soll anders sein?",
