@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from graphs import escalation_statements, escalations
+from graphs.courier import Courier
+from graphs.desk import port_of
 from graphs.escalation_cases import read_case
 from graphs.inbox import MAX_MESSAGE_BYTES, read, unanswerable
 from graphs.responses import session_of
@@ -15,10 +18,12 @@ from graphs.statements import Row
 from graphs.turns import operate
 from journeys import (
     ConfigurationError,
+    ConversationPhase,
     EscalationCase,
     EscalationEntry,
     InvalidMessageError,
     JourneyConfig,
+    JourneyResponse,
     JourneySession,
     TakeoverError,
 )
@@ -26,6 +31,7 @@ from nodes.escalating import takeover_of
 from nodes.opening import new_turn
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
+from nodes.with_person import WITH_PERSON
 
 MOST_NAME = 100
 """Longest name of an operator, in characters."""
@@ -40,6 +46,9 @@ class Operators(ABC):
 
     session_id: str
     config: JourneyConfig
+    on_escalation: Callable[[], None] | None = None
+    """Told once a call for a person is committed; without it, the manager sends calls on itself."""
+    _courier: Courier | None = None
 
     @abstractmethod
     async def _known(self) -> tuple[Session, Row]:
@@ -84,6 +93,24 @@ class Operators(ABC):
         calls = await self.escalations()
         key = self.config.encryption_key
         return await read_case(session.store, calls[-1].id, key) if calls else None
+
+    def _sent_on(self, session: Session, response: JourneyResponse) -> None:
+        """See to it that a call which the turn made is sent on; that is not waited for."""
+        metadata = response.metadata
+        is_called = metadata["phase"] == ConversationPhase.ESCALATED
+        if not is_called or WITH_PERSON in metadata["flags"]:
+            return
+        if self.on_escalation:
+            self.on_escalation()
+        elif port := port_of(self.config):
+            key = self.config.encryption_key
+            self._courier = self._courier or Courier(session.store, port, key)
+            self._courier.wake()
+
+    async def _send_no_more(self) -> None:
+        courier, self._courier = self._courier, None
+        if courier:
+            await courier.end()
 
     async def _act(self, act: OperatorAct) -> JourneySession:
         """Commit what an operator does as a turn of its own."""
