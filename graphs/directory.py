@@ -8,12 +8,15 @@ from typing import NamedTuple, Self
 
 from graphs import definition_statements, statements, validation_audit
 from graphs.auditing import Review, SessionAudit, read_reviews, read_session
+from graphs.courier import Courier
+from graphs.desk import EscalationPort
 from graphs.drafts import TENANT, Epoch
+from graphs.escalation_cases import Numbered, read_case, read_entry, read_page
 from graphs.expiry import is_over
 from graphs.ledger import now
 from graphs.statements import Row
 from graphs.stores import Store, open_store
-from journeys import JourneyConfig
+from journeys import EscalationCase, EscalationEntry, JourneyConfig
 from nodes.plain import stamp
 
 LIVE = ""
@@ -154,6 +157,33 @@ class Directory:
             rows = await self._store.read(validation_audit.JOURNEYS)
             journeys = [row["journey_id"] for row in rows]
         return await read_reviews(self._store, journeys, self._key, before=before, limit=limit)
+
+    async def escalations(
+        self,
+        journeys: Sequence[str] | None = None,
+        *,
+        status: str = "",
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Numbered]:
+        """Return calls for a person, newest first; see `read_page`."""
+        return await read_page(self._store, journeys, status=status, before=before, limit=limit)
+
+    async def escalation_entry(self, id_: str) -> EscalationEntry | None:
+        """Return a call for a person, of a session that has not expired; None if there is none."""
+        return await read_entry(self._store, id_)
+
+    async def escalation(self, id_: str) -> EscalationCase | None:
+        """Return a call with all that the person is told; None if there is none of this id.
+
+        Raises:
+            ConfigurationError: Its journey is sensitive, and there is no key.
+        """
+        return await read_case(self._store, id_, self._key)
+
+    def courier(self, port: EscalationPort) -> Courier:
+        """Return what sends calls on; it must end before the store is closed."""
+        return Courier(self._store, port, self._key)
 
     async def ready(self) -> None:
         """Read from our own tables; returning says that the store answers and has them."""

@@ -74,7 +74,14 @@ ONE = Sql.of(select(escalations).where(_ONE, _IN_FORCE))
 FORGET = Sql.of(delete(escalations).where(_OF_SESSION))
 DUE = Sql.of(
     select(*_WITHOUT_PAYLOAD)
-    .where(_WAITING, _UNDELIVERED, _IN_FORCE, escalations.c.next_try_at <= bindparam("now"))
+    .where(
+        _WAITING,
+        _UNDELIVERED,
+        _IN_FORCE,
+        escalations.c.next_try_at <= bindparam("until"),
+        escalations.c.number > bindparam("after", type_=Integer),
+        escalations.c.tries < bindparam("most_tries", type_=Integer),
+    )
     .order_by(escalations.c.number)
     .limit(bindparam("most", type_=Integer))
     .offset(literal_column("0"))
@@ -82,8 +89,8 @@ DUE = Sql.of(
 # Whoever counts the try first makes it; others leave it alone until the next one is due.
 TRY = Sql.of(
     update(escalations)
-    .where(_ONE, _UNDELIVERED, escalations.c.tries == bindparam("tried"))
-    .values(tries=bindparam("tries_now"), next_try_at=bindparam("next_at"))
+    .where(_ONE, _UNDELIVERED, escalations.c.tries == bindparam("tried", type_=Integer))
+    .values(tries=bindparam("tries_now", type_=Integer), next_try_at=bindparam("next_at"))
 )
 DELIVERED = Sql.of(update(escalations).where(_ONE).values(delivered_at=bindparam("now")))
 

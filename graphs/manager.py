@@ -223,6 +223,7 @@ class PathwayManager(History, Operators):
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
         await self._late.end()
+        await self._send_no_more()
         models, self._models, self._services = self._models, None, None
         if models:
             await models.close()
@@ -246,6 +247,7 @@ class PathwayManager(History, Operators):
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
             )
             response = await take(session, head, text, services, tell)
+        self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from graphs import escalation_statements, escalations
+from graphs.courier import Courier
+from graphs.desk import port_of
 from graphs.escalation_cases import read_case
 from graphs.inbox import MAX_MESSAGE_BYTES, read, unanswerable
 from graphs.responses import session_of
@@ -15,10 +18,12 @@ from graphs.statements import Row
 from graphs.turns import operate
 from journeys import (
     ConfigurationError,
+    ConversationPhase,
     EscalationCase,
     EscalationEntry,
     InvalidMessageError,
     JourneyConfig,
+    JourneyResponse,
     JourneySession,
     TakeoverError,
 )
@@ -26,6 +31,7 @@ from nodes.escalating import takeover_of
 from nodes.opening import new_turn
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
+from nodes.with_person import WITH_PERSON
 
 MOST_NAME = 100
 """Longest name of an operator, in characters."""
@@ -40,6 +46,9 @@ class Operators(ABC):
 
     session_id: str
     config: JourneyConfig
+    on_escalation: Callable[[], None] | None = None
+    """Told once a call for a person is committed; without it, the manager sends calls on itself."""
+    _courier: Courier | None = None
 
     @abstractmethod
     async def _known(self) -> tuple[Session, Row]:
@@ -53,24 +62,32 @@ class Operators(ABC):
     def _served(self) -> Services:
         """Return what a turn works with."""
 
-    async def claim(self, by: str) -> JourneySession:
-        """Take the conversation, so that nobody else does; again by the same person, a no-op."""
-        return await self._act(OperatorAct(act="claim", by=by, text=""))
+    async def claim(self, by: str, escalation: str | None = None) -> JourneySession:
+        """Take the conversation, so that nobody else does; again by the same person, a no-op.
 
-    async def operator_says(self, text: str, by: str) -> JourneySession:
+        Args:
+            by: Who acts: 1 to 100 printable characters.
+            escalation: Id of the call that is meant; default: the one at hand.
+        """
+        return await self._act(OperatorAct(act="claim", by=by, text=""), escalation)
+
+    async def operator_says(
+        self, text: str, by: str, escalation: str | None = None
+    ) -> JourneySession:
         """Say something to the user, and take the conversation if nobody has it yet.
 
         Raises:
             InvalidMessageError: The text is empty, over 16 kB, or holds control characters.
         """
-        return await self._act(OperatorAct(act="say", by=by, text=read_words(text)))
+        act = OperatorAct(act="say", by=by, text=read_words(text))
+        return await self._act(act, escalation)
 
-    async def release(self, by: str) -> JourneySession:
+    async def release(self, by: str, escalation: str | None = None) -> JourneySession:
         """Give the conversation back to the assistant, which goes on where it was paused.
 
         Whoever has it, anybody may give it back: an operator who has gone home cannot.
         """
-        return await self._act(OperatorAct(act="release", by=by, text=""))
+        return await self._act(OperatorAct(act="release", by=by, text=""), escalation)
 
     async def escalations(self) -> list[EscalationEntry]:
         """Return every call for a person in this session, oldest first."""
@@ -85,13 +102,31 @@ class Operators(ABC):
         key = self.config.encryption_key
         return await read_case(session.store, calls[-1].id, key) if calls else None
 
-    async def _act(self, act: OperatorAct) -> JourneySession:
+    def _sent_on(self, session: Session, response: JourneyResponse) -> None:
+        """See to it that a call which the turn made is sent on; that is not waited for."""
+        metadata = response.metadata
+        is_called = metadata["phase"] == ConversationPhase.ESCALATED
+        if not is_called or WITH_PERSON in metadata["flags"]:
+            return
+        if self.on_escalation:
+            self.on_escalation()
+        elif port := port_of(self.config):
+            key = self.config.encryption_key
+            self._courier = self._courier or Courier(session.store, port, key)
+            self._courier.wake()
+
+    async def _send_no_more(self) -> None:
+        courier, self._courier = self._courier, None
+        if courier:
+            await courier.end()
+
+    async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
         """Commit what an operator does as a turn of its own."""
         _check_name(act["by"])
         async with self._turn() as (session, head):
             values = await session.values(head["checkpoint_id"], head["version"])
             takeover = takeover_of(values["position"])
-            if _held(takeover, act)["by"] == act["by"] and act["act"] == "claim":
+            if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
                 return session_of(head, values)
             values = await operate(session, head, self._served(), _turn_of(head, act))
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
@@ -116,8 +151,8 @@ def _turn_of(head: Row, act: OperatorAct) -> Any:
     return {**new_turn(head["version"] + 1, kind=kind), "operator": act}
 
 
-def _held(takeover: Takeover | None, act: OperatorAct) -> Takeover:
-    if takeover is None:
+def _held(takeover: Takeover | None, act: OperatorAct, escalation: str | None) -> Takeover:
+    if takeover is None or escalation not in (None, takeover["id"]):
         raise TakeoverError(
             "The assistant has this conversation: nobody was called into it, or it was released."
         )

@@ -9,6 +9,7 @@ from typing import Any
 from journeys.errors import ConfigurationError, did_you_mean
 from journeys.store_url import checked_store, masked
 from journeys.texts import Texts, placeholder_fault
+from journeys.webhook import check_webhook
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
@@ -64,6 +65,9 @@ class JourneyConfig:
         keep_versions: Newest versions that can be rolled back to; at least 100.
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
         database_pool_size: Most connections at a time that an event loop has to a Postgres.
+        escalation_webhook: URL (http or https) that calls for a person are posted to; it is never
+            shown. docs/collecting.md says how they are signed.
+        escalation_secret: What they are signed with, 16 characters or more; never shown.
         texts: What the runtime says itself. One that differs from its default counts more than the
             journey's language, and less than what the journey words itself.
 
@@ -103,6 +107,8 @@ class JourneyConfig:
     keep_versions: int = 100
     encryption_key: bytes | None = field(default=None, repr=False)
     database_pool_size: int = 10
+    escalation_webhook: str | None = field(default=None, repr=False)
+    escalation_secret: str | None = field(default=None, repr=False)
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
@@ -115,6 +121,7 @@ class JourneyConfig:
         _check_recovery(self.error_recovery)
         _check_numbers(self)
         _check_texts(self.texts)
+        check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
         key = self.encryption_key
         if key is not None and (not isinstance(key, bytes) or len(key) != 32):

@@ -17,6 +17,7 @@ from nodes.policies import PolicyFacts, policy_met, standing_policies
 from nodes.services import Services
 from nodes.state import PARTING, Position, Turn
 from nodes.talk import EscalationChange
+from nodes.telemetry import person_called
 
 _JUDGED = ("turn", "failure")
 """Kinds of turns after which the policies are tried."""
@@ -132,4 +133,5 @@ def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
         reason=takeover["reason"],
         payload=briefing_of(services, state, turn),
     )
+    person_called(services.spec.id, takeover["reason"])
     return {**turn, "escalations": [*turn.get("escalations", ()), opened]}

@@ -12,7 +12,7 @@ from fastapi.security import HTTPBearer
 
 from server.envelope import Envelope
 from server.problems import MEDIA_TYPE, answer_problems
-from server.routes import fields, health, reviews, sessions, turns
+from server.routes import escalations, fields, health, reviews, sessions, turns
 from server.routes import journeys as journeys_routes
 from server.schemas import ProblemBody
 from server.settings import Settings
@@ -90,6 +90,7 @@ def _add_routes(app: FastAPI, wiring: Wiring) -> None:
     app.include_router(sessions.beginning, responses=_problems(), **behind_the_key)
     app.include_router(sessions.router, responses=_problems(), **behind_the_key)
     app.include_router(fields.router, responses=_problems(), **behind_the_key)
+    app.include_router(escalations.router, responses=_problems(), **behind_the_key)
     app.include_router(reviews.router, responses=_problems(), **behind_the_key)
     app.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
 

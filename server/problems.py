@@ -23,6 +23,7 @@ from journeys import (
     SessionExpiredError,
     SessionNotStartedError,
     StateError,
+    TakeoverError,
     VersionNotFoundError,
 )
 from nodes.telemetry import report
@@ -146,6 +147,7 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         "invalid_context",
         "A value of the context cannot be kept.",
     ),
+    TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
     InvalidMessageError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_message", None),
 }
 

@@ -36,6 +36,8 @@ class Settings(BaseSettings):
         openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
         redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process holds its own.
+        escalation_webhook: URL that calls for a person are posted to.
+        escalation_secret: What they are signed with.
         definitions: Whether `serve` serves the journeys that are in the database (`load`).
         api_keys: Keys that clients of the HTTP server show, parted by commas.
         docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
@@ -56,6 +58,8 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     redis_url: SecretStr | None = None
+    escalation_webhook: SecretStr | None = None
+    escalation_secret: SecretStr | None = None
     definitions: bool = False
     api_keys: SecretStr | None = None
     docs: bool | None = None
@@ -83,11 +87,13 @@ class Settings(BaseSettings):
             encryption_key=self._key(),
             intent_detection_model=self.intent_model,
             agent_model=self.agent_model,
+            escalation_webhook=_opened(self.escalation_webhook),
+            escalation_secret=_opened(self.escalation_secret),
         )
 
     def redis(self) -> str | None:
         """Return the URL of the cache, with its password."""
-        return self.redis_url.get_secret_value() if self.redis_url else None
+        return _opened(self.redis_url)
 
     def keys(self) -> list[str]:
         """Return the API keys, one by one."""
@@ -127,6 +133,10 @@ class Settings(BaseSettings):
         if len(key) != 32:
             raise ConfigurationError(_KEY_REMEDY)
         return key
+
+
+def _opened(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
 
 
 _URL_SAFE = str.maketrans("-_", "+/")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphs.agents import check_all
+from graphs.courier import Courier
+from graphs.desk import port_of
 from graphs.directory import Directory
 from graphs.drafts import Epoch
 from graphs.manager import PathwayManager
@@ -52,6 +54,7 @@ class Wiring:
     given: Given | None = None
     catalogue: Catalogue | None = None
     _directory: Directory | None = None
+    _courier: Courier | None = None
     _contexts: Contexts | None = None
     _stored: Mapping[str, Served] = field(default_factory=dict)
 
@@ -82,6 +85,8 @@ class Wiring:
             tools=served.tools,
         )
         manager.on_commit = self.contexts.keep
+        if self._courier:
+            manager.on_escalation = self._courier.wake
         return manager
 
     @asynccontextmanager
@@ -95,6 +100,7 @@ class Wiring:
             if self.journeys or self.given:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
+                self._send_on(open_, self._directory)
             if self.given:
                 await self._open_catalogue(self.given)
                 open_.push_async_callback(self._close_catalogue)
@@ -110,6 +116,13 @@ class Wiring:
             open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
+
+    def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
+        """Send calls for a person on while the app runs, first those left from before."""
+        if port := port_of(self.config):
+            self._courier = directory.courier(port)
+            self._courier.wake()
+            open_.push_async_callback(self._courier.end)
 
     async def follow(self, epoch: Epoch | None = None) -> None:
         """Serve what was loaded up to an epoch; without one, up to now.

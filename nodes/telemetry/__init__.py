@@ -6,7 +6,13 @@ of errors, counts and times alone. docs/observability.md lists all there is.
 """
 
 from nodes.telemetry.agents import AgentRun, ToolRun, breaker_closed, breaker_opened
-from nodes.telemetry.flow import cache_read, guidelines_settled, reply_checked
+from nodes.telemetry.flow import (
+    cache_read,
+    escalation_sent,
+    guidelines_settled,
+    person_called,
+    reply_checked,
+)
 from nodes.telemetry.logs import report
 from nodes.telemetry.models import ModelCall
 from nodes.telemetry.otel import continuing
@@ -23,7 +29,9 @@ __all__ = [
     "breaker_opened",
     "cache_read",
     "continuing",
+    "escalation_sent",
     "guidelines_settled",
+    "person_called",
     "pseudonym",
     "reply_checked",
     "report",

@@ -47,6 +47,29 @@ def reply_checked(journey: str, *, outcome: str, bypassed: bool) -> None:
     _count("journeygraph.reply.checked", {**labels, "journeygraph.check.bypassed": bypassed})
 
 
+def person_called(journey: str, reason: str) -> None:
+    """Count a call for a person.
+
+    Args:
+        journey: Id of the journey.
+        reason: Why; what follows a colon in it, such as the name of a field, is not a label.
+    """
+    labels = {JOURNEY: journey, "journeygraph.escalation.reason": reason.partition(":")[0]}
+    _count("journeygraph.escalation.opened", labels)
+
+
+def escalation_sent(journey: str, *, taken: bool) -> None:
+    """Count a try to send a call for a person on.
+
+    Args:
+        journey: Id of the journey.
+        taken: Whether the receiver took it.
+    """
+    result = "taken" if taken else "failed"
+    labels = {JOURNEY: journey, "journeygraph.escalation.result": result}
+    _count("journeygraph.escalation.sent", labels)
+
+
 def cache_read(cache: str, *, hit: bool) -> None:
     """Count a look into a cache.
 

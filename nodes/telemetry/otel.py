@@ -31,6 +31,8 @@ _COUNTERS = {
     "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that gave way to others."),
     "journeygraph.guideline.matched": ("{guideline}", "Guidelines that held in a turn."),
     "journeygraph.reply.checked": ("{check}", "Checks of replies."),
+    "journeygraph.escalation.opened": ("{escalation}", "Calls for a person."),
+    "journeygraph.escalation.sent": ("{delivery}", "Tries to send calls for a person on."),
     "journeygraph.turn.flagged": ("{turn}", "Turns that carry a flag."),
 }
 

@@ -1,0 +1,151 @@
+"""Send calls for a person on, off the path of any turn: again and again until they are taken.
+
+The table is the outbox: a call is in it with its turn, and marked once it was taken. Who sends it
+counts the try first, so that of several processes one sends it; if that one dies, another does
+after a while. The receiver tells repetitions by the call's id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+
+from graphs import escalation_statements as sql
+from graphs.desk import SECONDS, DeliveryError, EscalationPort
+from graphs.escalation_cases import read_case
+from graphs.faults import LostRace
+from graphs.ledger import now
+from graphs.statements import Row, Statement
+from graphs.stores import Store
+from journeys import JourneyError
+from nodes.plain import stamp
+from nodes.telemetry import escalation_sent, report
+
+MOST_TRIES = 20
+"""Tries after which a call is left to `journeygraph escalations --deliver`."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 3_600.0
+"""Seconds until a call is sent again; they double with every try."""
+LOOK_SECONDS = 30.0
+"""How often a courier looks for calls that others have left behind."""
+GRACE_SECONDS = 2.0
+"""How long a courier may go on when it is ended."""
+_BATCH = 20
+_IN_FLIGHT = SECONDS + 20
+_EVER = "9999"
+
+
+class Courier:
+    """Sends on the calls of one store.
+
+    Args:
+        store: Where they are; it must stay open until `end()`.
+        port: Where they go.
+        key: Opens those of sensitive journeys.
+    """
+
+    def __init__(self, store: Store, port: EscalationPort, key: bytes | None) -> None:
+        self._store = store
+        self._port = port
+        self._key = key
+        self._running: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._idle = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look for calls now; returns at once."""
+        self._idle.clear()
+        self._woken.set()
+        if self._running is None:
+            self._running = asyncio.get_running_loop().create_task(self._run())
+
+    async def end(self) -> None:
+        """Stop; what is being sent has a moment left, and what was not taken stays in the table."""
+        running, self._running = self._running, None
+        if running:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), GRACE_SECONDS)
+            running.cancel()
+            await asyncio.wait([running])
+        await self._port.close()
+
+    async def deliver_all(self) -> tuple[int, int]:
+        """Send all that was not taken yet, due or not; return how many were taken, and were not."""
+        taken, refused, seen = 0, 0, -1
+        while rows := await self._due(until=_EVER, after=seen, most_tries=_ANY):
+            for row in rows:
+                seen = row["number"]
+                if await self._delivered(row):
+                    taken += 1
+                else:
+                    refused += 1
+        return taken, refused
+
+    async def _run(self) -> None:
+        while True:
+            self._woken.clear()
+            pause = await self._round()
+            if not self._woken.is_set():
+                self._idle.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
+
+    async def _round(self) -> float:
+        """Send what is due; return for how long there is nothing to do."""
+        pause = LOOK_SECONDS
+        try:
+            for row in await self._due(until=stamp(now()), after=-1, most_tries=MOST_TRIES):
+                if not await self._delivered(row):
+                    pause = min(pause, _pause_after(row["tries"] + 1))
+        except JourneyError as error:
+            report(logging.WARNING, "escalation_store_failed", reason=str(error))
+        return pause
+
+    async def _due(self, *, until: str, after: int, most_tries: int) -> list[Row]:
+        return await self._store.read(
+            sql.DUE,
+            now=stamp(now()),
+            until=until,
+            after=after,
+            most_tries=most_tries,
+            most=_BATCH,
+        )
+
+    async def _delivered(self, row: Row) -> bool:
+        """Try to hand one call over; say whether nobody needs to any more."""
+        tries = row["tries"] + 1
+        mine = {"id_is": row["id"], "tried": row["tries"], "tries_now": tries}
+        try:
+            await self._counted(mine, _IN_FLIGHT)
+        except LostRace:
+            return True  # somebody else sends it, or its session was deleted
+        try:
+            case = await read_case(self._store, row["id"], self._key)
+            if case is not None:
+                await self._port.deliver(case)
+        except (DeliveryError, JourneyError) as error:
+            reason = str(error)
+            report(logging.WARNING, "escalation_not_sent", id=row["id"], reason=reason, tries=tries)
+            escalation_sent(row["journey_id"], taken=False)
+            with suppress(LostRace):
+                await self._counted({**mine, "tried": tries}, _pause_after(tries))
+            return False
+        done: Row = {"id_is": row["id"], "now": stamp(now())}
+        await self._store.write(Statement(sql.DELIVERED, [done]))
+        escalation_sent(row["journey_id"], taken=True)
+        return True
+
+    async def _counted(self, mine: Row, seconds: float) -> None:
+        """Count a try, and say when the next one is due; fails if somebody else counted it."""
+        next_at = stamp(now() + timedelta(seconds=seconds))
+        row: Row = {**mine, "next_at": next_at}
+        await self._store.write(Statement(sql.TRY, [row], exactly_one=True))
+
+
+_ANY = 2**31 - 1
+
+
+def _pause_after(tries: int) -> float:
+    return float(min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE))

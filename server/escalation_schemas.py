@@ -1,0 +1,81 @@
+"""What goes in and out over HTTP of calls for a person, and of what operators do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from journeys import EscalationCase, EscalationEntry, TranscriptEntry
+
+EscalationStatus = Literal["open", "claimed", "released", "expired"]
+Operator = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Who acts: 1 to 100 printable characters, the same for all acts of a person.",
+    ),
+]
+
+
+class Act(BaseModel):
+    """What an operator does: who it is."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"by": "ann"}]}
+    )
+
+    by: Operator
+
+    @field_validator("by")
+    @classmethod
+    def _printable(cls, value: str) -> str:
+        if not value.isprintable():
+            raise ValueError("must be printable characters")
+        return value
+
+
+class Words(Act):
+    """What an operator says to the user."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"by": "ann", "message": "Hello, this is Ann."}]}
+    )
+
+    message: str = Field(
+        description="Not empty, and up to 16 kB.",
+        json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
+    )
+
+
+class Escalations(BaseModel):
+    """A page of calls for a person, newest first."""
+
+    escalations: list[EscalationEntry]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+
+
+class Escalation(BaseModel):
+    """A call for a person with all that they are told."""
+
+    escalation: EscalationEntry
+    payload: dict[str, Any] = Field(
+        description="reason, summary, position, stack, fields (sensitive ones hidden), metadata."
+    )
+    transcript: list[TranscriptEntry] = Field(
+        description="What was said until then, oldest first; of a long talk the last 200 entries."
+    )
+    since: list[TranscriptEntry] = Field(
+        description="What was said from then on, until the assistant had it again."
+    )
+
+    @classmethod
+    def of(cls, case: EscalationCase) -> Self:
+        """Return a call as it is sent."""
+        return cls(
+            escalation=case.entry,
+            payload=case.payload,
+            transcript=case.transcript,
+            since=case.since,
+        )

@@ -1,0 +1,117 @@
+"""Conversations that a person was called into: list, take, speak in, and give them back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Depends, Path, Query
+
+from graphs.manager import PathwayManager
+from journeys import EscalationCase, EscalationEntry
+from server.cursors import cursor_behind, number_of
+from server.deps import UpToDate, known_journey
+from server.escalation_schemas import Act, Escalation, Escalations, EscalationStatus, Words
+from server.problems import Problem
+from server.routing import ApiRoute
+from server.wiring import Wiring
+
+router = APIRouter(prefix="/v1/escalations", tags=["escalations"], route_class=ApiRoute)
+
+
+def _not_found() -> Problem:
+    return Problem(
+        HTTPStatus.NOT_FOUND,
+        "escalation_not_found",
+        "There is no escalation of this id. GET /v1/escalations lists them.",
+    )
+
+
+Id = Annotated[str, Path(description="Id of an escalation.", max_length=100)]
+
+
+class _Called(NamedTuple):
+    """A call for a person, and the session that it is about."""
+
+    entry: EscalationEntry
+    session: PathwayManager
+    wiring: Wiring
+
+
+async def _case(escalation_id: Id, wiring: UpToDate) -> EscalationCase:
+    case = await wiring.directory.escalation(escalation_id)
+    # One of a journey that is not served here is none of ours.
+    if case is None or case.entry.journey_id not in wiring.journeys:
+        raise _not_found()
+    return case
+
+
+async def _called(escalation_id: Id, wiring: UpToDate) -> AsyncIterator[_Called]:
+    entry = await wiring.directory.escalation_entry(escalation_id)
+    if entry is None or entry.journey_id not in wiring.journeys:
+        raise _not_found()
+    session = wiring.manager(entry.journey_id, entry.session_id)
+    try:
+        yield _Called(entry, session, wiring)
+    finally:
+        await session.close()
+
+
+Case = Annotated[EscalationCase, Depends(_case)]
+Called = Annotated[_Called, Depends(_called)]
+
+
+@router.get("")
+async def listed(
+    wiring: UpToDate,
+    journey_id: str | None = None,
+    status: EscalationStatus | None = None,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Escalations:
+    """List calls for a person, newest first; without a status, those that are open or claimed."""
+    journeys = list(wiring.journeys)
+    if journey_id is not None:
+        journeys = [known_journey(wiring, journey_id).id]
+    before = None if cursor is None else number_of(cursor)
+    # One more than asked for tells whether there is another page.
+    found = await wiring.directory.escalations(
+        journeys, status=status or "", before=before, limit=limit + 1
+    )
+    more = cursor_behind(found[limit - 1].number) if len(found) > limit else None
+    return Escalations(escalations=[one.entry for one in found[:limit]], next_cursor=more)
+
+
+@router.get("/{escalation_id}")
+async def shown(case: Case) -> Escalation:
+    """Return a call with all that the person is told, and what was said since."""
+    return Escalation.of(case)
+
+
+@router.post("/{escalation_id}/claim")
+async def claim(called: Called, act: Act) -> EscalationEntry:
+    """Take the conversation, so that nobody else does."""
+    await called.session.claim(act.by, called.entry.id)
+    return await _now(called)
+
+
+@router.post("/{escalation_id}/messages")
+async def say(called: Called, words: Words) -> EscalationEntry:
+    """Say something to the user; takes the conversation if nobody has it yet."""
+    await called.session.operator_says(words.message, words.by, called.entry.id)
+    return await _now(called)
+
+
+@router.post("/{escalation_id}/release")
+async def release(called: Called, act: Act) -> EscalationEntry:
+    """Give the conversation back to the assistant, which goes on where it was paused."""
+    await called.session.release(act.by, called.entry.id)
+    return await _now(called)
+
+
+async def _now(called: _Called) -> EscalationEntry:
+    entry = await called.wiring.directory.escalation_entry(called.entry.id)
+    if entry is None:  # deleted a moment ago
+        raise _not_found()
+    return entry
