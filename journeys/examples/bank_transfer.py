@@ -84,6 +84,7 @@ class BankTransfer(Journey):
                 ask=f"Which code did we send to your phone? (Here it is always {CODE}.)",
                 description="It proves that it is you who sends the money.",
                 label="one-time code",
+                extract=[r"\b\d{6}\b"],
                 validators=[Regex(r"\d{6}", "The code has six digits."), as_sent],
                 sensitive=True,
                 ttl=60,

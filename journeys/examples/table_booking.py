@@ -41,7 +41,7 @@ class TableBooking(Journey):
                 "party_size",
                 "integer",
                 "For how many people?",
-                description="The kitchen plans by it, and parties over 20 have a room of their own.",
+                description="The kitchen plans by it, and parties over 20 have their own room.",
                 label="number of guests",
                 validators=[Range(1, 20, "Our tables seat 1 to 20 people.")],
                 extract=[r"(?:table|party|oh,|make it) (?:for|of) (\w+)", r"for (\w+) people"],
