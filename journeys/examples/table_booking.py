@@ -169,11 +169,12 @@ AGENTS = {"waiter": waiter, "host": host}
 TOOLS = {"book_table": book_table, "move_table": move_table}
 DEMO_MESSAGES = (
     "Hello, a table for 400 please",
-    "Oh, for four. Tomorrow at 7 pm, the name is Lee",
+    "Oh, for four. On Saturday at 7 pm",
     "Do you have vegetarian dishes?",
-    "Sorry, make it half past seven",
+    "Sorry, the time is half past seven",
+    "Lee",
     "no",
-    "Oh, we are six",
+    "Oh, for six please",
     "change it",
     "six",
 )
