@@ -9,6 +9,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from graphs.allowed import check_allowed
+from graphs.sayings import speaking
 from graphs.tool_checks import with_tools
 from graphs.tools import reserved_in, shared_tools, tools_of
 from journeys import (
@@ -24,6 +25,7 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
+from journeys.saying import Saying
 from nodes.calling import Callee, Overdue, as_agent
 from nodes.checking.scope import checks_of
 from nodes.llm.agent import ModelCaller, contract_of
@@ -185,6 +187,8 @@ class _Maker:
     def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Callee:
         if given is None or isinstance(given, ModelAgent):
             return self._model_agent(pathway, name, given or ModelAgent())
+        if isinstance(given, Saying):
+            given = speaking(given, self._spec, self._config, pathway.id)
         return as_agent(name, given, self._overdue)
 
     def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Callee:

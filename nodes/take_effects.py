@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from journeys import Call, Effect, PathwaySpec
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Taken
-from nodes.forms.sheet import field_named, owners
+from nodes.forms.spoken import spoken
 from nodes.listening import setting_of
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
@@ -23,7 +23,6 @@ from nodes.services import Services
 from nodes.speech import worded
 from nodes.state import PathwayState, Update
 from nodes.talk import Asked, Talk
-from nodes.values import shown
 
 KEY = "idempotency_key"
 """Parameter of a tool that takes the key of the step."""
@@ -181,18 +180,10 @@ class _Taker:
 
     def _values(self, result: Any) -> dict[str, Any]:
         """Return what may stand in an author's sentence: the context, and the parts of a result."""
+        services = self._services
+        setting = setting_of(services.spec, services.config, self._turn)
         parts = result if isinstance(result, dict) else {}
-        known = {name: value for name, value in self._context.items() if value is not None}
-        return {**parts, **{name: self._shown(name, value) for name, value in known.items()}}
-
-    def _shown(self, name: str, value: Any) -> Any:
-        spec, config = self._services.spec, self._services.config
-        if not owners(spec, name):
-            return value
-        field = field_named(spec, name)
-        if field.sensitive:
-            return self._services.texts.hidden
-        return shown(field, value, setting_of(spec, config, self._turn))
+        return {**parts, **spoken(services.spec, self._context, setting, self._texts.hidden)}
 
     def _failed(self, effect: Effect, error: Exception) -> None:
         self._note("effect_failed", effect, told(error))

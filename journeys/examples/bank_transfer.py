@@ -28,9 +28,9 @@ def covered(value: dict[str, str], context: dict[str, Any]) -> bool | str:
     return float(value["amount"]) <= BALANCE or f"There are only EUR {BALANCE:,}.00 on it."
 
 
-def as_sent(value: str, context: dict[str, Any]) -> bool:
-    """Accept the code that was sent to the customer's phone."""
-    return value == CODE
+def as_sent(value: str, context: dict[str, Any]) -> bool | str:
+    """Refuse all but the code that was sent to the customer's phone."""
+    return value == CODE or "That is not the code that we sent."
 
 
 class BankTransfer(Journey):
@@ -84,6 +84,7 @@ class BankTransfer(Journey):
                 ask=f"Which code did we send to your phone? (Here it is always {CODE}.)",
                 description="It proves that it is you who sends the money.",
                 label="one-time code",
+                extract=[r"\b\d{6}\b"],
                 validators=[Regex(r"\d{6}", "The code has six digits."), as_sent],
                 sensitive=True,
                 ttl=60,
@@ -157,7 +158,7 @@ DEMO_MESSAGES = (
     "40",
     "not 40, 55",
     "yes",
-    "yes, and is there a fee?",
-    "What's my balance?",
+    "yes",
+    "Is there a fee?",
     "246810",
 )

@@ -9,5 +9,5 @@ CasualAgent = load_journey(Path(__file__).with_name("collecting_agent") / "casua
 DEMO_MESSAGES = (
     "Hi! I'm Jo, jo@example.com",
     "rather not say",
-    "Never done it, it's my first time",
+    "first time",
 )

@@ -6,4 +6,4 @@ from journeys import load_journey
 
 MinimalAgent = load_journey(Path(__file__).with_name("collecting_agent") / "minimal.yaml")
 
-DEMO_MESSAGES = ("Ana Torres", "ana@example.com")
+DEMO_MESSAGES = ("Hello", "Ana Torres", "ana@example.com")

@@ -41,7 +41,7 @@ class TableBooking(Journey):
                 "party_size",
                 "integer",
                 "For how many people?",
-                description="The kitchen plans by it, and parties over 20 have a room of their own.",
+                description="The kitchen plans by it, and parties over 20 have their own room.",
                 label="number of guests",
                 validators=[Range(1, 20, "Our tables seat 1 to 20 people.")],
                 extract=[r"(?:table|party|oh,|make it) (?:for|of) (\w+)", r"for (\w+) people"],
@@ -169,11 +169,12 @@ AGENTS = {"waiter": waiter, "host": host}
 TOOLS = {"book_table": book_table, "move_table": move_table}
 DEMO_MESSAGES = (
     "Hello, a table for 400 please",
-    "Oh, for four. Tomorrow at 7 pm, the name is Lee",
+    "Oh, for four. On Saturday at 7 pm",
     "Do you have vegetarian dishes?",
-    "Sorry, make it half past seven",
+    "Sorry, the time is half past seven",
+    "Lee",
     "no",
-    "Oh, we are six",
+    "Oh, for six please",
     "change it",
     "six",
 )

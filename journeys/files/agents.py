@@ -42,11 +42,12 @@ def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
 def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Iterator[PathwaySpec]:
     where = part.where(f"agent '{form.id}'")
     say_where_it_collects(part, form, where)
+    title = form.title or "your details"
     yield PathwaySpec(
         id=DETAILS,
         where=where,
         purpose=form.instructions,
-        title=form.title or "your details",
+        title=title,
         form=form_of(part, form.fields, tools, "fields"),
         effects=effects_of(part, form.effects, tools, "effects"),
         next=COMPLETION if form.completion else None,
@@ -60,7 +61,13 @@ def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Ite
     if form.completion:
         leave = saying(COMPLETION, form.completion)
         yield PathwaySpec(
-            COMPLETION, where, "Take leave.", pipeline=leave, runs_on_arrival=True, tools=()
+            id=COMPLETION,
+            where=where,
+            purpose=form.instructions,
+            title=title,
+            pipeline=leave,
+            runs_on_arrival=True,
+            tools=(),
         )
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphs.drawing import terminal
-from journeys import JourneyConfig, JourneyResponse
+from journeys import EscalationCase, JourneyConfig, JourneyResponse
 from server.cli.draw import Format, drawn
 from server.cli.edge import CommandError, interruptible
 from server.cli.finding import NAMES, Found, find
@@ -77,6 +77,8 @@ async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
             await _say("Assistant", reply.message, "bold green", pause)
             _show_turn(pathway, context, reply)
             pathway, context = reply.pathway_id, reply.accumulated_context
+        if case := await journey.manager.escalation():
+            _show_case(case)
         await journey.delete()
 
 
@@ -114,6 +116,26 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
         grid.add_row("" if number else "  context", line)
     if not rows:
         grid.add_row("  context", "unchanged")
+    out.print(grid)
+    out.print()
+
+
+def _show_case(case: EscalationCase) -> None:
+    """What the person is told to whom the conversation was handed."""
+    out.print(Rule("What the person is told who takes over", align="left", style="dim"))
+    payload = case.payload
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("  reason", Text(plain(payload["reason"])))
+    grid.add_row("  summary", Text(plain(payload["summary"])))
+    for number, field in enumerate(payload["fields"]):
+        tries = len(field["attempts"])
+        line = Text(plain(field["name"]), style="bold")
+        line.append(f"  {short(field['value'], max(out.width - 50, 20))}", style="not bold")
+        line.append(f"  {field['validity']}, {tries} attempt{'s' * (tries != 1)}", style="dim")
+        grid.add_row("" if number else "  fields", line)
+    grid.add_row("  transcript", f"{len(case.transcript)} messages")
     out.print(grid)
     out.print()
 
