@@ -150,6 +150,7 @@ def _change(course: Course, asked: Asked, commands: Sequence[Command]) -> list[V
         field = field_named(course.spec, asked["about"])
         value = course.shown(field, course.value(field.name))
         course.say("kept", field=field.title, value=value)
+        course.ask(None)
     return []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Correct, Explain, Fill, OffTopic, Repeat, Skip, Wait
+from nodes.commands import Correct, Deny, Explain, Fill, OffTopic, Repeat, Skip, Wait
 from tests.traces.conversation import SCRIPTED, Chat, trace
 from tests.traces.journeys import CLAIM, RESTAURANT, SIGN_UP
 
@@ -54,6 +54,8 @@ async def test_the_third_message_beside_the_point_is_told_what_this_is_for(chat:
     await chat.says("do you like jazz?", OffTopic())
     assert chat.says_text("off_topic_again")
     assert chat.talk["off_topic"] == 3
+    assert chat.asked == ("human", "off_topic")
+    await chat.says("no", Deny())
     assert chat.asks("age")
     assert chat.attempts("age") == []
 

@@ -236,7 +236,7 @@ async def test_a_person_is_never_blocked(chat: Chat) -> None:
 async def test_asking_for_a_paused_task_resumes_it(chat: Chat) -> None:
     await looking_at_the_balance(chat)
     await chat.says("I want to send money", Go("transfer"))
-    assert "transfer" not in chat.stack
+    assert chat.stack.count("transfer") + (chat.at == "transfer") == 1
     if chat.asked == ("restart", "transfer"):
         await chat.says("go on with it", Confirm())
     assert (chat.at, chat.stack) == ("transfer", [])

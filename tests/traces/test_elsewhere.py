@@ -233,6 +233,7 @@ async def test_all_collected_is_handed_to_a_person(chat: Chat) -> None:
 
 
 async def renting(chat: Chat) -> None:
+    await chat.says("hello")
     await chat.says("2099-03-01", Fill("pickup", "2099-03-01"))
     await chat.says("2099-03-05", Fill("back", "2099-03-05"))
     await chat.says("van", Fill("size", "van"))
@@ -288,6 +289,7 @@ async def test_cancelling_while_a_correction_waits_gives_the_task_up(chat: Chat)
 
 @trace(CARS)
 async def test_a_day_before_the_other_is_refused(chat: Chat) -> None:
+    await chat.says("hello")
     await chat.says("2099-03-04", Fill("pickup", "2099-03-04"))
     await chat.says("2099-03-01", Fill("back", "2099-03-01"))
     assert "That is before you take it." in chat.reply
@@ -335,6 +337,7 @@ async def test_a_book_is_lent_in_german(chat: Chat) -> None:
 
 @trace(LIBRARY)
 async def test_beside_the_point_and_noise_in_german(chat: Chat) -> None:
+    await chat.says("Guten Tag")
     await chat.says("Momo", Fill("book", "Momo"))
     await chat.says("??", calls=0)
     assert chat.says_text("noise")
