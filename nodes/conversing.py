@@ -18,6 +18,7 @@ from nodes.listening import (
     guessed,
     heard_for,
     heard_in,
+    in_free_text,
     setting_of,
     welcome,
 )
@@ -46,6 +47,7 @@ async def converse(
     welcome(course)
     heard = heard_in(course, turn["message"] or "")
     free = await free_verdicts(services, position, turn["message"] or "", state["context"])
+    heard, free = await in_free_text(course, heard, free)
     if heard.whole:
         free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
     turn, answer, weighed = await _understood(course, heard, free)

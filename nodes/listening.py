@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -25,11 +26,13 @@ from nodes.course import Course
 from nodes.deciding import fillable
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
+from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import field_named, settled
 from nodes.hearing import Ear, Heard, hear
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
+from nodes.repair.switching import interruptible
 from nodes.state import Turn
 from nodes.talk import Asked, Option
 from nodes.values import Setting, found_in, hint_of
@@ -137,6 +140,30 @@ def _is_of(spec: JourneySpec, name: str, part: str) -> bool:
         pathway.form and name in pathway.form and spec.part_of(pathway.id).id == part
         for pathway in spec.pathways.values()
     )
+
+
+async def in_free_text(
+    course: Course, heard: Heard, free: list[Verdict]
+) -> tuple[Heard, list[Verdict]]:
+    """Tell an answer in free text from an intent.
+
+    Nearly every message could be the answer. So an intent is looked for where the pathway may be
+    interrupted at this field; elsewhere only in what the field does not take (T29).
+    """
+    asked = course.talk.get("asked")
+    given = heard.commands[0] if len(heard.commands) == 1 else None
+    if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
+        return heard, free
+    field = field_named(course.spec, given.field)
+    if field.type not in FREE:
+        return heard, free
+    leads = any(v.holds and not v.error and v.tier == "pattern" for v in free)
+    if interruptible(course.here, field.name):
+        left = [] if leads else heard.commands
+        return replace(heard, commands=left, sure=False, whole=False), free
+    if leads and await is_refused(course, field, given.value):
+        return replace(heard, commands=[], whole=False), free
+    return replace(heard, sure=True, whole=True), free
 
 
 def authors_first(heard: Heard, free: Sequence[Verdict]) -> list[Command]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.course import Course
+from nodes.forms.refusing import read_value, reason_of, refused
 from nodes.forms.sheet import field_named, owners
 from nodes.repair.people import after_effect, give_up
 from nodes.talk import FieldAttempt
-from nodes.values import Unreadable, hint_of, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
 SURE = 0.8
@@ -79,7 +79,7 @@ async def _filled(course: Course, command: Fill, fillable: Sequence[Field]) -> N
     if course.value(name) is not None:
         await _corrected(course, Correct(name, command.value, command.confidence))
         return
-    value = await _read(course, field, command.value, command.confidence)
+    value = await read_value(course, field, command.value, command.confidence)
     if value is None:
         return
     course.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
@@ -96,7 +96,7 @@ async def _corrected(course: Course, command: Correct) -> None:
     field = field_named(course.spec, name)
     if after_effect(course, field):
         return
-    value = await _read(course, field, command.value, command.confidence)
+    value = await read_value(course, field, command.value, command.confidence)
     if value is None:
         return
     if value == was:
@@ -148,7 +148,7 @@ async def _checked_again(course: Course, changed: str) -> None:
             value = course.value(field.name)
             if value is None:
                 continue
-            refusal = await _refused(course, field, value)
+            refusal = await refused(course, field, value)
             if refusal:
                 reason = reason_of(course, refusal)
                 emptied(course, field, reason=reason, source="inferred")
@@ -214,54 +214,6 @@ def _skipped(course: Course) -> None:
         course.say("required", field=field.title, description=field.description)
     else:
         give_up(course, f"refused:{field.name}")
-
-
-async def _read(course: Course, field: Field, raw: str, confidence: float) -> object:
-    """Return the value that words are; None where they are none, which is said and counted."""
-    try:
-        value = value_of(field, raw, course.setting)
-        refusal = await _refused(course, field, value)
-    except Unreadable as unreadable:
-        value, refusal = None, unreadable
-    if refusal is None:
-        return value
-    reason = reason_of(course, refusal)
-    share = confidence if 0 <= confidence <= 1 else 0.0
-    course.keep(field.name, "invalid", value=value, raw=raw, confidence=share, reason=reason)
-    course.note("field_refused", trigger=field.name, reason=reason)
-    _told(course, field, reason)
-    return None
-
-
-def _told(course: Course, field: Field, reason: str) -> None:
-    """Say why a value was not taken: the more often, the more; then give up (T21)."""
-    times = course.talk.get("retries", {}).get(field.name, 0) + 1
-    course.talk = {**course.talk, "retries": {**course.talk.get("retries", {}), field.name: times}}
-    if course.here.form and course.here.form.order == "flexible":
-        again = [field.name, *(n for n in course.talk.get("reopened", []) if n != field.name)]
-        course.talk = {**course.talk, "reopened": again}
-    if times >= field.max_attempts:
-        course.say("exhausted", field=field.title)
-        give_up(course, f"max_attempts:{field.name}")
-    elif times <= len(field.retry_texts):
-        course.words.append(field.retry_texts[times - 1])
-    elif times == 1:
-        course.words.append(reason)
-    else:
-        hint = course.text("hint", hint=hint_of(field, course.setting))
-        course.words.append(f"{reason} {hint}")
-
-
-async def _refused(course: Course, field: Field, value: object) -> Unreadable | None:
-    seconds = course.services.config.pathway_timeout_seconds
-    return await refusal_of(field, value, course.context, course.setting, seconds=seconds)
-
-
-def reason_of(course: Course, refusal: Unreadable) -> str:
-    """Return why a value is not taken, in words for the user."""
-    if refusal.sentence:
-        return refusal.sentence
-    return course.text(refusal.text, **refusal.values)
 
 
 def _taken(course: Course, name: str) -> None:

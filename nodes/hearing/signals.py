@@ -12,6 +12,8 @@ _LONGEST = 30
 _OFFERED = ("correction", "return", "human", "unclaimed", "retry", "more", "restart", "change")
 _COUNTED = ("integer", "number", "money", "boolean")
 _FREE = ("text", "list")
+_KIND = {"please", "bitte"}
+"""Words that nobody says to a value."""
 _PLAIN: tuple[tuple[str, Command], ...] = (
     ("cancel_all", Cancel(everything=True)),
     ("human", Human()),
@@ -64,7 +66,8 @@ def _command(reading: Reading, ear: Ear) -> Command | None:
     for name, command in _PLAIN:
         if lexicon.says(name, said):
             return command
-    if lexicon.says("human_alone", said) and not (ear.pending and ear.pending.type in _FREE):
+    takes_any_word = ear.pending is not None and ear.pending.type in _FREE
+    if lexicon.says("human_alone", said) and (not takes_any_word or _KIND & {*reading.words}):
         return Human()
     return _given_up(reading, ear) or _skipped(reading, ear) or _questioned(reading, ear)
 

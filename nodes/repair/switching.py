@@ -63,12 +63,19 @@ def is_blocked(course: Course, steering: Steering) -> bool:
     kinds = {t.id: t.kind for t in course.spec.transitions}
     if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
         return False
-    here = course.here
-    if here.form is None or here.interruptible is True or course.sheet(here).is_closed:
+    if course.here.form is None or course.sheet().is_closed:
         return False
     asked = course.talk.get("asked")
-    may = () if here.interruptible is False else here.interruptible
-    return not (asked and asked["kind"] == "field" and asked["about"] in may)
+    return not interruptible(
+        course.here, asked["about"] if asked and asked["kind"] == "field" else ""
+    )
+
+
+def interruptible(pathway: PathwaySpec, field: str) -> bool:
+    """Say whether a pathway may be interrupted while it asks for a field."""
+    if isinstance(pathway.interruptible, bool):
+        return pathway.interruptible
+    return field in pathway.interruptible
 
 
 def postpone(
