@@ -15,6 +15,7 @@ _FREE = ("text", "list")
 _WORDY = ("name", "address")
 _MOST_UNKNOWN = 4
 _LONGEST_NAME = 7
+_SHORTEST_OF_TWO = 4
 
 
 def is_readable(field: Field, raw: str, setting: Setting) -> bool:
@@ -56,9 +57,17 @@ def answered_whole(reading: Reading, ear: Ear) -> Heard | None:
     if reading.lexicon.words("contrast").intersection(reading.words) or _wonders(reading):
         return None
     raw = readable_part(field, reading, ear)
-    if raw is None:
+    if raw is None or _gives_others(field, reading, ear):
         return None
     return Heard([Fill(field.name, raw)], sure=True, whole=True)
+
+
+def _gives_others(field: Field, reading: Reading, ear: Ear) -> bool:
+    """Whether a message gives other fields their values as well."""
+    if len(reading.tokens) < _SHORTEST_OF_TWO:
+        return False
+    claims = claims_of(reading, ear.fields, field, ear.setting)
+    return any(claim.field is field for claim in claims) and len(claims) > 1
 
 
 def values_given(reading: Reading, ear: Ear, changing: bool = False) -> Heard | None:
