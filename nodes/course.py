@@ -192,4 +192,3 @@ def course_of(
         talk_of(position),
         question,
     )
-

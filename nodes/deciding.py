@@ -96,9 +96,7 @@ async def _moved(
     await fill(course, _for_others(course, said, target), _fields(target))
 
 
-def _stayed(
-    course: Course, steering: Steering, said: Sequence[Command], *, spoke: bool
-) -> None:
+def _stayed(course: Course, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = course.talk.get("asked")
     waits = bool(asked and asked["kind"] not in ("field", "more"))
     if digressed(course, said):
@@ -233,5 +231,3 @@ def _is_finished(course: Course) -> bool:
 def _is_deaf(pathway: PathwaySpec) -> bool:
     """Say whether a pathway has nobody who could answer."""
     return pathway.form is None and pathway.pipeline is None and not pathway.calls
-
-

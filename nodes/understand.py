@@ -36,9 +36,7 @@ async def understand(state: SessionState, services: Services) -> Update:
     return await _led(state, services, turn, position)
 
 
-async def _led(
-    state: SessionState, services: Services, turn: Turn, position: Position
-) -> Update:
+async def _led(state: SessionState, services: Services, turn: Turn, position: Position) -> Update:
     """Decide where a message leads in a journey that collects nothing by itself."""
     standing = Standing(position, state["context"], last_said(state["messages"]), turn["number"])
     free = await free_verdicts(services, position, turn["message"] or "", state["context"])

@@ -54,7 +54,9 @@ def lines_of(course: Course, sheet: Sheet) -> str:
     values = sheet.values
     shown = [field for field in sheet.live if field.name in values]
     return "\n".join(
-        course.text("summary_line", field=field.title, value=course.shown(field, values[field.name]))
+        course.text(
+            "summary_line", field=field.title, value=course.shown(field, values[field.name])
+        )
         for field in shown
     )
 

@@ -11,9 +11,7 @@ from nodes.parts import left
 from nodes.talk import Asked
 
 
-def reset(
-    course: Course, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()
-) -> None:
+def reset(course: Course, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
     """Take back what a pathway has collected, but for what is shared and what others still need.
 
     Args:
@@ -111,4 +109,3 @@ def to_the_beginning(course: Course) -> None:
         course.position = left(course.spec, course.position, place)
     course.ask(Asked(kind="more", about="", options=[]))
     course.rest()
-

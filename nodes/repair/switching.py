@@ -90,9 +90,7 @@ def postpone(
 
 def begun_already(course: Course) -> bool:
     """Ask whether to go on with the task at hand or to begin it anew (T18)."""
-    options = [
-        Option(id=id_, label=course.text(id_)) for id_ in ("go_on", "begin_anew")
-    ]
+    options = [Option(id=id_, label=course.text(id_)) for id_ in ("go_on", "begin_anew")]
     course.note("unclear", reason="the task is under way already")
     course.repair("clarify", "restart", task=course.here.title, options=course.listed(options))
     course.ask(Asked(kind="restart", about=course.here.id, options=options))
