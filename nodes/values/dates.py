@@ -137,7 +137,11 @@ def _dated(day: int, month: int, year: str | None, today: date, past: bool) -> d
 
 def _with_weekdays(text: str, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]:
     """Join the name of a day with the date beside it, if the date is such a day."""
-    joined = list(hits)
+    joined = [
+        hit
+        for hit in hits
+        if not any(named.start < hit.start and hit.end <= named.end for named in weekdays)
+    ]
     for named in weekdays:
         if any(named.start < hit.end and hit.start < named.end for hit in joined):
             continue

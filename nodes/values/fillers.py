@@ -10,7 +10,7 @@ FILLER = frozenset(
     words(
         """
     a about again actually ah all alright am an and approx approximately are around as at be
-    been believe by call can change choose correct could day do does er exactly fine fix for
+    been believe by can change choose correct could day do does er exactly fine fix for
     from get give go going good got great guess had have has hello hey hi hm hmm i i'd i'll i'm
     i've in instead into is it it'd it'll it's its just kind know let let's like likely look
     make makes maybe mean meant might mine mm more-or-less much my nearly no number of oh ok
@@ -25,7 +25,7 @@ FILLER = frozenset(
     gut gute guten hab habe haben hallo hätte hätten hier hm ich im in ist ja jetzt kann knapp
     könnte könnten lieber mach machen mal mein meine meinem meinen meiner meinte möchte möchten
     na nein nehme nehmen nimm noch nun nur ok okay oh passt rund sagen sein sind so sollen soll
-    sollte sorry tja uh um und uns unser unsere von vielleicht vielen voraussichtlich vom
+    sollte sorry tja uh um und ungefähr uns unser unsere von vielleicht vielen voraussichtlich vom
     wahrscheinlich wäre wären war waren wenn werden will wir wird wohl wollen würde würden zirka
     zu zum zur ändere ändern statt
     """

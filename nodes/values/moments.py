@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from journeys.fields import Field
+from nodes.values.bounds import first_fitting
 from nodes.values.dates import scan_dates
 from nodes.values.numerals import german, numerals_in
 from nodes.values.scanning import Hit, apart, is_filler
 from nodes.values.setting import Setting
-from nodes.values.times import PART, scan_times
+from nodes.values.times import PART, readings_in
 
 _ISO = re.compile(
     r"(?<!\w)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w)",
     re.IGNORECASE,
 )
+_MOST_DAYS, _NEAR = 20, 40
 _UNITS = {"minute": 60, "min": 60, "hour": 3600, "hr": 3600, "stunde": 3600}
 _SOON = re.compile(
     r"(?<!\w)(?P<way>in|vor)\s+(?P<count>\d{1,4}|(?:half\s+)?[^\W\d_]+(?:-[^\W\d_]+)?)\s+"
@@ -31,29 +33,16 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find moments, local to the user's own time zone, to the minute."""
     hits = [*_iso(text, setting), *_soon(text, setting)]
     days = scan_dates(text, field, setting)
-    times = [
-        hit
-        for hit in scan_times(text, field, setting)
-        if not any(_overlap(hit, day) for day in days)
-    ]
-    strong = [hit for hit in times if not hit.weak]
-    for day in days:
-        for hour in strong:
+    times = [hit for hit in readings_in(text) if not hit.weak]
+    for day in days[:_MOST_DAYS]:
+        for hour in times[:_MOST_DAYS]:
             left, right = sorted((day, hour))
             gap = text[left.end : right.start]
-            if is_filler(PART.sub(" ", gap).replace("T", " ")) and len(gap) < 40:
-                start, end = left.start, right.end
-                value = _picked(day.value, hour.value, text, hour, field, setting)
-                hits.append(Hit(start, end, value, day.certain and hour.certain))
+            if left.end <= right.start and len(gap) < _NEAR and is_filler(PART.sub(" ", gap)):
+                moments = [f"{day.value}T{clock}" for clock in hour.value]
+                value = first_fitting(moments, field, setting)
+                hits.append(Hit(left.start, right.end, value, day.certain and hour.certain))
     return apart(hits)
-
-
-def _picked(day: str, hour: str, text: str, hit: Hit, field: Field, setting: Setting) -> str:
-    return f"{day}T{hour}"
-
-
-def _overlap(first: Hit, second: Hit) -> bool:
-    return first.start < second.end and second.start < first.end
 
 
 def _iso(text: str, setting: Setting) -> Iterator[Hit]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from journeys.fields import Field
-from nodes.values.numerals import numerals_in
-from nodes.values.scanning import Hit, apart
+from nodes.values.numerals import fractions_in, numerals_in
+from nodes.values.scanning import Hit, apart, before
 from nodes.values.setting import Setting
 from nodes.values.tables import words
 
@@ -25,14 +25,16 @@ MOST = 2**63 - 1
 """Largest number that is kept, either way of zero."""
 _DIGITS = r"\d+(?:[.,']\d+|[\u00a0\u202f ]\d{3}(?!\d))*"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+])\s?)?(?P<digits>{_DIGITS}|[.,]\d+)"
+    rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|minus\s)\s?)?(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))"
     r"(?P<scale>\s?(?:k|mio|mln|million(?:en)?|tsd|thousand|tausend|billion)\b\.?)?"
-    r"(?P<ordinal>st|nd|rd|th|\.(?=\s*$))?"
+    r"(?P<fraction>\s?[½¼¾])?(?P<ordinal>st|nd|rd|th|\.(?=\s*$))?"
     r"(?P<percent>\s?(?:%|percent\b|per\s?cent\b|prozent\b))?"
     r"(?![\w/]|[.,:-]?\d)",
     re.IGNORECASE,
 )
 _SCALES = {"k": 3, "tsd": 3, "thousand": 3, "tausend": 3, "billion": 9}
+_FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
+_MINUS = re.compile(r"(?<!\w)minus\s+$", re.IGNORECASE)
 _SPACED = re.compile(r"[\u00a0\u202f ']")
 
 
@@ -63,7 +65,7 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
         sign = max(".", ",", key=plain.rfind)
         other = "," if sign == "." else "."
         whole, _, fraction = plain.rpartition(sign)
-        if sign in whole or not _are_groups(whole.split(other)):
+        if sign in whole or not _are_groups(whole.split(other), other):
             return None
         return Decimal(f"{whole.replace(other, '')}.{fraction}")
     sign = "." if points else ","
@@ -71,38 +73,42 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
     if len(parts) == 1:
         return Decimal(plain)
     if len(parts) > 2:
-        return Decimal("".join(parts)) if _are_groups(parts) else None
+        return Decimal("".join(parts)) if _are_groups(parts, sign) else None
     decimal = "," if comma_is_decimal(setting) else "."
-    could_group = _are_groups(parts) and not parts[0].startswith("0")
+    could_group = _are_groups(parts, sign) and not parts[0].startswith("0")
     if could_group and (grouped or sign != decimal):
         return Decimal("".join(parts))
     return Decimal(f"{parts[0] or '0'}.{parts[1]}")
 
 
-def _are_groups(parts: list[str]) -> bool:
+def _are_groups(parts: list[str], sign: str = ",") -> bool:
     """Say whether digits are parted as thousands are, or as in India."""
     if not parts or not 1 <= len(parts[0]) <= 3:
         return False
     sizes = [len(part) for part in parts[1:]]
     return all(size == 3 for size in sizes) or (
-        bool(sizes) and sizes[-1] == 3 and all(size == 2 for size in sizes[:-1])
+        sign == "," and bool(sizes) and sizes[-1] == 3 and all(size == 2 for size in sizes[:-1])
     )
 
 
 def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> Iterator[Hit]:
     """Find numbers, as Decimal."""
     for found in _NUMBER.finditer(text):
-        value = decimal_of(found["digits"], setting, grouped=whole)
+        value = decimal_of(found["digits"] or "0", setting, grouped=whole)
         if value is None:
             continue
         value = value.scaleb(_scale_of(found["scale"]))
-        if found["sign"] in ("-", "\u2212"):
+        value += _FRACTIONS.get((found["fraction"] or "").strip(), 0)
+        if (found["sign"] or "+") != "+":
             value = -value
         if abs(value) <= MOST:
             yield Hit(found.start(), found.end(), value, False)
-    for hit in numerals_in(text):
-        if hit.value <= MOST:
-            yield hit._replace(value=Decimal(hit.value))
+    for hit in (*fractions_in(text), *numerals_in(text)):
+        value = Decimal(hit.value)
+        if minus := _MINUS.search(before(text, hit.start)):
+            hit, value = hit._replace(start=hit.start - len(minus[0])), -value
+        if abs(value) <= MOST:
+            yield hit._replace(value=value)
 
 
 def _scale_of(said: str | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
 
 from nodes.values.scanning import Hit
@@ -80,7 +81,16 @@ _PHRASE = re.compile(
     r"(?<!\w)(?:" + "|".join(sorted(_FIXED, key=len, reverse=True)) + r")(?!\w)", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_HALF = re.compile(r"\s+and\s+a\s+half(?!\w)", re.IGNORECASE)
+_ANY = re.compile(r"[^\W_]+")
+_AND_HALF = re.compile(r"\s+and\s+a\s+half(?!\w)", re.IGNORECASE)
+_POINT = re.compile(
+    r"\s+(?:point|komma)\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){0,8})", re.IGNORECASE
+)
+_HALVES = re.compile(
+    r"(?<!\w)(?:(?P<one>anderthalb)|half|a half|one half|ein halb(?:es|er|e)?|(?P<whole>[^\W\d_]{2,40})einhalb)(?!\w)",
+    re.IGNORECASE,
+)
+_HALF = Decimal("0.5")
 _LONGEST_WORD = 60
 
 
@@ -98,8 +108,37 @@ def numerals_in(text: str) -> Iterator[Hit]:
         value, count = taken
         start, end = words[at].start(), words[at + count - 1].end()
         weak = count == 1 and words[at][0].casefold() in _ARTICLES
-        yield Hit(start, end, value, False, weak)
         at += count
+        yield _with_fraction(text, Hit(start, end, value, False, weak))
+
+
+def fractions_in(text: str) -> Iterator[Hit]:
+    """Find halves that are written in words; the value is a Decimal."""
+    for found in _HALVES.finditer(text):
+        whole = german(found["whole"].casefold()) if found["whole"] else int(bool(found["one"]))
+        if whole is not None:
+            yield Hit(found.start(), found.end(), whole + _HALF, False)
+
+
+def _with_fraction(text: str, hit: Hit) -> Hit:
+    """Join a numeral with the fraction behind it: "two and a half", "three point five"."""
+    if half := _AND_HALF.match(text, hit.end):
+        return Hit(hit.start, half.end(), hit.value + _HALF, False)
+    point = _POINT.match(text, hit.end)
+    if point is None:
+        return hit
+    digits, end = "", point.start("digits")
+    for word in _ANY.finditer(text, end, point.end()):
+        digit = word[0] if word[0].isdecimal() else _digit(word[0].casefold())
+        if not digit or (digits and word[0].isdecimal()):
+            break
+        digits, end = digits + digit, word.end()
+    return Hit(hit.start, end, hit.value + Decimal(f"0.{digits}"), False) if digits else hit
+
+
+def _digit(word: str) -> str:
+    value = _SMALL.get(word, _GERMAN.get(word))
+    return str(value) if value is not None and value < 10 else ""
 
 
 def _german_word(word: re.Match[str]) -> tuple[int, int] | None:

@@ -18,6 +18,8 @@ _LANGUAGES = words(
     en de fr es it pt nl pl sv tr ru ja zh ko ar
     """
 )
+# Of distances in English and German we read what names a day: "5 days" alone does not.
+_ELSEWHERE = _LANGUAGES[2:]
 _LONGEST, _SHORTEST = 60, 4
 _LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
 
@@ -47,14 +49,18 @@ def _parsed(said: str, field: Field, setting: Setting) -> date | None:
         "PREFER_DATES_FROM": "past" if wants_past(field, setting) else "future",
         "DATE_ORDER": "MDY" if setting.region in MONTH_FIRST else "DMY",
         "REQUIRE_PARTS": ["day", "month"],
-        "PARSERS": ["relative-time", "absolute-time"],
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
-    try:
-        found = dateparser.parse(said, languages=list(_LANGUAGES), settings=settings)
-    except Exception:  # what the library stumbles over is no date
-        return None
-    return found.date() if found else None
+    for parser, languages in (("absolute-time", _LANGUAGES), ("relative-time", _ELSEWHERE)):
+        try:
+            found = dateparser.parse(
+                said, languages=list(languages), settings={**settings, "PARSERS": [parser]}
+            )
+        except Exception:  # what the library stumbles over is no date
+            return None
+        if found:
+            return found.date()
+    return None
 
 
 @cache

@@ -14,6 +14,7 @@ from nodes.values.choices import scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import scan_dates
 from nodes.values.lists import items_in
+from nodes.values.misspelled import respelled
 from nodes.values.moments import scan_datetimes
 from nodes.values.money import scan_money
 from nodes.values.names import name_in
@@ -48,7 +49,7 @@ SCANNERS: dict[str, Scanner] = {
 _UNITS = frozenset(
     words(
         """
-    people persons person guests guest adults pax years year yrs old percent pieces piece items
+    people me persons person guests guest adults pax years year yrs old percent pieces piece items
     times personen leute gäste erwachsene jahre jahr alt stück mal
     """
     )
@@ -56,11 +57,13 @@ _UNITS = frozenset(
 _MORE = {
     "integer": _UNITS,
     "number": _UNITS,
-    "date": frozenset(["day", "date", "on", "tag", "datum", "early", "late", "free", "frei"]),
+    "date": frozenset(
+        words("day date on tag datum early late free frei last happened since passiert")
+    ),
     "time": frozenset(
         ["time", "o'clock", "uhr", "uhrzeit", "sharp", "today", "heute", "pünktlich"]
     ),
-    "datetime": frozenset(["time", "date", "day", "uhr", "uhrzeit", "tag", "datum", "sharp"]),
+    "datetime": frozenset(words("time date day uhr uhrzeit tag datum sharp")),
     "money": frozenset(["amount", "betrag", "total", "budget", "price", "summe", "insgesamt"]),
     "email": frozenset(
         ["e", "mail", "email", "address", "adresse", "reach", "mailadresse", "lautet", "erreichen"]
@@ -150,11 +153,14 @@ def scanned(field: Field, text: str, setting: Setting) -> Any:
     hits = SCANNERS[field.type](text, field, setting)
     more = _MORE[field.type] | words_of_field(field)
     hit = only_value(text, hits, more)
-    if hit is None and hits and field.type in ("date", "time"):
+    if hit is None and hits and field.type in ("date", "time", "datetime"):
         hit = only_value(_without_hours(field, text, hits, setting), hits, more)
     if hit is not None:
         return hit.value
-    if field.type == "date" and not hits:
+    if field.type == "date" and len({hit.value for hit in hits}) < 2:
+        corrected = respelled(text)
+        if corrected != text and not hits:
+            return scanned(field, corrected, setting)
         return date_elsewhere(text, field, setting)
     return None
 

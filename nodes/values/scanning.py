@@ -17,6 +17,9 @@ LONGEST = 4096
 MOST_HITS = 250
 """Most values of one type that are looked at in a text."""
 _NEAR = 48
+_FRACTIONS = ("½", "¼", "¾")
+_FRACTION = re.compile("([½¼¾])")
+_BUT = re.compile(r"[\s,]*(?:but|sondern)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # Signs that say something of their own: at most, either, a formula, an address of a page.
 _TELLING = re.compile(r"[@=<>{}\[\]|\\/*^+$€£¥%#]|\?\?")
@@ -40,7 +43,9 @@ Scanner = Callable[[str, Field, Setting], list[Hit]]
 
 def folded(text: str) -> str:
     """Return a text in one spelling of its characters, for values that are no names."""
-    return unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    parts = _FRACTION.split(text)  # which would run into the digits before them
+    plain = (part if part in _FRACTIONS else unicodedata.normalize("NFKC", part) for part in parts)
+    return "".join(plain).replace("\u2019", "'")
 
 
 def words_in(text: str) -> list[str]:
@@ -106,10 +111,14 @@ def only_value(text: str, hits: Sequence[Hit], more: frozenset[str]) -> Hit | No
     if not meant or any(hit.value != meant[0].value for hit in meant):
         return None
     # What is denied says nothing else, and neither do the words that deny it.
-    around = [hit if hit in meant else hit._replace(start=_denied_from(text, hit)) for hit in hits]
+    around = [hit if hit in meant else _denied(text, hit) for hit in hits]
     return meant[-1] if is_filler(rest_of(text, around), more) else None
 
 
-def _denied_from(text: str, hit: Hit) -> int:
+def _denied(text: str, hit: Hit) -> Hit:
     found = DENYING.search(before(text, hit.start))
-    return hit.start - len(found[0]) if found else hit.start
+    if found is None:
+        return hit
+    joint = _BUT.match(text, hit.end)
+    end = joint.end() if joint else hit.end
+    return hit._replace(start=hit.start - len(found[0]), end=end)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import time
 from itertools import islice
 
@@ -83,18 +82,19 @@ _WORDS = {"thirty": 30, "fifteen": 15, "forty-five": 45, "forty five": 45, "oh f
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find times of day."""
+    return [
+        hit._replace(value=first_fitting(hit.value, field, setting)) for hit in readings_in(text)
+    ]
+
+
+def readings_in(text: str) -> list[Hit]:
+    """Find times of day; the value of each is a list of what it may mean, the likeliest first."""
     hits = []
     for hit in islice(_raw(text), MOST_HITS):
-        readings = _readings(hit.value, _part(text, hit))
-        value = first_fitting(map(_written, readings), _of_times(field), setting)
-        hits.append(hit._replace(value=value))
+        if hit.value[0] <= _NOON or not hit.value[3].startswith("a"):
+            moments = _readings(hit.value, _part(text, hit))
+            hits.append(hit._replace(value=[_written(moment) for moment in moments]))
     return apart(hits)
-
-
-def _of_times(field: Field) -> Field:
-    """Return a field by whose ranges a time is picked: none where it holds no times alone."""
-    kind = field.items if field.type == "list" else field.type
-    return field if kind == "time" else replace(field, validators=())
 
 
 def _written(moment: time) -> str:
@@ -192,7 +192,7 @@ def _readings(said: tuple[int, int, int, str], part: str) -> list[time]:
     hour = 0 if hour == 24 and not minute else hour
     if hour > 23 or minute > 59:
         return [time(hour % 24, minute % 60, second)]
-    if half.startswith(("a", "p")):
+    if half.startswith(("a", "p")) and hour <= _NOON:
         return [time(hour % _NOON + (_NOON if half.startswith("p") else 0), minute, second)]
     later = time(hour + _NOON, minute, second) if 0 < hour < _NOON else None
     if half == "h" or hour == 0 or hour > _NOON:

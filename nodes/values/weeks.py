@@ -21,7 +21,6 @@ _NEAR = {
     "today": 0,
     "tonight": 0,
     "heute": 0,
-    "now": 0,
     "tomorrow": 1,
     "morgen": 1,
     "day after tomorrow": 2,
@@ -49,7 +48,8 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _FROM = re.compile(
-    rf"(?<!\w){_COUNT}\s+(?P<way>ago|from\s+now|from\s+today|from\s+tomorrow|later|hence|ab\s+heute)\b",
+    rf"(?<!\w){_COUNT}\s+(?P<way>ago|from\s+now|from\s+today|from\s+tomorrow|later|hence|ab\s+heute"
+    rf"|from\s+(?P<base>{_DAY}))\b",
     re.IGNORECASE,
 )
 _LAST_DAY = re.compile(
@@ -59,7 +59,7 @@ _LAST_DAY = re.compile(
 _WEEKDAY = re.compile(
     rf"(?:(?<!\w)(?P<which>this\s+coming|this|next|coming|last|past|diese[nrms]?|nächste[nrms]?|naechste[nrms]?"
     r"|kommende[nrms]?|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|übernächste[nrms]?)\s+)?"
-    rf"(?<!\w)(?P<day>{_DAY})s?\b\.?"
+    rf"(?<!\w)(?P<day>{_DAY})\b\.?"
     r"(?P<later>\s+(?:after\s+next|next\s+week|nächster\s+woche|nächste\s+woche|in\s+einer\s+woche"
     r"|in\s+a\s+week|week|in\s+two\s+weeks|in\s+zwei\s+wochen|in\s+14\s+tagen))?",
     re.IGNORECASE,
@@ -81,7 +81,7 @@ def relative_days(text: str, today: date) -> Found:
         distance = _distance(found)
         if found[0].casefold() == "morgen" and _MORNING.search(before(text, found.start())):
             continue
-        yield found, after_days(today, distance), found[0].casefold() != "now"
+        yield found, after_days(today, distance), True
     for found in _LAST_DAY.finditer(text):
         month = after_months(today.replace(day=1), 1)
         yield found, after_days(month, -1) if month else None, True
@@ -102,7 +102,9 @@ def _counted(found: re.Match[str], today: date) -> date | None:
         return None
     way = " ".join(found["way"].casefold().split())
     count = -count if way in ("ago", "vor") else count
-    start = after_days(today, 1) if way == "from tomorrow" else today
+    start: date | None = after_days(today, 1) if way == "from tomorrow" else today
+    if base := found.groupdict().get("base"):
+        start = after_days(today, (WEEKDAYS[base.casefold()] - today.weekday()) % 7 or 7)
     unit = _UNITS[found["unit"].casefold()]
     move: Callable[[date, int], date | None] = after_days
     if unit >= 30:

@@ -24,11 +24,12 @@ def read(field: Field, raw: str, setting: Setting = US) -> Any:
         return REFUSED
 
 
-def mismatches(field: Field, table: Mapping[str, Any], setting: Setting = US) -> list[str]:
-    """Return all rows of a table that are read otherwise."""
+def assert_read(field: Field, table: Mapping[str, Any], setting: Setting = US) -> None:
+    """Fail with all rows of a table that are read otherwise."""
     read_as = {raw: read(field, raw, setting) for raw in table}
-    return [
+    wrong = [
         f"{raw!r}: {read_as[raw]!r}, not {expected!r}"
         for raw, expected in table.items()
         if read_as[raw] != expected or type(read_as[raw]) is not type(expected)
     ]
+    assert not wrong, "\n".join(wrong)
