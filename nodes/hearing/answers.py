@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from nodes.commands import Command, Confirm, Correct, Deny, Fill
 from nodes.hearing.correcting import correction
-from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.ear import YES_OR_NO, Ear, Heard
 from nodes.hearing.filling import is_readable, readable_part, values_given
 from nodes.hearing.reading import Reading
 
-_YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
 _AT_STAKE = ("summary", "correction")
 _OFFERS = ("return", "human", "unclaimed", "retry", "more")
 
@@ -17,7 +16,7 @@ def answer(reading: Reading, ear: Ear) -> Heard | None:
     """Hear yes or no, if that was asked; what is said behind it may be more."""
     if ear.pending and ear.pending.type == "boolean":
         return _boolean(reading, ear, ear.pending.name)
-    if ear.kind not in _YES_OR_NO or not reading.tokens:
+    if ear.kind not in YES_OR_NO or not reading.tokens:
         return None
     said, lexicon = reading.said, reading.lexicon
     for name, command in _alone(ear.kind):
@@ -33,16 +32,18 @@ def answer(reading: Reading, ear: Ear) -> Heard | None:
 
 def _alone(kind: str) -> list[tuple[str, Command]]:
     """Return what answers a kind of question by itself."""
+    plain: list[tuple[str, Command]] = [
+        ("no", Deny()),
+        ("no_alone", Deny()),
+        ("yes", Confirm()),
+        ("yes_alone", Confirm()),
+    ]
     if kind in _AT_STAKE:
-        return [
-            ("no", Deny()),
-            ("yes", Confirm()),
-            *([("thats_all", Confirm())] * (kind == "summary")),
-        ]
-    more: list[tuple[str, Command]] = [("enough", Deny())] if kind in _OFFERS else []
+        return [*plain, ("thats_all", Confirm())] if kind == "summary" else plain
+    declined: list[tuple[str, Command]] = [("enough", Deny())]
     if kind in ("human", "unclaimed"):
-        more.append(("decline", Deny()))
-    return [*more, ("no", Deny()), ("yes", Confirm())]
+        declined.append(("decline", Deny()))
+    return [*declined, *plain]
 
 
 def _after_yes(reading: Reading, end: int, ear: Ear) -> Heard | None:
@@ -51,17 +52,16 @@ def _after_yes(reading: Reading, end: int, ear: Ear) -> Heard | None:
         return None if reading.ends_asking else Heard([Confirm()], sure=True, whole=True)
     if ear.kind == "return" and (heard := _filled(tail, ear)):
         return heard
-    if tail.lexicon.begins("but", tail.said) or tail.lexicon.begins("no", tail.said):
-        return _objection(tail, ear)
+    if _limits(tail) or _holds("no", tail):
+        return _objection(tail, ear) or Heard(rest=reading.raw)
     if not _is_parted(head, tail):
         return None
-    if ear.kind in _AT_STAKE:
-        return _objection(tail, ear) or (
-            Heard([Confirm()], sure=True, rest=tail.raw)
-            if _only_asks(tail)
-            else Heard(rest=reading.raw)
-        )
-    return Heard([Confirm()], sure=_only_asks(tail), rest=_unjoined(tail).raw)
+    if ear.kind in _AT_STAKE and (heard := _objection(tail, ear)):
+        return heard
+    asks = _only_asks(tail)
+    if ear.kind in _AT_STAKE and not asks:
+        return Heard(rest=reading.raw)
+    return Heard([Confirm()], sure=asks, rest=_unjoined(tail).raw)
 
 
 def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
@@ -72,13 +72,12 @@ def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
         return heard
     if heard := _objection(reading, ear) or _objection(tail, ear):
         return heard
-    if tail.lexicon.begins("yes", tail.said) and not tail.lexicon.says("reason", tail.said):
-        return None
+    if ear.kind in _OFFERS and _is_reason(tail):
+        return Heard([Deny()], sure=True, whole=True)
+    if _holds("yes", tail):
+        return Heard(rest=reading.raw)
     if not _is_parted(head, tail):
         return None
-    reason = tail.lexicon.says("reason", tail.said) and not tail.asks
-    if reason and ear.kind in _OFFERS:
-        return Heard([Deny()], sure=True, whole=True)
     asks = _only_asks(tail)
     return Heard([Deny()], sure=asks, rest=_unjoined(tail).raw)
 
@@ -134,11 +133,30 @@ def _boolean(reading: Reading, ear: Ear, name: str) -> Heard | None:
     raw = head.raw if field and is_readable(field, head.raw, ear.setting) else word
     if not tail.tokens:
         return Heard([Fill(name, raw)], sure=True, whole=True)
-    if not _is_parted(head, tail) or lexicon.begins("but", tail.said):
-        return None
-    if lexicon.begins("yes" if word == "no" else "no", tail.said):
+    if _holds("yes" if word == "no" else "no", tail):
+        return Heard(rest=reading.raw)
+    if not _is_parted(head, tail):
         return None
     return Heard([Fill(name, raw)], sure=_only_asks(tail), rest=_unjoined(tail).raw)
+
+
+def _is_reason(tail: Reading) -> bool:
+    """Whether what follows a no only says so again, or why."""
+    says = tail.lexicon.says
+    again = any(says(name, tail.said) for name in ("enough", "decline", "no"))
+    return again or (says("reason", tail.said) and not tail.asks)
+
+
+def _limits(tail: Reading) -> bool:
+    """Whether what follows takes a yes half back, or sets a condition."""
+    begins = tail.lexicon.begins
+    conditional = begins("condition", tail.said) > 0 and not tail.ends_asking
+    return conditional or begins("but", tail.said) > 0
+
+
+def _holds(name: str, tail: Reading) -> bool:
+    """Whether a clause is a yes, or a no."""
+    return any(tail.lexicon.says(name, _unjoined(part).said) for part in tail.clauses())
 
 
 def _is_parted(head: Reading, tail: Reading) -> bool:

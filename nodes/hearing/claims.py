@@ -107,6 +107,8 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     )
     if _of_another(clause, field) or _is_denied(reading, inside):
         return None
+    if reading.lexicon.begins("asking", clause.said):
+        return None
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
@@ -130,7 +132,7 @@ def _is_led(
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
     if field.type in _WORDY:
-        return True
+        return bool(before) and before[-1] in lexicon.words("bring_in")
     unit = bool(following) and following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())

@@ -8,7 +8,7 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct
 from nodes.hearing.ear import Ear, Heard
 from nodes.hearing.filling import is_readable, readable_part, values_given
-from nodes.hearing.known import is_value, of_type, reads_as
+from nodes.hearing.known import is_value, of_type, reads_as, shortest
 from nodes.hearing.mentions import mentioned
 from nodes.hearing.reading import Reading
 
@@ -78,9 +78,7 @@ def _value_in(new: Reading, field: Field, ear: Ear) -> str | None:
         part = new.marked_part(*found.span("new")) if found else stripped
         short = 0 < len(part.tokens) <= _LONGEST_VALUE
         return part.raw if short and readable_part(field, part, ear) is not None else None
-    first = max(0, len(new.tokens) - _LONGEST_VALUE)
-    parts = (new.part(place) for place in range(first, len(new.tokens)))
-    return next((part.raw for part in parts if reads_as(part, field, ear)), None)
+    return shortest(new.part(-_LONGEST_VALUE), field, ear)
 
 
 def _named(reading: Reading, ear: Ear) -> list[Command]:

@@ -14,6 +14,9 @@ from nodes.values import Setting
 CHOOSING = ("clarify", "paused", "restart", "change")
 """Kinds of questions whose answer is one of their options."""
 
+YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "more")
+"""Kinds of questions whose answer is yes or no."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ear:
@@ -29,11 +32,11 @@ class Ear:
         tasks: What the open tasks are called, so that "cancel the transfer" is understood.
     """
 
-    asked: Asked | None = None
-    fields: Sequence[Field] = ()
-    known: Mapping[str, Any] = field(default_factory=dict)
-    correctable: Sequence[Field] = ()
-    setting: Setting = field(kw_only=True)
+    asked: Asked | None
+    fields: Sequence[Field]
+    known: Mapping[str, Any]
+    correctable: Sequence[Field]
+    setting: Setting
     tasks: Sequence[str] = ()
 
     @property

@@ -29,11 +29,8 @@ def is_value(words: Reading, field: Field, ear: Ear) -> bool:
         return bool(said) and said <= own
     if field.type in ("date", "datetime") and (day := _DAY.fullmatch(words.said)):
         return str(known)[8:10].lstrip("0") == day[1].lstrip("0")
-    try:
-        value = value_of(field, words.raw, ear.setting)
-    except Unreadable:
-        return False
-    return _same(value, known)
+    value = _value(field, words, ear)
+    return value is not None and _same(value, known)
 
 
 def reads_as(words: Reading, field: Field, ear: Ear) -> bool:
@@ -41,6 +38,22 @@ def reads_as(words: Reading, field: Field, ear: Ear) -> bool:
     if field.type in ("date", "datetime") and _DAY.fullmatch(words.said):
         return not words.said.isdigit()
     return is_readable(field, words.raw, ear.setting)
+
+
+def shortest(words: Reading, field: Field, ear: Ear) -> str | None:
+    """Return the fewest last words that are the same value as all that may be."""
+    parts = [words.part(place) for place in range(len(words.tokens))]
+    readable = [part for part in parts if reads_as(part, field, ear)]
+    if not readable:
+        return None
+    value = _value(field, readable[0], ear)
+    same = [part for part in readable if _value(field, part, ear) == value]
+    article = (
+        same[-2].words[0]
+        if len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
+        else ""
+    )
+    return same[-2 if article in words.lexicon.words("small") else -1].raw
 
 
 def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:
@@ -51,7 +64,7 @@ def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:
         ear: What is known.
         wordy: Whether they may be a name or another value in words.
     """
-    latest = list(reversed(ear.known))
+    latest = list(ear.known)[::-1]
     fields = {field.name: field for field in ear.correctable}
     if not latest or len(words.tokens) > _LONGEST:
         return None
@@ -64,6 +77,13 @@ def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:
     spoken = [fields[n] for n in latest if n in fields and fields[n].type in ("name", "address")]
     named = next((f for f in spoken if readable_part(f, words, ear) is not None), None)
     return Correct(named.name, words.raw) if named else None
+
+
+def _value(field: Field, words: Reading, ear: Ear) -> Any:
+    try:
+        return value_of(field, words.raw, ear.setting)
+    except Unreadable:
+        return None
 
 
 def _same(value: Any, known: Any) -> bool:

@@ -65,9 +65,13 @@ class Lexicon:
                 self._forms[name] = [re.compile(line) for line in own]
                 continue
             said = _any(own)
-            self._whole[name] = re.compile(_numbered(rf"(?:{filler} )*{said}(?: {filler})*"))
-            said = _GROUP.sub("(?:", said)
-            self._heads[name] = re.compile(rf"(?:{filler} )*{said}(?: (?:{said}|{filler}))*(?= |$)")
+            # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
+            again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
+            # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
+            again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
+            whole = _numbered(rf"(?:{filler} )*{said}{again}")
+            self._whole[name] = re.compile(whole)
+            self._heads[name] = re.compile(rf"{whole}(?= |$)")
         keep = object.__setattr__
         keep(self, "_words", _joined([each.words for each in self.languages]))
         keep(self, "type_words", _joined([each.type_words for each in self.languages]))

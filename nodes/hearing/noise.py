@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.commands import Confirm, Deny, Noise
-from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.ear import YES_OR_NO, Ear, Heard
 from nodes.hearing.reading import Reading
 
 _YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
@@ -13,19 +13,19 @@ _NO = frozenset("\U0001f44e\u274c\u2716\U0001f645")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm")
 _LEAST_RUN = 3
 _LEAST_MASH = 4
+_MOST = 3
 _DRAWN_OUT = re.compile(r"([a-z]{1,3})\1{3,}")
 _REAL = frozenset(("wert", "were", "pop", "uio"))
-_ANSWERED = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
 
 
 def noise(reading: Reading, ear: Ear) -> Heard | None:
     """Hear a thumb as an answer, and other signs or mashed keys as nothing said."""
     text = reading.text
     if any(sign.isalnum() for sign in text):
-        mashed = 0 < len(reading.tokens) <= 3 and all(map(_is_mashed, reading.raw.split()))
+        mashed = 0 < len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
         return Heard([Noise()], sure=True, whole=True) if mashed else None
     yes, no = bool(_YES.intersection(text)), bool(_NO.intersection(text))
-    if yes is not no and ear.kind in _ANSWERED:
+    if yes is not no and ear.kind in YES_OR_NO:
         return Heard([Confirm() if yes else Deny()], sure=True, whole=True)
     return Heard([Noise()], sure=True, whole=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Command, Deny, Explain, Human, Repeat, Skip, Wait
-from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.ear import YES_OR_NO, Ear, Heard
 from nodes.hearing.mentions import is_task, mentioned
 from nodes.hearing.reading import Reading
 from nodes.values import Unreadable, value_of
@@ -12,8 +12,6 @@ _LONGEST = 30
 _OFFERED = ("correction", "return", "human", "unclaimed", "retry", "more", "restart", "change")
 _COUNTED = ("integer", "number", "money", "boolean")
 _FREE = ("text", "list")
-_KIND = {"please", "bitte"}
-"""Words that nobody says to a value."""
 _PLAIN: tuple[tuple[str, Command], ...] = (
     ("cancel_all", Cancel(everything=True)),
     ("human", Human()),
@@ -29,14 +27,18 @@ def signal(reading: Reading, ear: Ear) -> Heard | None:
     A longer answer in the user's own words may hold such a phrase; any other message may be one
     with a word before or behind it that says why.
     """
-    if not 0 < len(reading.tokens) <= _LONGEST:
+    if not 0 < len(reading.tokens) <= _LONGEST or _answers(reading, ear):
         return None
     if command := _command(reading, ear):
         return Heard([command], sure=True, whole=True)
     clauses = [part for part in reading.clauses() if not _is_idle(part)]
-    if len(clauses) < 2 or (ear.pending and ear.pending.type in _FREE and len(reading.tokens) > 8):
-        return None
-    return _in_clauses(clauses, ear)
+    return _in_clauses(clauses, ear) if len(clauses) > 1 else None
+
+
+def _answers(reading: Reading, ear: Ear) -> bool:
+    """Whether it is a yes or no that was asked for: "uh huh"."""
+    says = reading.lexicon.says
+    return ear.kind in YES_OR_NO and (says("yes", reading.said) or says("no", reading.said))
 
 
 def _in_clauses(clauses: list[Reading], ear: Ear) -> Heard | None:
@@ -49,6 +51,8 @@ def _in_clauses(clauses: list[Reading], ear: Ear) -> Heard | None:
         for c, p in zip(said, clauses, strict=True)
     ):
         return Heard([first], sure=True, whole=True)
+    if ear.pending and ear.pending.type in _FREE:
+        return None
     if any(isinstance(command, Human) for command in said):
         return Heard([Human()], sure=True)
     if isinstance(said[0], Cancel) and not any(said[1:]):
@@ -66,10 +70,15 @@ def _command(reading: Reading, ear: Ear) -> Command | None:
     for name, command in _PLAIN:
         if lexicon.says(name, said):
             return command
-    takes_any_word = ear.pending is not None and ear.pending.type in _FREE
-    if lexicon.says("human_alone", said) and (not takes_any_word or _KIND & {*reading.words}):
+    if lexicon.says("human_alone", said) and not _may_be_said(reading, ear):
         return Human()
     return _given_up(reading, ear) or _skipped(reading, ear) or _questioned(reading, ear)
+
+
+def _may_be_said(reading: Reading, ear: Ear) -> bool:
+    """Whether "a person" may answer a question in the user's own words, such as who it was."""
+    polite = reading.lexicon.words("polite").intersection(reading.words)
+    return ear.pending is not None and ear.pending.type in _FREE and not polite
 
 
 def _is_choice(reading: Reading, ear: Ear) -> bool:

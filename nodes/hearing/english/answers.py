@@ -16,8 +16,7 @@ ANSWERS = {
         exactly right|spot on
     """,
     "yes": """
-        yes i (do|am|would|did|have|can|will|agree|confirm|want to)|yes it is|yes that is
-        yes we (do|are|would)
+        yes it is|yes that is
         y|yes|yea|yeah|yep|yup|ya|yah|aye|uh huh|mhm|mm hm|yess|yeh|ye|si|oui
         okay|okey|okie|okie dokie|okey dokey|ok|k|kk|alright|all right|fine|fine by me
         fine with me
@@ -36,9 +35,8 @@ ANSWERS = {
         resume
         (please )?{do} {it}( now)?|do so|please do|make it so|you may|you can|back to {it}
         take me back|go back
-        i (do|would|am|did|have|will|confirm|agree|accept|think so|guess so|suppose so|believe so
-            |want to)( {it}| to {it})?
-        (i )?(id|would) (like|love)( that| it)?( to)?
+        i (confirm|agree|accept|think so|guess so|suppose so|believe so)( {it}| to {it})?
+        (id|i would) (like|love) (that|it)
         that would be (great|nice|good|lovely|perfect|fine|helpful|wonderful)
         thatd be (great|nice|good|lovely|perfect|fine|helpful)
         we (can|could|may|should)|yes we can|lets|with pleasure|happy to|ready
@@ -47,8 +45,6 @@ ANSWERS = {
         do|send|book|submit|confirm|order|pay|save|file|schedule|reserve
     """,
     "no": """
-        no i (dont|do not|am not|wouldnt|would not|didnt|did not|havent|cant|wont)( think so
-            | want {it}| want to| need {it}| need to)?
         no im not|no it (isnt|is not)|no its not|no thats not( it| {good})?
         no (thank you|thanks|thx|ty|need|way|need to|sir|maam|never)
         no leave {it}( be| alone| as it is)?|no dont( {do} {it})?
@@ -65,6 +61,14 @@ ANSWERS = {
         (maybe )?later|(maybe )?(another|some other) time|not (just )?now
         i (dont|do not) (want|need)( to)?( {it}| {do} {it})?|i (dont|do not)( think so)?|im not
         i (wouldnt|wont|cant)
+    """,
+    "yes_alone": """
+        (yes )?(i|we) (do|am|are|would|did|have|can|will|want to|want {it}|need {it})( {it}| to)?
+        (yes )?(id|i would) (like|love) to|please( do)?
+    """,
+    "no_alone": """
+        (no )?(i|we) (dont|do not|am not|are not|wouldnt|would not|didnt|did not|havent|cant|wont)
+            ( think so| want {it}| want to| need {it}| need to)?
     """,
     "enough": """
         (no )?(thats|that is|that will be|thatll be|this is) (all|it|everything|enough)
@@ -93,11 +97,16 @@ ANSWERS = {
         (ill|i will) (do|call|come|think|ask|check)( .*)?
     """,
     "but": """
-        but|except|unless|if|only|however|although|though|provided|as long as|apart from
-        just not|when|after|before|not
+        but|except|only|however|although|though|provided|as long as|apart from|just not|not
+    """,
+    "condition": """
+        if|unless|when|after|before|once|until
     """,
     "joint": """
         and|but|also
+    """,
+    "asking": """
+        why|whats|what(?! about)|hows|how(?! about)|who|whos|whom|which|whose|when|where
     """,
     "question": """
         why|what|whats|how|hows|when|whens|where|wheres|who|whos|whom|which|whose|does|do you

@@ -21,24 +21,24 @@ CHOICES = {
         something else|nope|nah
     """,
     "meaning_go_on": """
-        ((i (wan|would like) to|id like to|lets|let us|please) )?(go on|continue|keep going|resume
+        ({wish} )*(go on|continue|keep going|resume
             |carry on|proceed)( with)?( {it}| the old one| where (we|i) (were|was|left off
             |stopped))?
         the old one|go on with it|finish {it}
     """,
     "meaning_anew": """
-        ((i (wan|would like) to|id like to|lets|let us|please) )?(begin|start|restart|do it
+        ({wish} )*(begin|start|restart|do it
             |do {it})( all)?( it)?( (anew|again|over|fresh|afresh|new|from scratch|from the (
             beginning|start)))( again)?
         restart|a new one|new one|new|fresh start|start over|from scratch|begin anew|another one
     """,
     "meaning_change": """
-        (yes )?((i (wan|would like) to|id like to|lets|please) )?(change|modify|update|alter
+        (yes )?({wish} )*(change|modify|update|alter
             |adjust) ({it}|the booking|my booking)
         change|(yes )?change it
     """,
     "meaning_person": """
-        ((i (wan|would like) to|id like to|let me|please) )?(speak|talk) to ((a|an) )?(person
+        ({wish} )*(speak|talk) to ((a|an) )?(person
             |human|someone|agent)
         a person|person|human
     """,

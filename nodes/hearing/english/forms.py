@@ -28,8 +28,7 @@ FORMS = {
         (?:replace) (?P<old>.+?) (?:with|by) (?P<new>.+)
     """,
     "form_named": """
-        (?:(?:(?:ca|coul|would) (?:yo|w|i)|i (?:wan|nee|would lik|hav|had) to|id like to|please
-            |lets|let me|i wanna) )*(?:change|set|update|correct|move|switch|make|put|adjust|amend
+        ({wish} )*(?:change|set|update|correct|move|switch|make|put|adjust|amend
             |turn|edit|fix) (?P<what>[^,]+?) (?:to be|to|into|as|=) (?P<new>.+)
         (?:the|my|our|his|her|their) (?P<what>[^,]+?) (?:should be|should have been|must be
             |needs to be|has to be|ought to be|is actually|was actually|is now|is in fact
@@ -40,8 +39,7 @@ FORMS = {
         (?:make|have) (?:the|my|our) (?P<what>[^,]+?) (?P<new>[^ ,]+)
     """,
     "form_clear": """
-        (?:(?:(?:ca|coul|ma|would) (?:yo|w|i)|i (?:wan|nee|would lik|hav|had) to|id like to|please
-            |lets|let me|i wanna|id rather|i must) )*(?:change|correct|edit|update|fix|redo
+        ({wish} )*(?:change|correct|edit|update|fix|redo
             |re enter|reenter|adjust|amend|modify|remove|delete|clear|reset) (?:the|my|our|that
             |this|his|her|their) (?P<what>[^,]+?)(?: again| instead)?
         (?:the|my|our|that|this|his|her|their) (?P<what>[^,]+?) (?:is|was|are|looks

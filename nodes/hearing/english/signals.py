@@ -1,16 +1,19 @@
 """How one speaks of the talk itself in English: stop, again, why, a person."""
 
 SIGNALS = {
+    "wish": """
+        (can|could|would|will|may) (you|we|i)|i (want|need|would like|have|wish|must)( to)?
+        i want you to|id like to|please|lets|let us|let me|i wanna|id rather|ill|i will
+    """,
     "cancel": """
-        ((i (wan|nee|would lik|wish) to|id like to|(ca|could) (yo|w|i)|lets|let us|i wanna) )?(
-            stop|cancel|abort|quit|exit|end)( {it}| doing {it})?( now| here| right now
-            | right there)?
-        i (dont|do not) want (to (do|continue|go on|go on with|continue with) )?{it}( (any ?more
-            |now))?
-        i (dont|do not) want to (continue|go on|proceed)( any ?more)?|i dont want {it} any ?more
-        lets not do {it}
+        ({wish} )*{stop}( {it}| doing {it})?( now| here| right now| right there)?
+        i (dont|do not) want (to (do|continue|go on|go on with|continue with) )?{it}( any ?more
+            | now)?
+        i (dont|do not) want to (continue|go on|proceed)( any ?more)?|lets not do {it}
         call {it} off|i give up|scratch the whole thing|im out|get me out( of (here|this))?
-        stop here|lets stop( here)?|cancel please
+    """,
+    "stop": """
+        stop|cancel|abort|quit|exit|end
     """,
     "give_up": """
         never ?mind|nevermind( {it})?|nvm|forget( about)? {it}|scrap {it}|drop {it}
@@ -18,29 +21,28 @@ SIGNALS = {
         leave {it}|lets leave {it}|let it be
     """,
     "cancel_all": """
-        ((i want to|please|can you|lets) )?(cancel|forget|stop|drop|abort|scrap|quit
-            |end)( about)? (everything|all|all of it|all of this|all of that|all of them|it all
-            |all that|the lot|the whole lot|both|all tasks)
+        ({wish} )*(forget|drop|scrap|{stop})( about)? {everything}
+    """,
+    "everything": """
+        everything|all|all of (it|this|that|them)|(it|this|that) all|all that|the (whole )?lot|both
+        all (tasks|requests)
     """,
     "task": """
-        ((i want to|id like to|i would like to|can you|could you|lets|i no longer want) )?(cancel
-            |stop|abort|forget( about)?|drop|never ?mind|scrap|quit) (the|my|this|that
-            |our) (?P<task>.+)
+        ({wish} |i no longer want )*(forget( about)?|drop|never ?mind|scrap
+            |{stop}) (the|my|this|that|our) (?P<task>.+)
     """,
     "any_task": """
         ((whole|entire|current) )?(task|process|request|form|thing|conversation|procedure)
     """,
     "repeat": """
-        (((ca|coul|woul|will) you|i want you to) )?(please )?(say|repeat|tell me|ask)( me)?( {it}
-            | the (question|last (bit|part|one|message|question)))?( (again|once more
-            |one more time))
-        ((can|could|would|will) you )?(please )?repeat( {it}| the (question|last (bit|part|one
-            |message)))?( for me)?
-        come again|pardon|pardon me|i beg your pardon|beg pardon|sorry what
-        what was (that|the question)|what did you( just)? (say|ask)( me)?
-        (what|huh|eh|excuse me what)|what was it you (said|asked)
-        i (didnt|did not) (catch|hear|get) {it}|i missed {it}|say what|once more|one more time
-        what were you (saying|asking)
+        ({wish} )*(say|tell me|ask|ask me)( {said_last})? (again|once more|one more time)
+        ({wish} )*repeat( {said_last})?( (again|for me|once more))?|come again|pardon|pardon me
+        i beg your pardon|beg pardon|what|huh|eh|sorry what|excuse me what|say what|once more
+        one more time|what was {said_last}|what (did|were) you( just)? (say|ask|saying|asking)( me)?
+        what was it you (said|asked)|i (didnt|did not) (catch|hear|get) {said_last}|i missed {it}
+    """,
+    "said_last": """
+        {it}|the question|the last (bit|part|one|message|question|sentence)
     """,
     "wait": """
         ({bit_lead} )?(a|one|1|two|2|another|half a|just a|just one|a few|a couple of|couple of) (
@@ -63,7 +65,7 @@ SIGNALS = {
         someone is at the door|the phone is ringing
     """,
     "skip": """
-        ((can (|we)|could (|we)|may i|i want to|id like to|lets|ill|i will|please) )?(skip|pass on
+        ({wish} )*(skip|pass on
             |pass|omit)( {it}| this question| that question| the question)?
         next( question| one)?( please)?|move on|go to the next( one| question)?
         ((id|i would|i d|ill|i) )?(rather|prefer|prefer to|d prefer|would prefer)( not)( to)?( (
@@ -115,31 +117,24 @@ SIGNALS = {
         to ask( {it})?|(to know )?(my|the|our|his|her) (?P<what>\\w+( \\w+){0,4}?)
     """,
     "human": """
-        {want_human}{human_verb}( (to|with|through to|over to|on to))? {person}( instead)?
-        {want_human}(get|give|find|send|bring) me {person}( to (talk|speak|chat) to)?
-        {want_human}(call|bring in|fetch|get) {person}
-        (i (want|need|would like|demand)|id like|id prefer|give me|get me) {someone}( (please|now
-            |to help me))?
-        is there {person}( i can (talk|speak) to)?|{human_verb} to someone
-        (can|could) i (please )?(talk|speak|chat) (to|with) {person}
-        (this|a) (is a job|case) for {someone}|not (a|with a) (bot|robot|machine)
-        i (dont|do not) want to (talk|speak|chat) (to|with) (a|the) (bot|robot|machine
-            |computer)( any ?more)?
-        (a )?(real|live) (person|human|agent)
+        ({wish} )*(just )?{human_verb}( (to|with|through to|over to|on to))? {person}( instead)?
+        ({wish} )*(get|give|find|send|bring) me {person}( to (talk|speak|chat) to)?
+        ({wish} )*(call|bring in|fetch|get) {person}|({wish} )*{human_verb} to someone
+        (i (want|need|would like|demand)|id like|id prefer|give me|get me) {someone}( to help me)?
+        is there {person}( (i|we) can (talk|speak) to)?|this is a (job|case) for {someone}
+        i (dont|do not) want to (talk|speak|chat) (to|with) (a|the) {robot}( any ?more)?
+        not (a|with a) {robot}|(a )?(real|live) (person|human|agent)
+    """,
+    "robot": """
+        bot|robot|machine|computer|chatbot
     """,
     "human_alone": """
         {someone}|human|agent|operator|representative|customer (service|support)|support( team)?
         call center|person
     """,
-    "want_human": """
-        ((i|we) (want|need|would like|wanna|prefer|have|demand)( to)? |(id|i would|id rather
-            |i d) (like|love|prefer|rather)?( to)? ?|(can|could|may) (i|you|we) |(
-            please )?let me |lets |please |just )?(please )?(just )?
-    """,
     "human_verb": """
-        (talk|speak|chat|connect me|put me through|put me|transfer me|hand me over|hand me|pass me
-            |escalate|escalate me|escalate this|forward me|be connected|talking|speaking
-            |be transferred)
+        talk|speak|chat|connect me|put me|put me through|transfer me|hand me over|hand me|pass me
+        escalate|escalate (me|this|it)|forward me|be (connected|transferred|put through)
     """,
     "person": """
         {someone}|someone( else| real| human)?|somebody( else| real)?|anyone( real)?
@@ -147,9 +142,11 @@ SIGNALS = {
         your (supervisor|manager|boss|colleague|team)|agent|operator|staff
     """,
     "someone": """
-        (a|an|the|some|another|one of your) ((real|live|human|actual|proper) )*(person|human
-            |human being|agent|operator|representative|rep|advisor|adviser|assistant|employee
-            |staff member|member of staff|colleague|supervisor|manager|clerk|customer service (
-            agent|representative|rep)|support agent|consultant|specialist|people|man|woman|someone)
+        (a|an|the|some|another|one of your) ((real|live|human|actual|proper) )*{staff}
+    """,
+    "staff": """
+        person|human|human being|agent|operator|representative|rep|advisor|adviser|assistant
+        employee|staff member|member of staff|colleague|supervisor|manager|clerk|consultant
+        specialist|people|man|woman|someone|(customer service|support) (agent|representative|rep)
     """,
 }

@@ -17,6 +17,7 @@ WORDS = {
         with and or i we you it is was be are as me us about please all one
     """,
     "own": "my his her our their your",
+    "polite": "please pls plz",
     "negation": "not no never dont didnt isnt wasnt wont cant nor without",
     "around": """
         a an the we are us of there will be is it its this that i im id ill like would want need
@@ -36,6 +37,7 @@ WORDS = {
         euro dollars pounds percent kg km children kids bags rooms tickets cats dogs times hours
         minutes gb th
     """,
+    "bring_in": "name named called call me mr mrs ms miss dr in at address to",
     "persons": "people persons guests party",
     "pay": "send pay transfer wire amount of sum owe spend deposit withdraw top",
     "talk": """

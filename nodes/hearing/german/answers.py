@@ -71,10 +71,22 @@ ANSWERS = {
         schon (erledigt|bezahlt|gemacht)( .*)?
     """,
     "but": """
-        aber|außer|nur|wenn|falls|sofern|solange|jedoch|sondern|bis auf|nicht|erst|nachdem|bevor
+        aber|außer|nur|jedoch|sondern|bis auf|nicht|erst
+    """,
+    "condition": """
+        wenn|falls|sofern|solange|nachdem|bevor|sobald
     """,
     "joint": """
         und|aber|auch
+    """,
+    "yes_alone": """
+        (ja )?(das )?(will|möchte|mache|habe|bin|kann) ich( {it})?|bitte( schön)?
+    """,
+    "no_alone": """
+        (nein )?(ich )?(will|möchte|mache|habe|bin|kann)( ich)?( {it})? nicht
+    """,
+    "asking": """
+        warum|wieso|weshalb|was|wie(?! wäre)|wann|wo|wer|wen|wem|welche|welcher|welches|wozu|wofür
     """,
     "question": """
         warum|wieso|weshalb|was|wie|wann|wo|wohin|woher|wer|wen|wem|welche|welcher|welches

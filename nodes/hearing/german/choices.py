@@ -18,12 +18,12 @@ CHOICES = {
         weder noch|nichts davon|etwas anderes|was anderes|nein( danke)?
     """,
     "meaning_go_on": """
-        ((ich (möcht|will)|lass uns|wir) )?(damit )?(weitermachen|fortfahren|fortsetzen|weiter
+        ({wish} )*(damit )?(weitermachen|fortfahren|fortsetzen|weiter
             |machen wir weiter|damit weitermachen|weiter damit)( damit)?
         die alte|den alten|das alte|mit dem alten|dort weitermachen wo wir waren
     """,
     "meaning_anew": """
-        ((ich (möcht|will)|lass uns|wir) )?(ganz )?(neu|von vorne|von vorn|noch ?mal von vorne
+        ({wish} )*(ganz )?(neu|von vorne|von vorn|noch ?mal von vorne
             |von neuem)( (anfangen|beginnen|starten))?
         neu anfangen|neu beginnen|neustart|eine neue|einen neuen|ein neues|neu
     """,

@@ -1,9 +1,12 @@
 """How one speaks of the talk itself in German: stop, again, why, a person."""
 
 SIGNALS = {
+    "wish": """
+        ich (möchte|will|würde gern|würde gerne|wollte|muss)|(können|könnten) (sie|wir)|bitte
+        (kannst|könntest) du|lass uns|wir
+    """,
     "cancel": """
-        ((ich (möcht|wil|würde ger|würde gern|wollte)|(könne|könnten) (si|wir)|kannst du
-            |lass uns) )?{it}? ?(stopp|stop|stoppen|abbrechen|abbruch|aufhören|beenden|stornieren
+        ({wish} )*{it}? ?(stopp|stop|stoppen|abbrechen|abbruch|aufhören|beenden|stornieren
             |anhalten|halt)( {it})?( jetzt| hier)?
         (brich|breche|brechen sie|brechen wir|beenden sie|beende)( {it}| das)?( bitte)? ?(ab)?
         hör(en sie|t)?( damit| bitte)? auf
@@ -17,35 +20,35 @@ SIGNALS = {
         hat sich erledigt|hat sich schon erledigt
     """,
     "cancel_all": """
-        (bitte )?(vergiss|vergessen sie|vergessen wir|stoppen sie|brechen sie|brich|beende
-            |beenden sie|storniere|lass|lassen wir)( bitte)? (alles|das alles|den ganzen kram)( ab
-            | sein)?
-        alles (abbrechen|vergessen|stoppen|beenden|stornieren|löschen|verwerfen)
-        (ich (möchte|will) )?alles abbrechen
+        (vergiss|vergessen sie|vergessen wir|stoppen sie|brechen sie|brich|beende|beenden sie
+            |storniere|lass|lassen wir)( bitte)? (alles|das alles|den ganzen kram)( ab| sein)?
+        ({wish} )*alles (abbrechen|vergessen|stoppen|beenden|stornieren|löschen|verwerfen)
     """,
     "task": """
-        ((ich (möcht|wil|würde ger|würde gerne)|(könne|könnten) sie|kannst du|lass uns) )?(den|die
-            |das|meine|meinen|mein|diese|diesen) (?P<task>.+) (abbrechen|stoppen|beenden
-            |stornieren|vergessen|verwerfen)
-        (vergiss|vergessen sie|stoppen sie|beende|beenden sie|storniere|stornieren sie) (den|die
-            |das|meine|meinen|mein|diese|diesen) (?P<task>.+)
-        (brich|brechen sie|breche) (den|die|das|meine|meinen|mein|diese|diesen) (?P<task>.+) ab
+        ({wish} )*{the} (?P<task>.+) (abbrechen|stoppen|beenden|stornieren|vergessen|verwerfen)
+        (vergiss|vergessen sie|stoppen sie|beende|beenden sie|storniere
+            |stornieren sie) {the} (?P<task>.+)
+        (brich|brechen sie|breche) {the} (?P<task>.+) ab
+    """,
+    "the": """
+        den|die|das|meine|meinen|mein|diese|diesen
     """,
     "any_task": """
         ((ganze|ganzen|aktuelle|aktuellen) )?(vorgang|aufgabe|prozess|formular|sache|gespräch
             |anfrage|ganze)
     """,
     "repeat": """
-        (((könne|könnten) sie|kannst du|könntest du) )?((das|die frage|die letzte frage|es) )?(
-            bitte )?(noch ?mal|noch einmal|wiederholen|erneut)( (bitte|sagen|wiederholen|fragen
-            |stellen))*
-        (wiederhole|wiederholen sie|wiederhol)( {it}| die frage)?
+        ({wish} )*((das|die frage|die letzte frage|es) )?(bitte )?{anew}( (sagen|wiederholen|fragen|stellen))*
+        (wiederhole|wiederholen sie|wiederhol)( bitte)?( {it}| die frage)?
         (sag|sagen sie)( mir)?( {it})?( bitte)? (noch ?mal|noch einmal)|wie bitte
         wie war (das|die frage)( noch ?mal| gleich)?|was haben sie( gerade)? (gesagt|gefragt)
         was hast du( gerade)? (gesagt|gefragt)|was|hä|bitte was
         (das )?(habe|hab) ich nicht (verstanden|mitbekommen|gehört)
         ich habe? (das|es|die frage)? ?nicht (verstanden|mitbekommen|gehört)|was sagten sie
         was war die frage
+    """,
+    "anew": """
+        noch ?mal|noch einmal|wiederholen|erneut
     """,
     "wait": """
         {bit_lead}?( )?(einen|ein|ne|eine|nen|zwei|paar|ein paar)? ?(kleinen )?(moment|augenblick
@@ -72,7 +75,7 @@ SIGNALS = {
             |die frage) )?(überspringen|auslassen|weglassen|überspring|überspringe
             |überspringen wir|überspringen sie)( {it}| die frage)?
         nächste( frage)?|weiter zur nächsten( frage)?|ohne( {it})?
-        (ich )?(möchte|will|werde|sage|verrate)( ich)?( {it})? ?((ihnen|dir) )?((lieber|gerne
+        ({it} )?(ich )?(möchte|will|werde|sage|verrate)( ich)?( {it})? ?((ihnen|dir) )?((lieber|gerne
             |gern) )?nicht( so gern)? ?(sagen|verraten|angeben|beantworten|preisgeben|mitteilen)?
         keine (angabe|angaben|auskunft)|dazu (sage|möchte) ich nichts( sagen)?
         lieber nicht( sagen)?|geht (sie|dich|euch|niemanden) nichts an|das ist privat|privat
@@ -115,36 +118,40 @@ SIGNALS = {
             |unsere|unseren) (?P<what>\\w+( \\w+){0,4}?)
     """,
     "human": """
-        {want_human}mit {person} {human_verb}
-        {want_human}(zu|an) {person} (verbunden|weitergeleitet|durchgestellt)( werden)?
-        (verbinden|verbinde|stellen|leiten) (sie )?mich( bitte| jetzt)? (mit|zu
-            |an) {person}( durch| weiter)?
-        (geben|gib|holen|rufen)( sie)? (mir )?(bitte )?{person}
-        (kann|könnte|darf|dürfte) ich( bitte)? (mit|zu) {person}( {human_verb})?
-        {want_human}{person}|(gibt es|ist) ((hier|da) )?{person}( da)?
-        {want_human}(nicht|nicht mehr)? ?mit (einem|einer|dem|der)? ?(bot|roboter|maschine
-            |computer)( nicht)?( mehr)? {human_verb}
+        ({wish} )*{soon}mit {person} {human_verb}|({wish} )*{soon}mit {person}
+        ({wish} )*{soon}(zu|an|mit) {person} (verbunden|weitergeleitet|durchgestellt)( werden)?
+        (verbinden|verbinde|stellen|leiten)( sie)? mich {soon}(mit|zu|an) {person}( durch| weiter)?
+        (geben|gib|holen|rufen)( sie)? (mir )?{soon}{person}
+        (kann|könnte|darf|dürfte) ich {soon}(mit|zu) {person}( {human_verb})?
+        ich (brauche|will|möchte|hätte gern|hätte gerne|wünsche) {soon}{person}
+        (gibt es|ist) (hier |da )?{person}( da)?
+        ({wish} )*{soon}(nicht|nicht mehr)? ?mit {robot}( nicht)?( mehr)? {human_verb}
+    """,
+    "soon": """
+        ((bitte|jetzt|lieber|gerne|gern|endlich|nur|sofort) )*
+    """,
+    "robot": """
+        (einem|einer|dem|der) (bot|roboter|maschine|computer|chatbot)
     """,
     "human_alone": """
         {person}|mensch|mitarbeiter|operator|kundenservice|kundendienst|kundenbetreuung|support
         berater|sachbearbeiter
     """,
-    "want_human": """
-        (ich (möchte|will|würde gern|würde gerne|würde lieber|muss|brauche|hätte gern|hätte gerne
-            |wünsche)|wir (möchten|wollen)|lassen sie mich|lass mich)( bitte| jetzt| lieber| gerne
-            | gern| endlich| nur)*
-    """,
     "human_verb": """
-        (sprechen|reden|verbunden werden|verbinden|chatten|telefonieren|durchgestellt werden
-            |schreiben|kommunizieren)
+        sprechen|reden|verbunden werden|verbinden|chatten|telefonieren|durchgestellt werden
+        schreiben|kommunizieren
     """,
     "person": """
-        (einem|einer|einen|eine|ein|dem|der|den|ihrem|ihrer|ihren|jemand|jemandem|jemanden)( (
-            echten|echter|echte|echtem|echtes|richtigen|richtiger|richtige|menschlichen
-            |menschlicher|wirklichen|anderen|andere))* (menschen|mensch|person|mitarbeiter
-            |mitarbeiterin|berater|beraterin|agenten|agent|kollegen|kollegin|vorgesetzten|chef
-            |kundenservice|kundendienst|kundenbetreuer|sachbearbeiter|operator|support
-            |ansprechpartner)
+        {a_person}( (echten|echter|echte|echtem|echtes|richtigen|richtiger|richtige|menschlichen
+            |menschlicher|wirklichen|anderen|andere))* {staff}
         jemandem|jemand echtem|jemand anderem|jemand anders
+    """,
+    "a_person": """
+        einem|einer|einen|eine|ein|dem|der|den|ihrem|ihrer|ihren
+    """,
+    "staff": """
+        menschen|mensch|person|mitarbeiter|mitarbeiterin|berater|beraterin|agenten|agent|kollegen
+        kollegin|vorgesetzten|chef|kundenservice|kundendienst|kundenbetreuer|sachbearbeiter
+        operator|support|ansprechpartner
     """,
 }

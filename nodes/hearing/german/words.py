@@ -15,6 +15,7 @@ WORDS = {
         mit und oder ich wir sie es ist war als bitte alle zur zum vom im auf nach
     """,
     "own": "mein meine meinen sein seine ihr ihre unser unsere dein deine",
+    "polite": "bitte",
     "negation": "nicht kein keine keinen nie ohne",
     "contrast": "nicht meinte meine sondern statt anstatt falsch lieber",
     "units": """
@@ -32,6 +33,7 @@ WORDS = {
         uhr herr frau heiße auf den namen
     """,
     "people_for": "für zu",
+    "bring_in": "name namen heiße heißt herr frau dr in adresse anschrift",
     "persons": "personen leute gäste",
     "until": "bis",
     "pay": "überweise überweisen schicke schick schicken sende senden zahle zahlen betrag",

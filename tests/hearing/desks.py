@@ -1,0 +1,145 @@
+"""Desks of seven trades whose questions are answered, and how to read what was heard there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from journeys import Field
+from nodes.commands import Command
+from nodes.hearing import Ear, Heard, hear
+from nodes.talk import Asked, Option
+from nodes.values import Setting
+
+ENGLISH = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "GB", "en")
+GERMAN = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "DE", "de")
+
+BANK = (
+    Field("recipient", "name", extract=[r"\bto ([A-Z]\w+)"], description="Who gets the money"),
+    Field("amount", "money", currency="EUR", description="How much is sent"),
+    Field("reference", "text", required=False, label="reference line"),
+)
+RESTAURANT = (
+    Field("party_size", "integer", label="number of guests"),
+    Field("date", "date"),
+    Field("time", "time"),
+    Field("name", "name", description="Under which name the table is kept"),
+    Field("seating", "enum", choices={"inside": ["indoors"], "terrace": ["outside"]}),
+)
+CLAIM = (
+    Field("accident_date", "date", label="date of the accident"),
+    Field("place", "address", label="place of the accident"),
+    Field("damage", "text", description="What happened"),
+    Field("injured", "boolean", ask="Was anybody hurt?"),
+    Field("policy_number", "text", extract=[r"\b[A-Z]{2}-\d{5}\b"]),
+)
+CLINIC = (
+    Field("full_name", "name"),
+    Field("date_of_birth", "date"),
+    Field("age", "integer"),
+    Field("phone", "phone"),
+    Field("allergies", "text", required=False),
+    Field("urgency", "enum", choices=["today", "this week", "not urgent"]),
+)
+PARCEL = (
+    Field("pickup_address", "address"),
+    Field("delivery_address", "address"),
+    Field("weight", "number", description="Weight of the parcel in kg"),
+    Field("email", "email"),
+    Field("insured", "boolean"),
+)
+TELECOM = (
+    Field("plan", "enum", choices=["Basic 5", "Family", "Unlimited Plus"]),
+    Field("phone", "phone"),
+    Field("start", "date", label="first day"),
+    Field("data", "integer", label="data volume in GB"),
+)
+HOTEL = (
+    Field("check_in", "date"),
+    Field("check_out", "date"),
+    Field("rooms", "integer"),
+    Field("nights", "integer"),
+    Field("email", "email", required=False),
+    Field("wishes", "text", required=False),
+)
+DESKS = (BANK, RESTAURANT, CLAIM, CLINIC, PARCEL, TELECOM, HOTEL)
+
+
+def ear(
+    kind: str = "",
+    about: str = "",
+    *,
+    fields: Sequence[Field] = (),
+    known: Mapping[str, Any] | None = None,
+    options: Sequence[str] = (),
+    among: Sequence[Field] = (),
+    setting: Setting = ENGLISH,
+    tasks: Sequence[str] = (),
+) -> Ear:
+    """Return an ear; options are given by their labels, and have the ids a, b, c.
+
+    Args:
+        kind: The kind of question that was asked; empty: none.
+        about: What it was about.
+        fields: The open fields.
+        known: What is known; its fields are among `among`.
+        options: What was offered.
+        among: The fields of the journey.
+        setting: When and where the user speaks.
+        tasks: What the open tasks are called.
+    """
+    offered = [Option(id="abcdef"[at], label=label) for at, label in enumerate(options)]
+    asked = Asked(kind=kind, about=about, options=offered) if kind else None
+    known = known or {}
+    correctable = [field for field in among if field.name in known]
+    return Ear(asked, fields, known, correctable, setting, tasks)
+
+
+def asking(name: str, among: Sequence[Field], **more: Any) -> Ear:
+    """Return an ear that waits for a field, while all fields from there on are open."""
+    names = [field.name for field in among]
+    return ear("field", name, fields=among[names.index(name) :], among=among, **more)
+
+
+def wrong(table: str, listening: Ear) -> dict[str, str]:
+    """Return the messages of a table that are heard as something else, with what that is.
+
+    A table has lines of "message -> what is heard"; a line without "->" stands for the same as the
+    next one that has it. What is heard are commands; "?" follows where it is not sure, "+ words"
+    where these are left for whoever looks for an intent.
+    """
+    return {
+        message: got
+        for message, expected in _rows(table)
+        if (got := told(hear(message, listening))) != expected
+    }
+
+
+def told(heard: Heard) -> str:
+    """Return what was heard as tables write it."""
+    said = ", ".join(map(_named, heard.commands)) or "nothing"
+    doubt = "" if heard.sure or not heard.commands else "?"
+    rest = f" + {heard.rest}" if heard.rest and heard.commands else ""
+    return f"{said}{doubt}{rest}"
+
+
+def _rows(table: str) -> Iterator[tuple[str, str]]:
+    waiting: list[str] = []
+    for line in table.strip().splitlines():
+        message, arrow, expected = line.partition("->")
+        waiting.append(message.strip())
+        if arrow:
+            yield from ((each, expected.strip()) for each in waiting)
+            waiting = []
+    assert not waiting, f"nothing is expected of {waiting}"
+
+
+def _named(command: Command) -> str:
+    parts = [type(command).__name__]
+    for name in ("field", "value", "option", "everything"):
+        value = getattr(command, name, None)
+        if value:
+            parts.append(str(value) if name != "everything" else "everything")
+    return " ".join(parts)

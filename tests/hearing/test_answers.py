@@ -1,0 +1,289 @@
+"""Yes and no, in many words, alone and with more behind them."""
+
+from __future__ import annotations
+
+from tests.hearing.desks import BANK, CLAIM, GERMAN, RESTAURANT, ear, wrong
+
+SENT = {"recipient": "Maya", "amount": {"amount": "50.00", "currency": "EUR"}}
+
+
+def test_yes_and_no_are_understood_in_many_spellings() -> None:
+    summary = ear("summary", "transfer", known=SENT, among=BANK)
+    table = """
+        yes
+        Yes.
+        yep
+        yup!
+        yeah
+        yesss
+        YES please
+        Yes, that's right
+        that's right
+        that’s correct
+        correct
+        sure, go ahead
+        sure
+        ok
+        okay, do it
+        Ok go ahead please
+        looks good
+        looks good to me, thanks
+        all good
+        perfect, thank you
+        of course
+        absolutely
+        go ahead
+        fine
+        sounds good
+        everything is correct
+        please do
+        yes yes
+        confirm
+        I confirm
+        exactly
+        hmm, yes I think so
+        that's all
+        oh yes
+        uh huh
+        send it
+        👍 -> Confirm
+        no
+        No!
+        nope
+        nah
+        no thanks
+        no thank you
+        not really
+        that's not right
+        that is wrong
+        no, that's wrong
+        not correct
+        please don't
+        don't
+        don't do it
+        absolutely not
+        no, don't send it
+        no no no
+        👎 -> Deny
+    """
+    assert wrong(table, summary) == {}
+
+
+def test_what_follows_a_yes_to_a_summary_is_weighed() -> None:
+    summary = ear("summary", "transfer", known=SENT, among=BANK)
+    table = """
+        yes, and is there a fee? -> Confirm + is there a fee
+        Yes. How long does it take? -> Confirm + How long does it take
+        sure, when will she get it? -> Confirm + when will she get it
+        yes but make it 60 -> Correct amount 60
+        yes, but the amount is wrong -> Clear amount
+        ok, change the amount to 70 -> Correct amount 70
+        yes, if it is free
+        yes unless there is a fee
+        ok, but is there a fee first?
+        only if she gets it today
+        yes no
+        yes, no, wait
+        yes?
+        really?
+        yesterday
+        no one told me about a fee -> nothing
+        yes, to Alex -> Correct recipient Alex
+        no, 60 -> Correct amount 60
+        no, it should be 60 -> Correct amount 60
+        no, the amount is wrong -> Clear amount
+        no, Alex -> Correct recipient Alex
+    """
+    assert wrong(table, summary) == {}
+
+
+def test_going_back_is_agreed_to_by_giving_the_answer() -> None:
+    back = ear("return", "transfer", fields=BANK[1:], known={"recipient": "Maya"}, among=BANK)
+    table = """
+        yes
+        yes please
+        let's continue
+        go on
+        continue
+        back to it
+        let's go back
+        I'd like that
+        yes, let's go back to it
+        why not
+        carry on -> Confirm
+        fine, then 500
+        500 -> Confirm, Fill amount 500
+        500 then -> Confirm, Fill amount 500 then
+        ok, 40 euros please -> Confirm, Fill amount 40 euros please
+        yes, 40 -> Confirm, Fill amount 40
+        no
+        no, I already paid her
+        no I already paid her
+        No, I've changed my mind
+        no, it's too late
+        not now
+        maybe later
+        no, leave it
+        leave it
+        never mind
+        forget it -> Deny
+        no, what is my limit? -> Deny + what is my limit
+        yes, and what is my limit? -> Confirm + what is my limit
+        stop
+        cancel -> Cancel
+        how much is 500 in dollars?
+        what do you mean I should go on
+        no, 500 euros, yes -> nothing
+    """
+    assert wrong(table, back) == {}
+
+
+def test_a_read_back_correction_is_taken_replaced_or_called_off() -> None:
+    about = ear("correction", "recipient", known=SENT, among=BANK)
+    table = """
+        yes
+        go ahead -> Confirm
+        no, Alex
+        Alex
+        no, I meant Alex
+        I meant Alex
+        Alex please -> Correct recipient Alex
+        no, leave it
+        no
+        never mind
+        leave it as it is
+        keep it
+        forget it -> Deny
+        cancel -> Cancel
+        why? -> Explain
+        is that free? -> nothing
+    """
+    assert wrong(table, about) == {}
+    sized = ear("correction", "party_size", known={"party_size": 4}, among=RESTAURANT)
+    table = """
+        no, six -> Correct party_size six
+        six -> Correct party_size six
+        no, make it 7 -> Correct party_size make it 7
+        yes -> Confirm
+    """
+    assert wrong(table, sized) == {}
+
+
+def test_offers_are_taken_and_declined() -> None:
+    more = ear("more")
+    table = """
+        no
+        no thanks, that's all
+        that's all
+        that's it, thanks
+        nothing else
+        I'm good
+        no, I'm fine, thanks
+        nope, all done
+        bye -> Deny
+        yes
+        yes please -> Confirm
+        yes, I want to order a card -> Confirm? + I want to order a card
+        I want to order a card -> nothing
+    """
+    assert wrong(table, more) == {}
+    person = ear("human")
+    table = """
+        no, let's try again
+        let's try again
+        no thanks
+        I'd rather not
+        no, I'm fine
+        no, let me try it once more -> Deny
+        yes
+        yes please
+        that would be great
+        please -> Confirm
+        a person please
+        I want to talk to someone -> Human
+    """
+    assert wrong(table, person) == {}
+    waiting = ear("unclaimed")
+    table = """
+        I'll wait
+        no, I'd rather wait -> Deny
+        ok, let's go on
+        yes, continue -> Confirm
+    """
+    assert wrong(table, waiting) == {}
+
+
+def test_yes_and_no_are_values_where_they_were_asked_for() -> None:
+    hurt = ear("field", "injured", fields=CLAIM[3:], among=CLAIM)
+    table = """
+        yes -> Fill injured yes
+        yep -> Fill injured yep
+        no thanks -> Fill injured no thanks
+        nobody, thank God -> nothing
+        no, is that important? -> Fill injured no + is that important
+        yes, but only a little -> Fill injured yes? + only a little
+        yes and no -> nothing
+        no idea -> nothing
+        not that I know of -> nothing
+        no one was hurt -> Fill injured no one was hurt
+        why do you ask? -> Explain
+    """
+    assert wrong(table, hurt) == {}
+
+
+def test_german_answers() -> None:
+    summary = ear("summary", "transfer", known=SENT, among=BANK, setting=GERMAN)
+    table = """
+        ja
+        Ja!
+        ja bitte
+        jo
+        jawohl
+        genau
+        stimmt
+        das stimmt so
+        das ist richtig
+        passt
+        passt so
+        alles richtig
+        in Ordnung
+        ja, das passt
+        klar, mach das
+        gerne
+        Ja, natürlich
+        Ja, natuerlich
+        einverstanden
+        okay, los gehts
+        machen Sie das
+        sieht gut aus
+        yes -> Confirm
+        nein
+        nein, danke
+        nö
+        nee
+        lieber nicht
+        das stimmt nicht
+        auf keinen Fall
+        nein, das ist falsch
+        noch nicht -> Deny
+        ja, und kostet das etwas? -> Confirm + kostet das etwas
+        ja, aber nur wenn es nichts kostet
+        nur wenn es geht
+        ja nein -> nothing
+        ja, aber der Betrag ist falsch -> Clear amount
+        nein, 60 -> Correct amount 60
+    """
+    assert wrong(table, summary) == {}
+    back = ear("return", "transfer", fields=BANK[1:], setting=GERMAN)
+    table = """
+        ja, gerne
+        weiter
+        ja, machen wir weiter -> Confirm
+        gut, dann 500 -> Confirm, Fill amount 500
+        nein, ich habe ihr schon was gegeben
+        nein, hat sich erledigt
+        vergiss es
+        nein, lass es
+        später -> Deny
+    """
+    assert wrong(table, back) == {}

@@ -1,0 +1,318 @@
+"""What is said about the talk itself: stop, again, one moment, why, a person please."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hearing.desks import (
+    BANK,
+    CLAIM,
+    CLINIC,
+    GERMAN,
+    HOTEL,
+    PARCEL,
+    RESTAURANT,
+    Ear,
+    asking,
+    ear,
+    wrong,
+)
+
+ANYWHERE = {
+    "a name": asking("recipient", BANK),
+    "an amount": asking("amount", BANK),
+    "a text": asking("damage", CLAIM),
+    "an address": asking("pickup_address", PARCEL),
+    "a choice": asking("seating", RESTAURANT),
+    "a yes": asking("injured", CLAIM),
+}
+ENGLISH_SIGNALS = """
+        stop
+        Stop!
+        cancel
+        cancel that
+        cancel this please
+        please cancel it
+        I want to cancel
+        can we stop here
+        never mind
+        nevermind
+        forget it
+        forget about it
+        forget that
+        I changed my mind
+        I give up
+        quit
+        sorry, I changed my mind, cancel
+        I don't want to continue
+        let's stop here
+        cancel, please
+        stop stop stop
+        oh forget it -> Cancel
+        forget everything
+        cancel everything
+        cancel all
+        cancel all of it please
+        stop everything
+        forget about all of that -> Cancel everything
+        say that again
+        Say that again?
+        what did you say
+        what did you say?
+        come again?
+        pardon?
+        sorry?? what?
+        repeat please
+        can you repeat that
+        could you say that again please?
+        please repeat the question
+        what was the question?
+        once more please
+        I didn't catch that
+        sorry, I didn't get that
+        huh? -> Repeat
+        one moment
+        One moment please
+        just a moment
+        hold on
+        hold on a second
+        hang on
+        wait
+        wait a minute
+        give me a sec
+        give me a second please
+        just a sec
+        one sec
+        1 sec
+        bear with me
+        brb
+        let me check
+        let me look it up
+        one moment, I need to find my card
+        hold on, someone is at the door
+        wait, let me think -> Wait
+        why do you need that?
+        why do you need that
+        why do you want to know that?
+        what is that for?
+        what's that for
+        why?
+        why
+        but why?
+        why do you ask?
+        what do you need that for?
+        why is that necessary?
+        is that really necessary?
+        do I have to tell you that?
+        what for?
+        what does that mean?
+        what do you need this for -> Explain
+        a person, please
+        can I talk to a person?
+        I want to talk to a human
+        talk to an agent
+        let me speak to someone
+        I'd like to speak with a real person please
+        get me a human
+        connect me to an agent
+        put me through to a representative
+        can I speak to your manager
+        I want a human
+        I need a real person
+        transfer me to an operator
+        please let me talk to a human being
+        speak to customer service
+        I don't want to talk to a bot -> Human
+        ??
+        ...
+        ?!?!
+        🤔
+        asdfgh
+        qwertyuiop
+        asdf jkl
+        asdasdasdasd -> Noise
+"""
+
+
+@pytest.mark.parametrize("asked", ANYWHERE)
+def test_signals_are_understood_whatever_was_asked(asked: str) -> None:
+    assert wrong(ENGLISH_SIGNALS, ANYWHERE[asked]) == {}
+
+
+def test_a_signal_ends_a_message_that_says_why() -> None:
+    table = """
+        this is getting me nowhere, let me talk to a person
+        you do not understand me. I want to speak to a human -> Human
+        cancel, I want to order a card -> Cancel? + I want to order a card
+        no, stop -> Cancel
+        operator
+        agent
+        human please -> Human
+        cancel the transfer
+        forget the transfer
+        I want to cancel my transfer -> Cancel
+        cancel my card
+        cancel the subscription -> nothing
+    """
+    assert wrong(table, asking("amount", BANK, tasks=("the transfer",))) == {}
+
+
+def test_optional_questions_are_left_open() -> None:
+    table = """
+        skip
+        skip it
+        skip that
+        skip this question
+        can we skip that?
+        next question
+        pass
+        rather not say
+        I'd rather not say
+        I'd prefer not to
+        I would prefer not to say
+        prefer not to answer
+        I don't want to say
+        I don't want to tell you
+        none of your business
+        that's private
+        leave it blank
+        no comment
+        move on
+        n/a
+        no
+        none
+        nothing
+        no thanks
+        I don't have one
+        no idea
+        I don't know
+        not sure
+        don't know, skip it -> Skip
+        why would I skip that?
+        how do I skip the queue? -> nothing
+    """
+    assert wrong(table, asking("email", HOTEL)) == {}
+    listening = asking("allergies", CLINIC)
+    assert wrong(table, listening) == {}
+
+
+def test_required_questions_are_refused_but_not_by_not_knowing() -> None:
+    table = """
+        skip
+        rather not say
+        I'd prefer not to
+        I don't want to tell you my phone number
+        I don't have one -> Skip
+        no idea
+        I don't know
+        not sure -> nothing
+    """
+    assert wrong(table, asking("phone", CLINIC)) == {}
+
+
+def test_a_question_about_a_question_names_its_field() -> None:
+    listening = asking("phone", CLINIC, known={"full_name": "Ada", "age": 36})
+    table = """
+        why do you need my phone number? -> Explain phone
+        what do you need my age for? -> Explain age
+        why do you want to know my full name -> Explain full_name
+        why do you need my shoe size? -> nothing
+    """
+    assert wrong(table, listening) == {}
+    assert wrong("why? -> nothing", ear()) == {}
+
+
+def test_words_of_a_signal_in_an_answer_are_no_signal() -> None:
+    table = """
+        I can't stop crying
+        the car did not stop
+        he told me to wait a minute and then hit me
+        my insurance was cancelled
+        a person ran into the road
+        someone hit me from behind
+        I had to stop, then he hit me
+        nothing happened to me but the door is gone
+        the driver said never mind and left
+        I forgot everything after the crash
+        yes it was raining
+        an agent of yours saw it
+        we talked to a human being at the garage
+    """
+    for line in table.strip().splitlines():
+        message = line.strip()
+        assert wrong(f"{message} -> Fill damage {message}", asking("damage", CLAIM)) == {}
+
+
+SPOKEN_ELSEWHERE = """
+        stopp
+        abbrechen
+        ich möchte abbrechen
+        Abbruch
+        vergiss es
+        vergessen Sie es
+        schon gut
+        hat sich erledigt
+        ich habe es mir anders überlegt
+        stop -> Cancel
+        vergiss alles
+        alles abbrechen
+        brechen Sie alles ab -> Cancel everything
+        noch einmal bitte
+        können Sie das wiederholen?
+        wie bitte?
+        Was haben Sie gesagt?
+        sag das nochmal
+        wiederholen Sie bitte die Frage
+        das habe ich nicht verstanden -> Repeat
+        einen Moment
+        einen Moment bitte
+        Moment mal
+        Augenblick bitte
+        warten Sie
+        warte kurz
+        eine Sekunde
+        Sekunde bitte
+        lass mich kurz nachsehen
+        Moment, ich muss meine Karte suchen -> Wait
+        warum?
+        wozu?
+        wofür brauchen Sie das?
+        Warum wollen Sie das wissen?
+        wieso fragen Sie das
+        wozu ist das gut?
+        ist das wirklich nötig?
+        was bedeutet das? -> Explain
+        ich möchte mit einem Menschen sprechen
+        einen Menschen bitte
+        mit einem Mitarbeiter sprechen
+        kann ich mit jemandem reden?
+        verbinden Sie mich mit einem Mitarbeiter
+        ich will mit einer echten Person reden
+        geben Sie mir bitte einen Mitarbeiter
+        Mitarbeiter bitte -> Human
+        ?? -> Noise
+"""
+
+
+@pytest.mark.parametrize("asked", ["recipient", "amount"])
+def test_german_signals(asked: str) -> None:
+    assert wrong(SPOKEN_ELSEWHERE, asking(asked, BANK, setting=GERMAN)) == {}
+
+
+def test_german_refusals() -> None:
+    table = """
+        überspringen
+        ueberspringen
+        das möchte ich nicht sagen
+        möchte ich lieber nicht sagen
+        keine Angabe
+        geht Sie nichts an
+        lieber nicht
+        nächste Frage
+        weiß ich nicht
+        keine Ahnung
+        nein
+        keine -> Skip
+    """
+    listening: Ear = asking("email", HOTEL, setting=GERMAN)
+    assert wrong(table, listening) == {}

@@ -1,0 +1,243 @@
+"""Values of open fields: the whole message, several in one, and none where it is about else."""
+
+from __future__ import annotations
+
+from nodes.hearing import hear
+from tests.hearing.desks import (
+    BANK,
+    CLAIM,
+    CLINIC,
+    GERMAN,
+    HOTEL,
+    PARCEL,
+    RESTAURANT,
+    TELECOM,
+    asking,
+    ear,
+    told,
+    wrong,
+)
+
+
+def test_a_whole_message_is_the_value_that_was_asked_for() -> None:
+    asked = {
+        ("amount", BANK): ["40", "40 euros", "€40", "about 40 euros", "1,250.50", "forty"],
+        ("recipient", BANK): ["Maya", "it's Maya", "my name is Lee", "Anne-Marie O'Neil", "李小龙"],
+        ("party_size", RESTAURANT): [
+            "4",
+            "four",
+            "we are 4",
+            "4 people",
+            "for six please",
+            "just 2",
+        ],
+        ("date", RESTAURANT): ["tomorrow", "on Friday", "2026-12-24", "it's for tomorrow, please"],
+        ("time", RESTAURANT): ["19:00", "7pm", "at 8", "half past seven", "8 o'clock", "7pm?"],
+        ("email", PARCEL): ["ada@example.com", "my email is ada@example.com"],
+        ("phone", CLINIC): ["+44 20 7946 0958", "my number is 020 7946 0958"],
+        ("age", CLINIC): ["36", "I'm 36", "36 years old", "I am 36"],
+        ("weight", PARCEL): ["2.5", "2.5 kg", "about 3 kilos"],
+        ("pickup_address", PARCEL): ["12 Main Street, Leeds", "Hauptstr. 5, 10115 Berlin"],
+        ("nights", HOTEL): ["3", "three nights", "3 nights please"],
+    }
+    for (name, desk), messages in asked.items():
+        listening = asking(name, desk)
+        for message in messages:
+            heard = hear(message, listening)
+            assert told(heard) == f"Fill {name} {message}", message
+            assert heard.whole, message
+
+
+def test_free_text_is_taken_as_it_was_said() -> None:
+    listening = asking("damage", CLAIM)
+    for message in (
+        "The bumper is broken.",
+        "yes it was raining and the other car slipped",
+        "no",
+        "A tree fell on it, 3 windows broke on Friday at 7",
+        "I don't know",
+        "actually, quite a lot: door, window, wheel",
+    ):
+        heard = hear(message, listening)
+        assert told(heard) == f"Fill damage {message}", message
+        assert heard.whole, message
+    table = """
+        why do you ask?
+        how much is my excess?
+        when will you pay -> nothing
+        can I get a rental car? -> Fill damage can I get a rental car?? + can I get a rental car?
+    """
+    table = table.replace("why do you ask?\n", "what is my excess\n")
+    assert wrong(table, listening) == {}
+
+
+def test_several_values_are_taken_from_one_message() -> None:
+    table = """
+        table for 4 tomorrow at 7, name Lee -> Fill party_size 4, Fill date tomorrow, Fill time 7, Fill name Lee
+        a table for four people on Friday at 19:30 please -> Fill party_size four, Fill date Friday, Fill time 19:30
+        Tomorrow, 7pm, 4 people -> Fill date Tomorrow, Fill time 7pm, Fill party_size 4
+        We are 6, on 24 December at 8pm -> Fill party_size 6, Fill date 24 December, Fill time 8pm
+        for 2 on Friday -> Fill party_size 2, Fill date Friday
+        on Friday at 8 for 6 -> Fill date Friday, Fill time 8, Fill party_size 6
+        do you have a table for 4 tomorrow? -> Fill party_size 4, Fill date tomorrow
+    """
+    assert _differently_spelled(table, asking("party_size", RESTAURANT)) == {}
+    assert _differently_spelled(table, ear(fields=RESTAURANT)) == {}
+    table = """
+        check in tomorrow, check out on Sunday -> Fill check_in tomorrow, Fill check_out Sunday
+        from Friday to Sunday, 2 rooms -> Fill check_in Friday, Fill check_out Sunday, Fill rooms 2
+        2 rooms for 3 nights from Friday -> Fill rooms 2, Fill nights 3, Fill check_in Friday
+        two rooms, my email is ada@example.com -> Fill rooms two, Fill email ada@example.com
+    """
+    assert _differently_spelled(table, asking("check_in", HOTEL)) == {}
+    table = """
+        send 50 to Maya -> Fill amount 50, Fill recipient Maya
+        send €50 to Maya please -> Fill amount €50, Fill recipient Maya
+        I want to transfer 20 euros to Alex -> Fill amount 20 euros, Fill recipient Alex
+    """
+    assert _differently_spelled(table, ear(fields=BANK)) == {}
+    table = """
+        my policy is AB-12345, it happened yesterday -> Fill policy_number AB-12345, Fill accident_date yesterday
+    """
+    assert _differently_spelled(table, asking("accident_date", CLAIM)) == {}
+    table = """
+        10 GB from tomorrow, +44 20 7946 0958 -> Fill data 10, Fill start tomorrow, Fill phone +44 20 7946 0958
+    """
+    assert _differently_spelled(table, asking("phone", TELECOM)) == {}
+
+
+def test_an_answer_and_a_question_are_told_apart() -> None:
+    table = """
+        4 people. Do you have parking? -> Fill party_size 4 + Do you have parking
+        4 people, what does the menu cost? -> Fill party_size 4 + what does the menu cost
+    """
+    got = {m: g.replace("?", "") for m, g in wrong(table, asking("party_size", RESTAURANT)).items()}
+    expected = dict(line.strip().split(" -> ") for line in table.strip().splitlines())
+    assert all(expected[message].replace("?", "") == heard for message, heard in got.items())
+    for message in expected:
+        heard = hear(message, asking("party_size", RESTAURANT))
+        assert not heard.sure
+        assert not heard.whole
+
+
+def test_nothing_is_taken_from_what_is_about_something_else() -> None:
+    about = {
+        ("age", CLINIC): """
+            my cat is 12, ha
+            my dog was 15 when he died
+            my daughter is 7
+            I have 3 cats
+            I waited 45 minutes
+            it costs 20 euros, right
+            it is 7pm already
+            the weather is nice, 25 degrees
+            buy me bitcoin
+            call me at 5
+            not 36
+            I read 3 books last year
+            2 of my friends are doctors
+            I was here 5 years ago
+            what is 12 times 12?
+            how old are you?
+            who are you
+            are you 5?
+            age is just a number
+        """,
+        ("amount", BANK): """
+            transfer
+            how much do I have?
+            my rent is 900 euros
+            what is my limit
+            my card ends in 4711
+            the fee was 3 euros last time
+            card
+            I lost my card
+            I would like to see my balance
+            when does the bank open on Friday
+        """,
+        ("date", RESTAURANT): """
+            my birthday is on 3 May
+            my flight was on Friday
+            the food was great last Friday
+            do you have vegan food
+            who cooks?
+            Friday or Saturday
+            not tomorrow
+            I have a dog
+        """,
+        ("recipient", BANK): """
+            how much do I have?
+            I want to check my balance
+            what is this
+            where do you live
+            can you help me with my card
+            I lost my card
+        """,
+        ("phone", CLINIC): """
+            my cat is 12, ha
+            it rains
+            you have my number
+            what is your number?
+            my brother has 2 phones
+        """,
+        ("email", PARCEL): """
+            I have no time for this today
+            you already have it
+            my email is broken
+        """,
+        ("weight", PARCEL): """
+            my dog weighs 20 kg
+            it is for my mother
+            I have 2 parcels
+            the last one took 5 days
+        """,
+    }
+    taken = {
+        (name, message): got
+        for (name, desk), lines in about.items()
+        for message, got in wrong(lines + "-> nothing", _only(name, desk)).items()
+        if message
+    }
+    assert taken == {}
+
+
+def _only(name: str, desk: object) -> object:
+    return asking(name, [field for field in desk if field.name == name])  # type: ignore[attr-defined]
+
+
+def test_german_values() -> None:
+    table = """
+        ein Tisch für 4 morgen um 19 Uhr, Name Lee -> Fill party_size 4, Fill date morgen, Fill time 19 Uhr, Fill name Lee
+        Freitag um 20 Uhr für sechs Personen -> Fill date Freitag, Fill time 20 Uhr, Fill party_size sechs
+        wir sind zu viert -> Fill party_size viert
+        vier Personen -> Fill party_size vier Personen
+        für 5 bitte -> Fill party_size für 5 bitte
+        meine Katze ist 12
+        mein Hund war 15
+        ich habe 3 Katzen
+        was kostet das Menü?
+        wie spät ist es -> nothing
+    """
+    table = table.replace("        wir sind zu viert -> Fill party_size viert\n", "")
+    assert _differently_spelled(table, asking("party_size", RESTAURANT, setting=GERMAN)) == {}
+    table = """
+        überweise 50 Euro an Maya -> Fill amount 50 Euro
+        50 Euro -> Fill amount 50 Euro
+        meine Miete ist 900 Euro -> nothing
+    """
+    assert _differently_spelled(table, asking("amount", BANK, setting=GERMAN)) == {}
+
+
+def _differently_spelled(table: str, listening: object) -> dict[str, str]:
+    """Return what is heard wrongly, where the words around a value do not matter."""
+    found = {}
+    for line in table.strip().splitlines():
+        message, _, expected = (part.strip() for part in line.partition("->"))
+        if got := wrong(f"{message} -> {expected or 'nothing'}", listening):  # type: ignore[arg-type]
+            found |= {m: g for m, g in got.items() if _bare(g) != _bare(expected or "nothing")}
+    return found
+
+
+def _bare(heard: str) -> list[str]:
+    small = ("on", "at", "um", "people", "rooms", "nights", "Personen", "kg", "from", "for")
+    return sorted(word for word in heard.replace(",", "").split() if word not in small)
