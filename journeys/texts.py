@@ -39,7 +39,8 @@ class Texts:
         not_matching: A pattern does not match. refused_value: a function refused it.
         hint: What follows the second refusal; `{hint}` says what is taken.
         exhausted: After the last try; `{field}`.
-        collected: Everything is collected, and nothing else is said. summary: Asks whether all is right; `{fields}` are lines of what was said.
+        collected: All is collected, and nothing else is said.
+        summary: Asks whether all is right; `{fields}` are lines of what was said.
         summary_wrong: Asks what is wrong with it.
         corrected: A value was changed: `{field}`, `{value}`.
         confirm_correction: Asks whether to change `{field}` to `{value}`.

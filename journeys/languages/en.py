@@ -17,6 +17,7 @@ FORMAL: Mapping[str, str] = {
     "which": "How may I help you? {journeys}",
     "cancelled": "Certainly, I have cancelled that. May I help you with anything else?",
     "ask": "May I have the {field}, please?",
+    "collected": "Thank you, I have everything that I require.",
     "summary": "Please allow me to read that back:\n{fields}\nIs everything correct?",
     "summary_wrong": "What should I correct?",
     "corrected": "Certainly, the {field} is now {value}.",
