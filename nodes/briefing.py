@@ -7,12 +7,14 @@ from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec, Texts
 from nodes.escalating import escalation_of, takeover_of
-from nodes.forms.sheet import Sheet, talk_of
+from nodes.forms.sheet import Sheet, field_named, talk_of
+from nodes.listening import setting_of
 from nodes.messages import last_said
 from nodes.services import Services
 from nodes.speech import worded
 from nodes.state import PARTING, Position, Turn
 from nodes.talk import FieldAttempt
+from nodes.values import shown
 
 _HIDDEN = ("value", "raw", "reason")
 """What of an attempt at a sensitive field nobody is shown."""
@@ -35,7 +37,7 @@ def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dic
     fields = list(_fields(services.spec, texts, state))
     return {
         "reason": takeover["reason"] if takeover else "",
-        "summary": _summary(texts, here, fields),
+        "summary": _summary(texts, here, _readable(services, turn, fields)),
         "position": {
             "pathway": here.id,
             "title": here.title or here.id,
@@ -85,7 +87,7 @@ def _field(
 ) -> dict[str, Any]:
     value = sheet.values.get(field.name)
     hidden = field.sensitive and value is not None
-    shown = [{**a, **dict.fromkeys(_HIDDEN)} if field.sensitive else dict(a) for a in attempts]
+    told = [{**a, **dict.fromkeys(_HIDDEN)} if field.sensitive else dict(a) for a in attempts]
     return {
         "name": field.name,
         "label": field.title,
@@ -96,15 +98,25 @@ def _field(
         "value": texts.hidden if hidden else value,
         "is_collected": value is not None,
         "validity": attempts[-1]["validation_status"] if attempts else "missing",
-        "attempts": shown,
+        "attempts": told,
     }
 
 
-def _summary(texts: Texts, here: PathwaySpec, fields: list[dict[str, Any]]) -> str:
+def _readable(
+    services: Services, turn: Turn, fields: list[dict[str, Any]]
+) -> list[tuple[str, str]]:
+    """Return what is known, as people read it: label and value."""
+    setting = setting_of(services.spec, services.config, turn)
+    told: list[tuple[str, str]] = []
+    for known in fields:
+        if known["is_collected"]:
+            field = field_named(services.spec, known["name"])
+            value = known["value"]
+            told.append((field.title, value if field.sensitive else shown(field, value, setting)))
+    return told
+
+
+def _summary(texts: Texts, here: PathwaySpec, known: list[tuple[str, str]]) -> str:
     """Return in a few lines what the talk is about, and what is known."""
-    known = [
-        worded(texts.summary_line, field=field["label"], value=field["value"])
-        for field in fields
-        if field["is_collected"]
-    ]
-    return "\n".join([here.title or here.purpose or here.id, *known])
+    lines = [worded(texts.summary_line, field=label, value=value) for label, value in known]
+    return "\n".join([here.title or here.purpose or here.id, *lines])

@@ -32,6 +32,7 @@ NAMED = "JOURNEY_TEST_DATABASE_URL"
 TABLES = (
     *("sessions", "turns", "audit", "checkpoints", "checkpoint_blobs", "checkpoint_writes"),
     *("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects"),
+    "escalations",
 )
 _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "
