@@ -97,7 +97,7 @@ async def _live(
         statement = None
     journey = diary(url, session_id, dies_in_agent=deed == "agent")
     if statement is not None:
-        await _doomed(journey, statement)
+        await doomed(journey, statement)
     if deed in ("start", "open"):
         await journey.start()
     elif deed == "rollback":
@@ -130,7 +130,7 @@ def _dies_at(statement: int) -> Callable[[str], None]:
     return traced
 
 
-async def _doomed(journey: Diary, statement: int) -> None:
+async def doomed(journey: Journey, statement: int) -> None:
     store = (await journey.manager._session()).store
     if isinstance(store.saver, SqliteJourneySaver):
         await store.saver.conn.set_trace_callback(_dies_at(statement))
