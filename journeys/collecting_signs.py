@@ -35,7 +35,7 @@ def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[s
 
 def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[str]:
     yield from _condition_smells(field, later, known)
-    if len(field.retry_texts) > field.max_attempts:
+    if len(field.retry_texts) >= field.max_attempts:
         yield (
             f"has {len(field.retry_texts)} retry_texts and max_attempts {field.max_attempts}: "
             "the last of them are never said."

@@ -55,7 +55,7 @@ states:
           description: The kitchen has to know.
           label: number of guests
           validators: [{range: {least: 1, most: 20}, message: We seat 1 to 20.}]
-          retry_texts: [Sorry?, Pardon?]
+          retry_texts: [Sorry?]
           max_attempts: 2
         - name: date
           type: date
@@ -89,7 +89,7 @@ FIELDS = [
         description="The kitchen has to know.",
         label="number of guests",
         validators=[Range(1, 20, "We seat 1 to 20.")],
-        retry_texts=["Sorry?", "Pardon?"],
+        retry_texts=["Sorry?"],
         max_attempts=2,
     ),
     Field(
@@ -291,7 +291,7 @@ SMELLS = {
     "{name: a, when: context.b > 1}": "field 'a' reads 'b' in `when`, which nothing here collects",
     "{name: a, when: context.a > 1}": "field 'a' asks in its own `when` for its value",
     "{name: a, when: context.b > 1}, {name: b, type: integer}": "which is asked for after it",
-    "{name: a, retry_texts: [x, y], max_attempts: 1}": "the last of them are never said",
+    "{name: a, retry_texts: [x], max_attempts: 1}": "the last of them are never said",
     "{name: a, depends_on: [b]}, {name: b}": "has no validators: nothing is checked",
     "{name: a, type: enum, choices: {x: [y], Y: []}}": "has 'y' for 'x' and for 'Y'",
 }
