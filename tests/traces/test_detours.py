@@ -197,6 +197,7 @@ async def test_a_question_waits_while_the_code_is_asked(chat: Chat) -> None:
     assert chat.asks("code")
     assert chat.audited("blocked", "queued") == ["queued", "blocked"]
     assert LIMIT not in chat.reply
+    assert chat.attempts("code") == []
     await chat.says("123456", Fill("code", "123456"))
     assert chat.world.count("pay_bill") == 1
     assert "AB-1234 is paid" in chat.reply

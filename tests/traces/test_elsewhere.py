@@ -244,7 +244,7 @@ async def renting(chat: Chat) -> None:
 @trace(CARS)
 async def test_of_two_corrections_the_last_waits_for_a_yes(chat: Chat) -> None:
     await renting(chat)
-    await chat.says("I meant Anna as the driver", Correct("driver", "Anna"))
+    await chat.says("I meant Anna, not John", Correct("driver", "Anna"))
     assert chat.asked == ("correction", "driver")
     assert chat.says_text("confirm_correction", field="driver", value="Anna")
     assert chat.value("driver") == "John"

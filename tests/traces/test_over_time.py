@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.commands import Confirm, Deny, Fill, Go
+from nodes.commands import Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
 from tests.traces.elsewhere import HOTEL
 from tests.traces.journeys import BALANCE, BANK, RESTAURANT
@@ -38,6 +38,7 @@ async def test_an_upgrade_keeps_what_is_known_and_asks_what_is_new(chat: Chat) -
 
 @trace(RENT)
 async def test_an_upgrade_finds_what_is_paused_by_its_new_name(chat: Chat) -> None:
+    await chat.says("hello")
     await chat.says("4b", Fill("flat", "4b"))
     await chat.says("what are the house rules?", Go("rules"))
     assert RULES in chat.reply
@@ -61,13 +62,12 @@ async def test_a_tool_that_fails_changes_nothing_and_is_tried_again(chat: Chat) 
     await at_the_last_question(chat)
     chat.world.fails["book_table"] = [TimeoutError("the kitchen does not answer")] * 2
     await chat.says("Lee", Fill("guest", "Lee"))
+    assert chat.world.tried["book_table"] == 2
     assert chat.world.count("book_table") == 0
     assert chat.at == "booking"
     assert chat.payload == {"party_size": 4, "day": "2099-03-03", "hour": "19:00", "guest": "Lee"}
-    failed, unsure = chat.says_text("effect_failed"), chat.says_text("effect_unsure")
-    assert failed or unsure
-    while chat.world.fails["book_table"]:
-        await chat.says("yes, try again", Confirm())
+    assert chat.says_text("effect_late")
+    assert chat.asked == ("retry", "booking")
     await chat.says("yes, try again", Confirm())
     assert chat.world.count("book_table") == 1
     assert "Your table for 4 is booked, Lee." in chat.reply
@@ -80,6 +80,8 @@ async def test_what_failed_need_not_be_tried_again(chat: Chat) -> None:
     chat.world.fails["book_table"] = [RuntimeError("no line")]
     await chat.says("Lee", Fill("guest", "Lee"))
     assert chat.world.count("book_table") == 0
+    assert chat.says_text("effect_failed")
+    assert chat.payload["guest"] == "Lee"
     await chat.says("no", Deny())
     assert chat.world.tried["book_table"] == 1
     assert chat.world.count("book_table") == 0
@@ -104,11 +106,11 @@ async def test_after_a_pause_what_is_known_is_told_first(chat: Chat) -> None:
 @trace(BANK, OFFLINE)
 async def test_a_rollback_goes_back_to_the_values_of_then(chat: Chat) -> None:
     await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
-    await chat.says("the recipient is Alex, not Maya", Fill("recipient", "Alex"))
+    await chat.says("the recipient is Alex, not Maya", Correct("recipient", "Alex"))
+    assert chat.value("recipient") == "Alex"
     version = chat.last.metadata["version"] - 1
-    session = await chat.journey.rollback(version)
-    assert session.accumulated_context["recipient"] == "Maya"
-    chat.fields.clear()
+    await chat.roll_back(version)
+    assert chat.context["recipient"] == "Maya"
     await chat.says("50", Fill("amount", "50"))
     assert chat.value("recipient") == "Maya"
     await chat.says("yes", Confirm())
