@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from journeys import Field, PathwaySpec
 from journeys.spec import ACTIVATION, MOVE
-from nodes.commands import Cancel, Command, Confirm, Correct, Deny, Fill, Go, Human, Verdict
+from nodes.commands import Cancel, Choose, Command, Confirm, Correct, Deny, Fill, Go, Human, Verdict
 from nodes.course import Course
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
+from nodes.lawful import lawful
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, clarify, options_of, tasks_of
 from nodes.repair.digressing import digressed, not_understood
@@ -36,7 +37,7 @@ async def decide(course: Course, commands: Sequence[Command], limits: Limits) ->
         commands: What was understood, verdicts on transitions among it.
         limits: Depth and confidence.
     """
-    agreed = _consistent(course, commands)
+    agreed = _consistent(course, lawful(course, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
     said = [c for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
@@ -51,11 +52,13 @@ async def decide(course: Course, commands: Sequence[Command], limits: Limits) ->
         if spoke and course.talk.get("asked") is asked:
             course.ask(None)
         moves = [*(chosen or []), *moves] if chosen else moves
-    spoke = await fill(course, _for_here(course, said), fillable(course)) or spoke
+    here = _for_here(course, said)
+    spoke = await fill(course, here, fillable(course)) or spoke
     if course.changing:
         change_instead(course, limits)
-        return
-    await _led_on(course, said, moves, limits, spoke=spoke)
+    else:
+        await _led_on(course, said, moves, limits, spoke=spoke)
+    _left_over(course, [c for c in said if c not in here])
 
 
 async def _led_on(
@@ -70,7 +73,7 @@ async def _led_on(
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
     if steering.transition and not _ignored(course, steering, said):
         await _moved(course, steering, said, given_up, spoke=spoke)
-        _also_wanted(course, moves, steering)
+        _also_wanted(course, moves, steering, limits)
     elif course.settled:
         return
     elif given_up:
@@ -146,10 +149,11 @@ def _ignored(course: Course, steering: Steering, said: Sequence[Command]) -> boo
     return begun_already(course)
 
 
-def _also_wanted(course: Course, moves: Moves, steering: Steering) -> None:
+def _also_wanted(course: Course, moves: Moves, steering: Steering, limits: Limits) -> None:
     """Queue what else a message plainly asked for, in the order in which it did."""
     assert steering.transition is not None
-    wanted = dict.fromkeys(c.target for c in moves if isinstance(c, Go))
+    sure = (c for c in moves if isinstance(c, Go) and limits.confidence <= c.confidence <= 1)
+    wanted = dict.fromkeys(command.target for command in sure)
     for target in wanted:
         if target == steering.transition["target"]:
             continue
@@ -163,7 +167,9 @@ def _consistent(course: Course, commands: Sequence[Command]) -> list[Command]:
     kinds = {type(command) for command in commands}
     dropped: set[type] = set()
     reason = ""
-    if Cancel in kinds:
+    if len({c.option for c in commands if isinstance(c, Choose)}) > 1:
+        dropped, reason = {Choose}, "the same message takes several options"
+    elif Cancel in kinds:
         dropped, reason = {Fill, Correct, Confirm}, "the same message gives the task up"
     elif Confirm in kinds and any(isinstance(c, Deny) and not c.option for c in commands):
         dropped, reason = {Confirm, Deny}, "the same message says yes and no"
@@ -208,6 +214,16 @@ def _for_others(course: Course, said: Sequence[Command], target: PathwaySpec) ->
     taken = {attempt["field"] for attempt in course.attempts}
     names = {field.name for field in _fields(target)}
     return [c for c in said if isinstance(c, Fill) and c.field in names and c.field not in taken]
+
+
+def _left_over(course: Course, elsewhere: Sequence[Command]) -> None:
+    """Audit values for fields of pathways that the message did not lead to after all."""
+    taken = {attempt["field"] for attempt in course.attempts}
+    for command in elsewhere:
+        if isinstance(command, Fill) and command.field not in taken:
+            course.note(
+                "dropped", trigger="fill", reason=f"'{command.field}' is not asked for here"
+            )
 
 
 def _verdicts(moves: Moves) -> list[Verdict]:

@@ -29,6 +29,7 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import field_named, settled
 from nodes.hearing import Ear, Heard, hear
+from nodes.lawful import belongs
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
@@ -128,18 +129,10 @@ def _known(course: Course) -> dict[str, object]:
     active = course.spec.part_of(course.here.id).id
     said = {name: settled(attempts) for name, attempts in course.fields.items()}
     latest = sorted(
-        (name for name, last in said.items() if last and _is_of(course.spec, name, active)),
+        (name for name, last in said.items() if last and belongs(course.spec, name, active)),
         key=lambda name: (said[name] or {}).get("timestamp", ""),
     )
     return {name: course.value(name) for name in latest}
-
-
-def _is_of(spec: JourneySpec, name: str, part: str) -> bool:
-    """Say whether a field belongs to the journey that is active."""
-    return any(
-        pathway.form and name in pathway.form and spec.part_of(pathway.id).id == part
-        for pathway in spec.pathways.values()
-    )
 
 
 async def in_free_text(
@@ -207,7 +200,7 @@ def asking_in(course: Course) -> Asking:
     """Return what a model is told of the form that is open, and what it may make of a message."""
     sheet, asked = course.sheet(), course.talk.get("asked")
     fields = [*sheet.live, *(f for f in _of_targets(course) if f not in sheet.live)]
-    names = [name for name in course.fields if course.value(name) is not None]
+    names = list(_known(course))
     known = {name: field_named(course.spec, name) for name in names}
     shown = {name: course.shown(known[name], course.value(name)) for name in names}
     policy = policy_of(course)
