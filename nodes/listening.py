@@ -35,7 +35,7 @@ from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
 from nodes.repair.switching import interruptible
 from nodes.state import Turn
-from nodes.talk import Asked, Option
+from nodes.talk import Asked, FieldAttempt, Option
 from nodes.values import Setting, found_in, hint_of
 
 _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
@@ -130,9 +130,13 @@ def _known(course: Course) -> dict[str, object]:
     said = {name: settled(attempts) for name, attempts in course.fields.items()}
     latest = sorted(
         (name for name, last in said.items() if last and belongs(course.spec, name, active)),
-        key=lambda name: (said[name] or {}).get("timestamp", ""),
+        key=lambda name: _when(said[name]),
     )
     return {name: course.value(name) for name in latest}
+
+
+def _when(attempt: FieldAttempt | None) -> str:
+    return attempt["timestamp"] if attempt else ""
 
 
 async def in_free_text(
@@ -174,7 +178,7 @@ def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list
             continue
         form = course.spec.pathways[transition.target].form
         if form is not None:
-            ear = Ear(asked=None, fields=form.fields, setting=course.setting)
+            ear = Ear(None, form.fields, {}, (), course.setting)
             found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
     return found
 

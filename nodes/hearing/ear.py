@@ -14,7 +14,7 @@ from nodes.values import Setting
 CHOOSING = ("clarify", "paused", "restart", "change")
 """Kinds of questions whose answer is one of their options."""
 
-YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "more")
+YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
 """Kinds of questions whose answer is yes or no."""
 
 
