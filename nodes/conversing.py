@@ -24,6 +24,7 @@ from nodes.listening import (
 )
 from nodes.llm.verdicts import Understood
 from nodes.messages import last_said
+from nodes.repair.people import called_by_word
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
 from nodes.steer import Steering, limits_of, unsettled
@@ -44,6 +45,8 @@ async def converse(
     """
     setting = setting_of(services.spec, services.config, turn)
     course = course_of(services, state, turn, position, setting, last_said(state["messages"]))
+    if called_by_word(course):
+        return _update(state, course, turn)
     welcome(course)
     heard = heard_in(course, turn["message"] or "")
     free = await free_verdicts(services, position, turn["message"] or "", state["context"])

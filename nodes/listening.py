@@ -42,8 +42,10 @@ _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
 """What an author's own trigger on the same message comes before."""
 FREE = ("text", "name", "address")
 """Types of which nearly every message would be a value."""
-MOST_GUESSED_WORDS = 4
+MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
+_SPELLED = ("enum", "boolean", "name")
+"""Types whose values are words."""
 
 
 def setting_of(spec: JourneySpec, config: JourneyConfig, turn: Turn) -> Setting:
@@ -186,8 +188,8 @@ def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list
 def guessed(course: Course, message: str) -> list[Command]:
     """Return what a message nothing could be made of is taken for, where nobody else is asked.
 
-    A few words at a typed question are an attempt at it; words that hold such a value and speak of
-    something else lead off (T19).
+    What looks like such a value and is none is an attempt at it: it holds a digit or an at sign, or
+    is a word or two. Words that hold a value and speak of something else lead off (T19).
     """
     asked = course.talk.get("asked")
     if not asked or asked["kind"] != "field":
@@ -195,9 +197,10 @@ def guessed(course: Course, message: str) -> list[Command]:
     field = field_named(course.spec, asked["about"])
     if found_in(field, message, course.setting):
         return [OffTopic()]
-    if len(message.split()) <= MOST_GUESSED_WORDS and not message.rstrip().endswith("?"):
-        return [Fill(field.name, message)]
-    return [OffTopic()]
+    most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
+    looks_like_it = any(char.isdigit() or char == "@" for char in message)
+    is_short = len(message.split()) <= most and not message.rstrip().endswith("?")
+    return [Fill(field.name, message)] if looks_like_it or is_short else [OffTopic()]
 
 
 def asking_in(course: Course) -> Asking:

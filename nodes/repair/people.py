@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from journeys import Effect, Escalation, Field, PathwaySpec
+from journeys.patterns import said
 from nodes.course import Course
 from nodes.escalating import escalated, escalation_of
 from nodes.forms.sheet import owners
@@ -25,6 +26,15 @@ def call_person(course: Course, reason: str) -> None:
     course.talk = {**course.position.get("talk", {}), **course.talk, "asked": None}
     course.talk["takeover"] = course.position.get("talk", {}).get("takeover")
     course.rest()
+
+
+def called_by_word(course: Course) -> bool:
+    """Call a person at once if the message has a word that is enough for it; say whether it has."""
+    policy, message = policy_of(course), course.turn["message"] or ""
+    if policy is None or not any(said(word, message) for word in policy.keywords):
+        return False
+    call_person(course, "keyword")
+    return True
 
 
 def offer_person(course: Course, reason: str) -> None:
