@@ -30,7 +30,10 @@ def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find declared values and their further spellings; then places; then what is nearly one."""
     ways = _ways(field)
     hits = [hit for said, value in ways.items() for hit in _said(text, said, value)]
-    return apart(hits) or _placed(text, field) or _nearly(text, ways)
+    if hits:
+        longer = {said: value for said, value in ways.items() if len(words_in(said)) > 1}
+        return apart([*hits, *_nearly(text, longer)])
+    return _placed(text, field) or _nearly(text, ways)
 
 
 def _ways(field: Field) -> dict[str, str]:
@@ -39,7 +42,9 @@ def _ways(field: Field) -> dict[str, str]:
     for value, others in field.ways.items():
         spelled = value.replace("_", " ").replace("-", " ")
         for said in (value, spelled, *others):
-            ways.setdefault(folded(said).casefold().strip(), set()).add(value)
+            plain = folded(said).strip()
+            for spelled_so in {plain.casefold(), plain.lower()}:
+                ways.setdefault(spelled_so, set()).add(value)
     return {said: next(iter(of)) for said, of in ways.items() if said and len(of) == 1}
 
 

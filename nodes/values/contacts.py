@@ -8,7 +8,7 @@ from journeys.fields import Field
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
 
-_ADDRESS = re.compile(r"[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
+_ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
 _SPOKEN = re.compile(
     r"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+(?:dot|punkt)\s+)[\w+-]+){0,4})\s*(?:\(at\)|\[at\]|\s(?:at|ät)\s)\s*"
     r"(?P<domain>[\w-]+(?:\s*(?:\.|\(dot\)|\[dot\]|\s(?:dot|punkt)\s)\s*[\w-]+){1,4})(?!\S)",
@@ -20,7 +20,8 @@ _NUMBER = re.compile(
     r"(?:\s*(?:,|;)?\s*(?:ext\.?|extension|x|durchwahl|dw\.?)\s*\d{1,6}|;ext=\d{1,6})?(?![\w@])",
     re.IGNORECASE,
 )
-_AMERICAN = re.compile(r"[2-9]\d{2}[2-9]\d{6}")
+_EXTENSION = re.compile(r"\s*\b(?:durchwahl|dw)\b\.?\s*", re.IGNORECASE)
+_AMERICAN = re.compile(r"[2-9]\d{9}")
 _ENDS = ".,;:!?'\u2026"
 _MOST_LOOKED_UP = 20
 
@@ -31,16 +32,24 @@ def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
     for found in list(_ADDRESS.finditer(text))[:_MOST_LOOKED_UP]:
         said = found[0].rstrip(_ENDS).lstrip("'")
         start = found.start() + (len(found[0]) - len(found[0].lstrip("'")))
-        if said.casefold().startswith("mailto:"):
-            said, start = said[7:], start + 7
         if address := _normal(said):
-            hits.append(Hit(start, start + len(said), address))
+            hits.append(_framed(text, Hit(start, start + len(said), address)))
     if "@" not in text:
         for found in _SPOKEN.finditer(text):
             said = f"{_DOT.sub('.', found['part'])}@{_DOT.sub('.', found['domain'])}"
             if address := _normal(said):
                 hits.append(Hit(found.start(), found.end(), address, False))
     return apart(hits)
+
+
+def _framed(text: str, hit: Hit) -> Hit:
+    """Take the signs along that programs put around an address."""
+    start, end = hit.start, hit.end
+    if text[max(0, start - 7) : start].casefold() == "mailto:":
+        start -= 7
+    if text[:start].endswith("<") and text[end:].startswith(">"):
+        start, end = start - 1, end + 1
+    return hit._replace(start=start, end=end)
 
 
 def _normal(address: str) -> str:
@@ -69,6 +78,7 @@ def _dialled(said: str, region: str) -> str:
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
     written = said.replace("(0)", "") if said.lstrip("( ").startswith(("+", "00")) else said
+    written = _EXTENSION.sub(" ext. ", written)
     written = re.sub(r"^\s*00(?=\s?[1-9])", "+", written)
     try:
         number = phonenumbers.parse(written, region)

@@ -9,7 +9,7 @@ from nodes.values.tables import words
 FILLER = frozenset(
     words(
         """
-    a about again actually ah all alright am an and approx approximately are around as at be
+    a about again actually ah all alright am an and approx approximately are around as be
     been believe by can change choose correct could day do does er exactly fine fix for
     from get give go going good got great guess had have has hello hey hi hm hmm i i'd i'll i'm
     i've in instead into is it it'd it'll it's its just kind know let let's like likely look
@@ -42,6 +42,32 @@ NEVER_FILLER = frozenset(
     )
 )
 """Words that are no filler, although a question may hold them."""
+
+_UNITS = words(
+    """
+    people me persons person guests guest adults pax years year yrs old pieces piece items times
+    personen leute gäste erwachsene jahre jahr alt stück mal
+    """
+)
+_BESIDE = {
+    "integer": _UNITS,
+    "number": _UNITS,
+    "boolean": words("so think believe hope"),
+    "date": words("day date on at tag datum early late free frei last happened since passiert"),
+    "time": words("time at o'clock uhr uhrzeit sharp today heute pünktlich"),
+    "datetime": words("time date day at uhr uhrzeit tag datum sharp"),
+    "money": words("amount betrag total budget price summe insgesamt"),
+    "email": words("e mail email address adresse reach me at mailadresse lautet erreichen"),
+    "phone": words(
+        """
+        phone telephone tel mobile cell cellphone handy handynummer nummer telefon telefonnummer at
+        call reach me under unter erreichen lautet whatsapp
+        """
+    ),
+    "enum": words("option choice one type kind"),
+}
+BESIDE = {kind: frozenset(said) for kind, said in _BESIDE.items()}
+"""Words that may stand beside a value of a type besides."""
 
 # Phrases that bring a value in, or stand beside it, of words that say something elsewhere.
 ASIDE = re.compile(

@@ -17,9 +17,10 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"\s*[;\n•·]\s*|\s*,(?!\d)\s*|\s+(?:and|und|&|plus|sowie|as well as)\s+(?:also\s+)?|\s+&\s+",
+    r"\s*[;\n•·、،]\s*|\s*,(?!\d)\s*|\s+(?:and|und|&|plus|sowie|as well as)\s+(?:also\s+)?|\s+&\s+",
     re.IGNORECASE,
 )
+_ANY_BREAK = re.compile(r"\s*[;\n•·、،,]\s*|\s+(?:and|und|&|plus|sowie)\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^(?:[-*\u2013]|\d{1,3}[.)])\s+|^(?:and|und)\s+", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:(?:i'd like|i would like|i want|i need|i have|we need|we have|there (?:is|are)|it's|just|only|ich brauche|ich möchte|ich habe|wir brauchen|nur)\s+)+",
@@ -52,9 +53,10 @@ def items_in(
         found = spread(one, folded(text), setting, scan)
         if found is not None:
             return [hit.value for hit in found]
+    breaks = _BREAK if scan is None else _ANY_BREAK
     plain = _ENDING.sub("", _LEAD.sub("", text.strip()))
-    parts = [_BULLET.sub("", part.strip()).strip(" .,") for part in _BREAK.split(plain)]
-    said = [part for part in parts if part]
+    parts = [_BULLET.sub("", part.strip()).strip(" .,") for part in breaks.split(plain)]
+    said = [part for part in parts if part and part.casefold() not in ("and", "und", "&")]
     if not said or len(said) > MOST_ITEMS:
         return None
     values = [read(one, part, setting) for part in said]

@@ -19,6 +19,7 @@ _ISO = re.compile(
     re.IGNORECASE,
 )
 _MOST_DAYS, _NEAR = 20, 40
+_JOINTS = frozenset(("at", "t"))
 _UNITS = {"minute": 60, "min": 60, "hour": 3600, "hr": 3600, "stunde": 3600}
 _SOON = re.compile(
     r"(?<!\w)(?P<way>in|vor)\s+(?P<count>\d{1,4}|(?:half\s+)?[^\W\d_]+(?:-[^\W\d_]+)?)\s+"
@@ -38,7 +39,11 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
         for hour in times[:_MOST_DAYS]:
             left, right = sorted((day, hour))
             gap = text[left.end : right.start]
-            if left.end <= right.start and len(gap) < _NEAR and is_filler(PART.sub(" ", gap)):
+            if (
+                left.end <= right.start
+                and len(gap) < _NEAR
+                and is_filler(PART.sub(" ", gap), _JOINTS)
+            ):
                 moments = [f"{day.value}T{clock}" for clock in hour.value]
                 value = first_fitting(moments, field, setting)
                 hits.append(Hit(left.start, right.end, value, day.certain and hour.certain))

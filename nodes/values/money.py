@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from itertools import zip_longest
 
 from journeys.fields import Field
 from nodes.values.currencies import CODES, NAMES, currency_of, digits_of
@@ -21,10 +22,10 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _CENTS = re.compile(r"\s?(?:¢|cents?\b|ct\b|pence\b|pennies\b|p\b)", re.IGNORECASE)
-_TAIL = re.compile(
-    r"\s*(?:and|und)?\s*(?P<cents>\d{1,2})(?:\s?(?:cents?|ct|pence|p)\b|(?=\s*(?:$|[,.!?])))",
-    re.IGNORECASE,
-)
+_CENTS_JOINT = re.compile(r"\s*(?:and|und)?\s*", re.IGNORECASE)
+_CENTS_END = re.compile(r"\s?(?:¢|cents?\b|ct\b|pence\b|p\b)|(?=\s*(?:$|[,.!?]))", re.IGNORECASE)
+# What counts or orders things is no amount.
+_COUNTED = re.compile(r"(?:%|percent|per\s?cent|prozent|\dst|\dnd|\drd|\dth)\.?$", re.IGNORECASE)
 _GLUED = re.compile(
     rf"(?<![^\W_])({_CURRENCY})(?=[\d-])|(?<=\d)({_CURRENCY})(?![^\W\d_])", re.IGNORECASE
 )
@@ -36,8 +37,13 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find amounts of money; what names no currency is uncertain, and has the field's."""
     spaced, places = _spaced(text)
     hits: list[Hit] = []
-    for hit in apart(decimals_in(spaced, setting, whole=True)):
-        made = _amount(spaced, hit, field, setting)
+    found = [
+        hit
+        for hit in apart(decimals_in(spaced, setting, whole=True))
+        if not _COUNTED.search(spaced[hit.start : hit.end])
+    ]
+    for hit, following in zip_longest(found, found[1:]):
+        made = _amount(spaced, hit, following, field, setting)
         if made is not None and not (hits and made.start < hits[-1].end):
             hits.append(made)
     return [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
@@ -58,40 +64,45 @@ def _spaced(text: str) -> tuple[str, list[int]]:
     return "".join(pieces), places
 
 
-def _amount(text: str, hit: Hit, field: Field, setting: Setting) -> Hit | None:
+def _amount(
+    text: str, hit: Hit, following: Hit | None, field: Field, setting: Setting
+) -> Hit | None:
     before = _BEFORE.search(text, max(0, hit.start - _LONGEST), hit.start)
     after = _AFTER.match(text, hit.end)
-    start, end, value = hit.start, hit.end, hit.value
-    name = ""
     if before:
-        start, name = before.start(), before["name"]
-        value = -value if before["sign"] else value
-        end = after.end("dash") if after and after["dash"] else end
-    elif cents := _CENTS.match(text, hit.end):
-        return _made(
-            text, Hit(start, cents.end(), value / 100), _cents_of(field, setting), setting, True
-        )
-    elif after and after["name"]:
-        end, name = after.end(), after["name"]
-        if (tail := _TAIL.match(text, end)) and value == int(value):
-            end, value = tail.end(), value + Decimal(tail["cents"].zfill(2)) / 100
-    elif after and after["dash"]:
-        end = after.end("dash")
+        end = after.end("dash") if after and after["dash"] else hit.end
+        value = -hit.value if before["sign"] else hit.value
+        made = Hit(before.start(), end, value)
+        return _made(made, before["name"], text[hit.start : hit.end], field, setting)
+    if cents := _CENTS.match(text, hit.end):
+        name = "GBP" if "p" in cents[0].casefold() else ""
+        return _made(Hit(hit.start, cents.end(), hit.value / 100), name, "", field, setting)
+    if after and after["name"]:
+        made = _with_cents(text, hit._replace(end=after.end()), following)
+        return _made(made, after["name"], text[hit.start : hit.end], field, setting)
+    end = after.end("dash") if after and after["dash"] else hit.end
+    return _made(hit._replace(end=end), "", "", field, setting)
+
+
+def _with_cents(text: str, hit: Hit, following: Hit | None) -> Hit:
+    """Join an amount with the cents behind it: "5 euros 50"."""
+    if following is None or not 0 <= following.value < 100 or following.value % 1:
+        return hit
+    joint = _CENTS_JOINT.fullmatch(text, hit.end, following.start) if hit.value % 1 == 0 else None
+    end = _CENTS_END.match(text, following.end) if joint else None
+    return hit._replace(end=end.end(), value=hit.value + following.value / 100) if end else hit
+
+
+def _made(hit: Hit, name: str, written: str, field: Field, setting: Setting) -> Hit | None:
+    """Return an amount as it is kept; None if its currency has no such one."""
     currency = currency_of(name, setting.region) if name else field.currency.upper()
-    return _made(
-        text, hit._replace(start=start, end=end, value=value), currency, setting, bool(name)
-    )
-
-
-def _cents_of(field: Field, setting: Setting) -> str:
-    return field.currency.upper()
-
-
-def _made(text: str, hit: Hit, currency: str, setting: Setting, certain: bool) -> Hit | None:
-    digits = digits_of(currency)
+    digits, value = digits_of(currency), hit.value
+    if digits > 2:
+        value = next((one.value for one in decimals_in(written, setting)), value)
     step = Decimal(1).scaleb(-digits)
-    if abs(hit.value) >= 10**_MOST_DIGITS or hit.value != hit.value.quantize(step):
+    if abs(value) >= 10**_MOST_DIGITS or value != value.quantize(step):
         return None
-    amount = str(abs(hit.value.quantize(step))) if not hit.value else str(hit.value.quantize(step))
-    weak = hit.weak and not certain
-    return Hit(hit.start, hit.end, {"amount": amount, "currency": currency}, certain, weak)
+    amount = str(value.quantize(step) or Decimal(0).quantize(step))
+    certain = bool(name) or hit.certain
+    money = {"amount": amount, "currency": currency}
+    return Hit(hit.start, hit.end, money, certain, hit.weak and not name)

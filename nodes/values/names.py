@@ -11,11 +11,11 @@ from nodes.values.tables import words
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _LEAD = re.compile(
-    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:(?:my|the|her|his|our|full|last|first|family)\s+){0,3}name(?:'s|\s+is|\s+would\s+be|:)"
-    r"|(?:(?:under|in|for|by|the)\s+){0,2}name(?:\s+of)?|call\s+me|i'm\s+called|i\s+am\s+called|i\s+go\s+by"
+    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:(?:my|the|her|his|our|full|last|first|family)\s+){0,3}name(?:['\u2019]s|\s+ist|\s+is|\s+would\s+be|:)"
+    r"|(?:(?:under|in|for|by|the)\s+){0,2}name(?:\s+of)?|call\s+me|i['\u2019]m\s+called|i\s+am\s+called|i\s+go\s+by"
     r"|mein(?:\s+voller)?\s+name\s+(?:ist|lautet)|(?:der\s+)?name\s+ist|ich\s+hei(?:ß|ss)e|nennen\s+sie\s+mich"
     r"|man\s+nennt\s+mich|auf\s+(?:den\s+)?namen?|name:)\s+"
-    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i'm|i\s+am|it's|it\s+is|this\s+is|that's|that\s+would\s+be|ich\s+bin|hier\s+ist"
+    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i['\u2019]m|i\s+am|it['\u2019]s|it\s+is|this\s+is|that['\u2019]s|that\s+would\s+be|ich\s+bin|hier\s+ist"
     r"|hier\s+spricht|das\s+ist|das\s+wäre|es\s+ist)\s+(?:the\s+|der\s+|die\s+)?",
     re.IGNORECASE,
 )
@@ -31,6 +31,8 @@ _ENDING = re.compile(
 _WORD = re.compile(
     r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0590-\u05bd\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d'\u2019\u02bc`.·・-])*"
 )
+_DENIED = re.compile(r",?\s+(?:and\s+|und\s+)?(?:not|nicht)\s+\S.*$", re.IGNORECASE)
+_DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
 _NO_NAME = frozenset(
     words(
         """
@@ -126,7 +128,7 @@ def _looks_named(said: str) -> bool:
 def name_in(raw: str) -> str:
     """Return the name that a whole text gives; empty if it gives none."""
     text = _ENDING.sub("", _GREETING.sub("", raw.strip())).strip()
-    text = text.rstrip("?") if text.endswith("??") else text
+    text = _DENIED.sub("", text)
     lead = _LEAD.match(text)
     if lead is not None:
         said = text[lead.end() :].strip(" .,!;:\"'“”„")
@@ -147,7 +149,7 @@ def is_name(said: str) -> bool:
     common = [word for word in words if _is_common(word, len(words))]
     if common or all(word.casefold() in _NO_NAME for word in words):
         return len(words) == 1 and words[0][:1].isupper() and words[0].casefold() in _ALSO_NAMES
-    return said.casefold() not in _PARTICLES
+    return said not in _PARTICLES and not _DOMAIN.search(said)
 
 
 def _is_common(word: str, count: int) -> bool:

@@ -13,6 +13,7 @@ from nodes.values.booleans import scan_booleans
 from nodes.values.choices import scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import scan_dates
+from nodes.values.fillers import BESIDE
 from nodes.values.lists import items_in
 from nodes.values.misspelled import respelled
 from nodes.values.moments import scan_datetimes
@@ -30,7 +31,6 @@ from nodes.values.scanning import (
     words_of_field,
 )
 from nodes.values.setting import Setting, Unreadable
-from nodes.values.tables import words
 from nodes.values.times import scan_times
 
 SCANNERS: dict[str, Scanner] = {
@@ -46,42 +46,10 @@ SCANNERS: dict[str, Scanner] = {
     "enum": scan_choices,
 }
 """What finds the values of a type in a text; other types have no shape of their own."""
-_UNITS = frozenset(
-    words(
-        """
-    people me persons person guests guest adults pax years year yrs old percent pieces piece items
-    times personen leute gäste erwachsene jahre jahr alt stück mal
-    """
-    )
-)
-_MORE = {
-    "integer": _UNITS,
-    "number": _UNITS,
-    "date": frozenset(
-        words("day date on tag datum early late free frei last happened since passiert")
-    ),
-    "time": frozenset(
-        ["time", "o'clock", "uhr", "uhrzeit", "sharp", "today", "heute", "pünktlich"]
-    ),
-    "datetime": frozenset(words("time date day uhr uhrzeit tag datum sharp")),
-    "money": frozenset(["amount", "betrag", "total", "budget", "price", "summe", "insgesamt"]),
-    "email": frozenset(
-        ["e", "mail", "email", "address", "adresse", "reach", "mailadresse", "lautet", "erreichen"]
-    ),
-    "phone": frozenset(
-        words(
-            """
-    phone telephone tel mobile cell cellphone handy handynummer nummer telefon telefonnummer
-    reach me under unter erreichen lautet whatsapp
-    """
-        )
-    ),
-    "boolean": frozenset(["so", "think", "believe", "hope"]),
-    "enum": frozenset(["option", "choice", "one", "type", "kind"]),
-}
 _PARTS = re.compile(
-    r"\b(?:in the |this |am |heute )?(?:morning|evening|afternoon|tonight|night|morgens|vormittags?|früh|abends?"
-    r"|nachmittags?|nachts|mittags)\b",
+    r"\b(?:in the |this |am |heute )?(?:morning|evening|afternoon|tonight|night|morgens|früh"
+    r"|vormittags?|abends?|nachmittags?|nachts|mittags)\b"
+    r"|(?:(?<=heute )|(?<=gestern )|(?<=tag )|(?<=am ))morgen\b",
     re.IGNORECASE,
 )
 
@@ -151,7 +119,7 @@ def _list(field: Field, text: str, setting: Setting) -> list[Any] | None:
 def scanned(field: Field, text: str, setting: Setting) -> Any:
     """Return the one value of a type with a shape that a text is about; None if there is none."""
     hits = SCANNERS[field.type](text, field, setting)
-    more = _MORE[field.type] | words_of_field(field)
+    more = BESIDE[field.type] | words_of_field(field)
     hit = only_value(text, hits, more)
     if hit is None and hits and field.type in ("date", "time", "datetime"):
         hit = only_value(_without_hours(field, text, hits, setting), hits, more)
