@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeys import Field
-from nodes.hearing.mentions import speaks_of
+from nodes.hearing.lexicon import Lexicon
+from nodes.hearing.mentions import closeness, concerns, speaks_of
 from nodes.hearing.reading import Reading
 from nodes.values import Setting, Span, found_in
 
 _COUNTED = ("integer", "number")
+_WEAK = ("enum", "boolean")
 _WORDY = ("text", "name", "address", "list")
+_SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
 
 
@@ -57,12 +60,12 @@ def claims_of(
         for span in found_in(field, reading.text, setting)
         if (claim := _claim(reading, field, span, field is pending))
     ]
-    groups = _groups(found)
+    ordered = _in_order(found, reading)
+    settled = {claim.field.name for claim in ordered}
+    groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
     once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
-    named = {claim.field.name for claim in plain}
-    shared = _in_order([g for g in groups if len(g) > 1], named, reading)
-    return sorted((*once, *shared), key=lambda claim: claim.start)
+    return sorted((*once, *ordered), key=lambda claim: claim.start)
 
 
 def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
@@ -82,19 +85,23 @@ def _rivals(claim: Claim, other: Claim) -> bool:
     return claim.field is other.field and other.weight >= claim.weight
 
 
-def _in_order(groups: Sequence[list[Claim]], named: Iterable[str], reading: Reading) -> list[Claim]:
+def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
     """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
-    if len(groups) != 2:
-        return []
-    first, second = sorted(groups, key=lambda group: group[0].start)
-    fields = [claim.field for claim in first]
-    if len(fields) != 2 or [c.field for c in second] != fields or fields[0].name in named:
-        return []
-    between = reading.between(first[0].end, second[0].start).words
-    signs = reading.text[first[0].end : second[0].start].strip()
-    if signs not in ("-", "\u2013") and not reading.lexicon.words("until").intersection(between):
-        return []
-    return [first[0], second[1]]
+    for kind in _SPANNED:
+        claims = [claim for claim in found if claim.field.type == kind]
+        places = sorted({(claim.start, claim.end) for claim in claims})
+        fields = list(dict.fromkeys(claim.field.name for claim in claims))
+        if len(places) == len(fields) == 2 and _is_until(*places, reading):
+            wanted = list(zip(places, fields, strict=True))
+            return [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
+    return []
+
+
+def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) -> bool:
+    between = reading.text[one[1] : other[0]].strip()
+    words = reading.between(one[1], other[0]).words
+    until = len(words) <= 2 and bool(reading.lexicon.words("until").intersection(words))
+    return until or between in ("-", "\u2013")
 
 
 def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | None:
@@ -112,10 +119,13 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    spoken = speaks_of(near, field, reading.lexicon)
+    if field.type in _WEAK and not _is_usual([*before, *behind], reading, field):
+        return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None
-    weight = 4 * span.certain + 2 * spoken + asked
+    close = closeness(near, field, reading.lexicon)
+    beside = speaks_of(behind[:1], field, reading.lexicon)
+    weight = 8 * span.certain + 2 * close + 2 * beside + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
     return Claim(field, span.raw, span.start, span.end, weight, words)
 
@@ -133,26 +143,33 @@ def _is_led(
     following = behind[0] if behind else ""
     if field.type in _WORDY:
         return bool(before) and before[-1] in lexicon.words("bring_in")
+    usual = asked and _is_usual([*before, *behind], reading, field)
     unit = bool(following) and following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
-        return not unit and (
-            led or (asked and _is_usual([*before, *behind], lexicon.words("around")))
-        )
+        return not unit and (led or usual)
     if speaks_of(behind[:1] or [""], field, lexicon) or speaks_of(before[-2:], field, lexicon):
         return True
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
-        return paid or (
-            asked and not unit and _is_usual([*before, *behind], lexicon.words("around"))
-        )
-    if field.type in _COUNTED and last in lexicon.words("people_for") and not unit:
-        return speaks_of(lexicon.words("persons"), field, lexicon)
-    return asked and not unit and _is_usual([*before, *behind], lexicon.words("around"))
+        return paid or (usual and not unit)
+    if field.type in _COUNTED and not unit and _is_for(before, lexicon):
+        return usual or speaks_of(lexicon.words("persons"), field, lexicon)
+    return usual and not unit
 
 
-def _is_usual(words: Iterable[str], usual: frozenset[str]) -> bool:
-    return all(word in usual for word in words)
+def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether people come next: "for", "we are"."""
+    last = before[-1] if before else ""
+    return last in lexicon.words("people_for") or lexicon.says("we_are", " ".join(before))
+
+
+def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
+    """Whether nothing is said around a value but what usually is, and it is no question."""
+    if reading.lexicon.begins("wonder", reading.said):
+        return False
+    known = reading.lexicon.words("around")
+    return all(word in known or speaks_of([word], field, reading.lexicon) for word in words)
 
 
 def _of_another(clause: Reading, field: Field) -> bool:
@@ -161,7 +178,7 @@ def _of_another(clause: Reading, field: Field) -> bool:
         found = pattern.match(clause.marked)
         if found:
             subject = found["subject"].split()
-            return not speaks_of(subject, field, clause.lexicon)
+            return not concerns(subject, field, clause.lexicon)
     return False
 
 

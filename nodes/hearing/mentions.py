@@ -11,6 +11,7 @@ from nodes.words import plain
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
+_MOST_COUNTED = 3
 _OF = ("of", "for", "from", "in", "der", "des", "vom", "von", "fur", "zur", "zum")
 
 
@@ -37,9 +38,23 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
 
 def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
-    known = _all_words(field, lexicon)
-    counted = {w for group in lexicon.concepts if group & known for w in group}
-    return any(_is_among(word, known | counted) for word in words)
+    known = _names_and_kind(field, lexicon) | _counted(field, lexicon)
+    return any(_is_among(word, known) for word in words)
+
+
+def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
+    """Count the words that belong to a field, with the small ones of its name: "check in"."""
+    words = list(words)
+    if not speaks_of(words, field, lexicon):
+        return 0
+    known = _names_and_kind(field, lexicon) | _counted(field, lexicon) | field_words(field)
+    return min(_MOST_COUNTED, len({word for word in words if _is_among(word, known)}))
+
+
+def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
+    """Whether one of the words belongs to a field, or to what is said of it."""
+    known = _all_words(field, lexicon) | _counted(field, lexicon)
+    return any(_is_among(word, known) for word in words)
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
@@ -87,6 +102,14 @@ def _names(field: Field, lexicon: Lexicon) -> frozenset[str]:
 
 def _names_and_kind(field: Field, lexicon: Lexicon) -> frozenset[str]:
     return _names(field, lexicon) | lexicon.type_words.get(field.type, frozenset())
+
+
+def _counted(field: Field, lexicon: Lexicon) -> frozenset[str]:
+    """Return the words for what a field counts: its name tells, or else what is said of it."""
+    for known in (_names(field, lexicon), _all_words(field, lexicon)):
+        if found := [group for group in lexicon.concepts if group & known]:
+            return frozenset().union(*found)
+    return frozenset()
 
 
 def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:

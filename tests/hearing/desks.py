@@ -112,7 +112,7 @@ def wrong(table: str, listening: Ear) -> dict[str, str]:
     """
     return {
         message: got
-        for message, expected in _rows(table)
+        for message, expected in rows(table)
         if (got := told(hear(message, listening))) != expected
     }
 
@@ -125,11 +125,13 @@ def told(heard: Heard) -> str:
     return f"{said}{doubt}{rest}"
 
 
-def _rows(table: str) -> Iterator[tuple[str, str]]:
+def rows(table: str) -> Iterator[tuple[str, str]]:
+    """Yield the messages of a table, each with what is heard."""
     waiting: list[str] = []
     for line in table.strip().splitlines():
         message, arrow, expected = line.partition("->")
-        waiting.append(message.strip())
+        if message.strip():
+            waiting.append(message.strip())
         if arrow:
             yield from ((each, expected.strip()) for each in waiting)
             waiting = []

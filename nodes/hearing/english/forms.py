@@ -62,6 +62,9 @@ FORMS = {
         (?:its|it is|thats|that is|it was|this is|it isnt|it wasnt|im) not (?P<old>[^,]+)
         not (?P<old>[^,]+)
     """,
+    "we_are": """
+        we are|we will be|were|well be|there (are|will be)|therell be|theres
+    """,
     "form_subject": """
         (?:.*, )?(?:(?:and|but|so|oh|well|because|when|as) )*(?:my|his|her|our|your|their|the|a
             |an) (?P<subject>[^ ,]+(?: [^ ,]+)??) (?:is|was|are|were|has|had|will|turns|turned|got

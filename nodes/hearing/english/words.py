@@ -27,7 +27,8 @@ WORDS = {
         morning evening send pay transfer come coming arrive arriving give get reserve reservation
         appointment day time yes yeah ok okay sure well oh um hm actually thanks thank sorry think
         guess perhaps probably name reach call or any also date number amount some prefer works
-        best ideally fine great
+        best ideally lovely nice better
+        perfect great wonderful fine great
     """,
     "people_for": "for",
     "until": "to until till through",

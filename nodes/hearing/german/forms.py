@@ -60,6 +60,9 @@ FORMS = {
     "form_said": """
         (?:.+ )?(?:ist|war|waren|sind|heißt|lautet|meinte|auf) (?P<new>.+)
     """,
+    "we_are": """
+        wir sind|wir werden|es sind|wir kommen zu|es kommen|wir sind zu
+    """,
     "form_subject": """
         (?:.*, )?(?:(?:und|aber|also|oh|weil) )*(?:mein|meine|sein|seine|ihr|ihre|unser|unsere
             |dein|deine|der|die|das|ein|eine) (?P<subject>[^ ,]+(?: [^ ,]+)??) (?:ist|war|sind

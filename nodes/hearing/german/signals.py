@@ -38,7 +38,8 @@ SIGNALS = {
             |anfrage|ganze)
     """,
     "repeat": """
-        ({wish} )*((das|die frage|die letzte frage|es) )?(bitte )?{anew}( (sagen|wiederholen|fragen|stellen))*
+        ({wish} )*((das|die frage|die letzte frage|es) )?(bitte )?{anew}( (sagen|wiederholen|fragen
+            |stellen))*
         (wiederhole|wiederholen sie|wiederhol)( bitte)?( {it}| die frage)?
         (sag|sagen sie)( mir)?( {it})?( bitte)? (noch ?mal|noch einmal)|wie bitte
         wie war (das|die frage)( noch ?mal| gleich)?|was haben sie( gerade)? (gesagt|gefragt)
@@ -75,8 +76,9 @@ SIGNALS = {
             |die frage) )?(überspringen|auslassen|weglassen|überspring|überspringe
             |überspringen wir|überspringen sie)( {it}| die frage)?
         nächste( frage)?|weiter zur nächsten( frage)?|ohne( {it})?
-        ({it} )?(ich )?(möchte|will|werde|sage|verrate)( ich)?( {it})? ?((ihnen|dir) )?((lieber|gerne
-            |gern) )?nicht( so gern)? ?(sagen|verraten|angeben|beantworten|preisgeben|mitteilen)?
+        ({it} )?(ich )?(möchte|will|werde|sage|verrate)( ich)?( {it})? ?((ihnen|dir) )?((lieber
+            |gerne|gern) )?nicht( so gern)? ?(sagen|verraten|angeben|beantworten|preisgeben
+            |mitteilen)?
         keine (angabe|angaben|auskunft)|dazu (sage|möchte) ich nichts( sagen)?
         lieber nicht( sagen)?|geht (sie|dich|euch|niemanden) nichts an|das ist privat|privat
         kein kommentar|entfällt|trifft nicht zu|leer lassen

@@ -30,7 +30,8 @@ WORDS = {
         mein meine unser können kann lass mit alt jahre jahr hallo guten tag abend morgen
         überweise überweisen schick schicken sende senden zahlen zahle kommen komme ankommen ja ok
         okay gut oh ach hm danke glaube denke vielleicht wohl name oder auch datum nummer betrag
-        uhr herr frau heiße auf den namen
+        uhr herr frau heiße schön nett
+        besser lieber auf den namen
     """,
     "people_for": "für zu",
     "bring_in": "name namen heiße heißt herr frau dr in adresse anschrift",
