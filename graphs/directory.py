@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
-from graphs import definition_statements, statements, validation_audit
+from graphs import definition_statements, escalation_statements, statements, validation_audit
 from graphs.auditing import Review, SessionAudit, read_reviews, read_session
 from graphs.courier import Courier
 from graphs.desk import EscalationPort
@@ -180,6 +180,11 @@ class Directory:
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
         return await read_case(self._store, id_, self._key)
+
+    async def last_escalation_of(self, session_id: str) -> str | None:
+        """Return the id of the last call in a session; None if nobody was called into it."""
+        rows = await self._store.read(escalation_statements.OF_SESSION, session=session_id)
+        return rows[-1]["id"] if rows else None
 
     def courier(self, port: EscalationPort) -> Courier:
         """Return what sends calls on; it must end before the store is closed."""

@@ -20,6 +20,7 @@ from server.cli.definitions import definitions, invalidate, load
 from server.cli.demo import demo
 from server.cli.draw import draw
 from server.cli.edge import guarded
+from server.cli.escalations import escalations
 from server.cli.mcp import mcp
 from server.cli.migrate import migrate
 from server.cli.rendering import out
@@ -46,6 +47,7 @@ for command in (
     invalidate,
     check,
     audit,
+    escalations,
     draw,
     migrate,
     schema,
