@@ -31,6 +31,8 @@ ROUTES = [
     ("POST", "/v1/sessions/s-1/rollback"),
     ("POST", "/v1/sessions/s-1/messages"),
     ("GET", "/v1/sessions/s-1/audit"),
+    ("GET", "/v1/sessions/s-1/fields"),
+    ("GET", "/v1/sessions/s-1/fields/street"),
     ("GET", "/v1/reviews"),
 ]
 """Every route that is behind the key."""
@@ -44,7 +46,12 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
     description = (await api.client.get("/openapi.json")).json()
 
     described = {
-        (method.upper(), path.replace("{session_id}", "s-1").replace("{journey_id}", "parcel"))
+        (
+            method.upper(),
+            path.replace("{session_id}", "s-1")
+            .replace("{journey_id}", "parcel")
+            .replace("{name}", "street"),
+        )
         for path, methods in description["paths"].items()
         for method in methods
         if path not in ("/healthz", "/readyz")
