@@ -208,7 +208,9 @@ class Chat:
     def asked(self) -> tuple[str, str] | None:
         """What the user was asked last: its kind, and what about."""
         asked = self.talk.get("asked")
-        return (asked["kind"], asked["about"]) if asked else None
+        if not asked:
+            return None
+        return (asked["kind"], "" if asked["kind"] == "unclaimed" else asked["about"])
 
     @property
     def options(self) -> list[str]:
@@ -268,7 +270,9 @@ class Chat:
             else re.escape(part)
             for at, part in enumerate(parts)
         )
-        return re.search(pattern, self.reply, re.DOTALL) is not None
+        # What stands for nothing leaves no gap.
+        loose = re.sub(r"(\\ )+", r"\\s*", pattern)
+        return re.search(loose, self.reply, re.DOTALL) is not None
 
     def asks(self, name: str) -> bool:
         """Whether a field is what the user is asked for now, and the reply says so last."""
@@ -320,7 +324,8 @@ class Chat:
                 "reply": self.reply,
                 "at": self.at,
                 "stack": self.stack,
-                "asked": self.talk.get("asked"),
+                "asked": self.asked,
+                "options": self.options,
                 "values": self.payload,
                 "attempts": {name: self.attempts(name) for name in self.fields},
                 "sources": {name: self.sources(name) for name in self.fields},

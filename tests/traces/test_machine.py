@@ -81,6 +81,7 @@ class Ordering(RuleBasedStateMachine):
         self.chat = Chat(ORDERS, f"memory://orders-{next(self.numbers)}", scripted=True)
         self.run(self.chat.begin())
         self.says(Go("order"))
+        self.stands(self.book)
 
     def says(self, *means: Command) -> None:
         self.run(self.chat.says(f"zq {next(self.numbers)}x vb", *means))
