@@ -19,6 +19,7 @@ from rich.table import Table
 
 from tests.benchmarks.caches import caches
 from tests.benchmarks.database import database
+from tests.benchmarks.forms import forms
 from tests.benchmarks.growth import growth
 from tests.benchmarks.guidelines import guidelines
 from tests.benchmarks.imports import imports
@@ -40,6 +41,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "merging": merging,
     "models": models,
     "guidelines": guidelines,
+    "forms": forms,
     "cache": caches,
     "imports": imports,
     "memory": memory,
