@@ -12,7 +12,13 @@ from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.lawful import lawful
 from nodes.repair.answering import answered, confirmed_corrections
-from nodes.repair.clarifying import ambiguous, clarify, options_of, tasks_of
+from nodes.repair.clarifying import (
+    ambiguous,
+    clarify,
+    most_specific,
+    options_of,
+    tasks_of,
+)
 from nodes.repair.digressing import digressed, not_understood
 from nodes.repair.leaving import cancel
 from nodes.repair.people import asked_for
@@ -65,6 +71,7 @@ async def _led_on(
     course: Course, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
 ) -> None:
     """Follow a message to where it leads, or stay."""
+    moves = most_specific(moves)
     unclear = [] if spoke else ambiguous(course, _verdicts(moves), limits)
     if unclear:
         clarify(course, options_of(course, unclear))

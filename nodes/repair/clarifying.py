@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from journeys import TransitionSpec
 from journeys.spec import ACTIVATION, CANCEL, MOVE
-from nodes.commands import Verdict
+from nodes.commands import Command, Verdict
 from nodes.course import Course
 from nodes.legal import asks_model, is_share, legal
 from nodes.repair.people import offer_person, policy_of
@@ -25,14 +25,16 @@ LIKELY = 0.3
 def ambiguous(course: Course, verdicts: Sequence[Verdict], limits: Limits) -> list[TransitionSpec]:
     """Return the transitions that a message may mean equally well; none if it is clear.
 
-    Those are intents of one priority that lead to different pathways: said by the same phrase, or
-    held by a model with about the same confidence, or all of them below the threshold.
+    Those are intents of one priority that lead to different pathways: said by phrases of which none
+    is part of another, or held by a model with about the same confidence, or all of them below the
+    threshold. So of two wishes in one message the user is asked which comes first.
     """
     open_now = {t.id: t for t in legal(course.spec, course.position) if t.kind == MOVE}
     held = [v for v in verdicts if v.holds and not v.error and v.question in open_now]
     said = [v for v in held if v.tier == "pattern"]
     if said:
-        return _of_one_phrase(said, open_now)
+        top = max(open_now[v.question].priority for v in said)
+        return _apart([open_now[v.question] for v in said], top)
     judged = [v for v in held if v.tier in MODELS and asks_model(open_now[v.question])]
     judged = sorted(
         (v for v in judged if is_share(v.confidence) and v.confidence >= LIKELY),
@@ -45,12 +47,25 @@ def ambiguous(course: Course, verdicts: Sequence[Verdict], limits: Limits) -> li
     return _apart([open_now[v.question] for v in judged], top)
 
 
-def _of_one_phrase(
-    said: Sequence[Verdict], open_now: dict[str, TransitionSpec]
-) -> list[TransitionSpec]:
-    top = max(open_now[v.question].priority for v in said)
-    first = next(v for v in said if open_now[v.question].priority == top)
-    return _apart([open_now[v.question] for v in said if v.reason == first.reason], top)
+def most_specific(moves: Sequence[Command]) -> list[Command]:
+    """Return moves without those whose phrase is only a part of another's, as "card" in "new card".
+
+    Reasons of patterns quote their phrase, so one that is part of another is found in its reason.
+    """
+    said = [_phrase(v) for v in moves if _is_said(v)]
+    return [m for m in moves if not (_is_said(m) and _is_part(_phrase(m), said))]
+
+
+def _is_said(move: Command) -> bool:
+    return isinstance(move, Verdict) and move.tier == "pattern" and move.holds
+
+
+def _phrase(move: Command) -> str:
+    return move.reason.removeprefix("said ").strip("'") if isinstance(move, Verdict) else ""
+
+
+def _is_part(phrase: str, others: Sequence[str]) -> bool:
+    return any(phrase != other and phrase in other for other in others)
 
 
 def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[TransitionSpec]:
