@@ -37,8 +37,10 @@ _EITHER = re.compile(
     rf"(?<!\w)(?:(?P<no>{_pattern(_NO)})|(?P<yes>{_pattern(_YES)}))(?!\w)", re.IGNORECASE
 )
 _UNSURE = re.compile(
-    r"\b(?:not (?:\w+ )?sure|unsure|don't (?:\w+ )?know|no idea|who knows|no clue|nicht (?:\w+ )?sicher"
-    r"|wei(?:ß|ss) (?:ich |es )?nicht|keine ahnung|can't say)\b|\b(?:yes|ja)\s*(?:and|or|und|oder|/)\s*(?:no|nein)\b",
+    r"\b(?:not (?:\w+ )?sure|unsure|don't (?:\w+ )?know|no idea|who knows|no clue"
+    r"|nicht (?:\w+ )?sicher"
+    r"|wei(?:ß|ss) (?:ich |es )?nicht|keine ahnung|can't say)\b|\b(?:yes|ja)\s*(?:and|or|und|oder"
+    r"|/)\s*(?:no|nein)\b",
     re.IGNORECASE,
 )
 # Words that agree, but say little beside a plain yes or no.
