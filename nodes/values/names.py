@@ -120,7 +120,7 @@ def _after(text: str, lead: re.Match[str]) -> Hit | None:
 
 
 def _may_go_on(word: str, before: list[re.Match[str]]) -> bool:
-    """Say whether a name goes on with a word: one that was begun in capitals ends at small words."""
+    """Say whether a name goes on with a word: one in capitals ends at small words."""
     plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
         return plain in _PARTICLES
