@@ -11,33 +11,43 @@ from nodes.values.setting import Setting
 from nodes.values.tables import words
 
 _LEAD = re.compile(
-    r"(?:^|(?<=[\s,.;!:]))(?:(?:my|the|our|home|new|delivery|billing|pickup|shipping)\s+){0,3}(?:address(?:'s|\s+is|:)"
-    r"|i\s+live\s+(?:at|in|on)|we\s+live\s+(?:at|in|on)|i'm\s+at|send\s+it\s+to|deliver\s+(?:it\s+)?to|ship\s+(?:it\s+)?to|pick\s+me\s+up\s+(?:at|from)"
-    r"|(?:meine|die)\s+(?:adresse|anschrift)\s+(?:ist|lautet)|(?:adresse|anschrift):|ich\s+wohne\s+(?:in\s+der|in\s+dem|im|am|in|an\s+der|auf)"
-    r"|wir\s+wohnen\s+(?:in\s+der|im|am|in)|it's|it\s+is|that's|that\s+would\s+be|das\s+ist|es\s+ist)\s+",
+    r"(?:^|(?<=[\s,.;!:]))(?:(?:my|the|our|home|new|delivery|billing|pickup"
+    r"|shipping)\s+){0,3}(?:address(?:'s|\s+is|:)"
+    r"|i\s+live\s+(?:at|in|on)|we\s+live\s+(?:at|in|on)|i'm\s+at|send\s+it\s+to"
+    r"|deliver\s+(?:it\s+)?to|ship\s+(?:it\s+)?to|pick\s+me\s+up\s+(?:at|from)"
+    r"|(?:meine|die)\s+(?:adresse|anschrift)\s+(?:ist|lautet)|(?:adresse|anschrift):"
+    r"|ich\s+wohne\s+(?:in\s+der|in\s+dem|im|am|in|an\s+der|auf)"
+    r"|wir\s+wohnen\s+(?:in\s+der|im|am|in)|it's|it\s+is|that's|that\s+would\s+be|das\s+ist"
+    r"|es\s+ist)\s+",
     re.IGNORECASE,
 )
 _SURE = re.compile(r"address|live\b|wohne|adresse|anschrift|send|deliver|ship|pick", re.IGNORECASE)
 _GREETING = re.compile(
-    r"^(?:(?:hi|hello|hey|hallo|yes|yeah|ok|okay|sure|well|oh|ja|so|um|uh|no|nein|sorry|actually|to|at|from)\b[\s,.!:-]*)+",
+    r"^(?:(?:hi|hello|hey|hallo|yes|yeah|ok|okay|sure|well|oh|ja|so|um|uh|no|nein|sorry|actually"
+    r"|to|at|from)\b[\s,.!:-]*)+",
     re.IGNORECASE,
 )
 _ENDING = re.compile(
     r"[\s,.!;]*\b(?:please|thanks|thank\s+you|bitte|danke)\b[\s.!]*$", re.IGNORECASE
 )
 _PLACE = re.compile(
-    r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|boulevard|blvd|square|sq|court|ct|place|pl|way|close|terrace"
-    r"|crescent|highway|hwy|route|parkway|pkwy|row|hill|gardens|mews|quay|box|suite|apt|flat|station|airport|hotel|house|cottage|hospital"
-    r"|castle|palace|park|center|centre|mall|university|school|terminal|gate|harbou?r|rue|quai|via|viale|piazza|corso|calle|avenida|plaza|paseo|carrer"
-    r"|rua|praça|ulica|ul|ulitsa|postfach|bahnhof|hauptbahnhof|flughafen|krankenhaus|rathaus|schloss)\b"
-    r"|\w(?:stra(?:ß|ss)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|chaussee|markt|hof|straat|gracht|laan|plein|gatan|vägen|vej|gade|gata)\b"
+    r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|boulevard|blvd|square|sq|court|ct"
+    r"|place|pl|way|close|terrace"
+    r"|crescent|highway|hwy|route|parkway|pkwy|row|hill|gardens|mews|quay|box|suite|apt|flat"
+    r"|station|airport|hotel|house|cottage|hospital"
+    r"|castle|palace|park|center|centre|mall|university|school|terminal|gate|harbou?r|rue|quai"
+    r"|via|viale|piazza|corso|calle|avenida|plaza|paseo|carrer"
+    r"|rua|praça|ulica|ul|ulitsa|postfach|bahnhof|hauptbahnhof|flughafen|krankenhaus|rathaus"
+    r"|schloss)\b"
+    r"|\w(?:stra(?:ß|ss)e|str\.?|weg|platz|allee|gasse|ring|damm|ufer|chaussee|markt|hof|straat"
+    r"|gracht|laan|plein|gatan|vägen|vej|gade|gata)\b"
     r"|[丁番号路街区市县縣도시군구동로길町村通]|ул\.|улица|проспект|пр\.|شارع|רחוב|οδός|मार्ग|ถนน",
     re.IGNORECASE,
 )
 _NO_ADDRESS = frozenset(
     words(
         """
-    i i'm i'd i'll you he she we they my is are am was were be do does don't did can could would
+    i i'm i'd i'll you he she we they my is are was were be do does don't did can could would
     should want need have has how what why who when where which tell give please cancel stop
     help not no yes ignore know think like talk speak because if but so it's ich du er wir mein
     meine ist sind bin war habe hat kann will möchte brauche wie was warum wer wann wo nicht
@@ -57,7 +67,8 @@ def scan_addresses(text: str, field: Field, setting: Setting) -> list[Hit]:
         if not _SURE.search(found[0]):
             continue
         end = re.compile(
-            r"[;!?\n]|\.(?=\s+[A-ZÄÖÜ][a-zäöü]+\s+[a-zäöü])|,?\s+(?:and|und|but|aber)\s+(?:i|my|the|ich|mein)\b|$"
+            r"[;!?\n]|\.(?=\s+[A-ZÄÖÜ][a-zäöü]+\s+[a-zäöü])|,?\s+(?:and|und|but|aber)\s+(?:i|my"
+            r"|the|ich|mein)\b|$"
         ).search(text, found.end())
         said = text[found.end() : end.start() if end else len(text)].strip(" .,")
         said = _ENDING.sub("", said)

@@ -20,7 +20,9 @@ _YES = """
 _NO = """
     no|nope|nah|nay|n|no way|not really|not at all|of course not|absolutely not|definitely not
     |certainly not|not yet|never|false|negative|incorrect|wrong|i don't|i do not|i didn't|i'm not
-    |i am not|i haven't|i have not|i wouldn't|it isn't|it's not|it is not|it doesn't|not correct|not right|not true|isn't correct|isn't right|isn't true|that's wrong|we don't
+    |i am not|i haven't|i have not|i wouldn't|it isn't|it's not|it is not|it doesn't
+    |not correct|not right|not true|isn't correct|isn't right|isn't true|that's wrong
+    |we don't
     |we aren't|please don't|no thanks|no thank you|i'd rather not|off|not|none|don't think so
     |i don't think so|👎|❌|nein|nee|nö|ne|nicht|keineswegs|auf keinen fall|niemals|natürlich nicht
     |noch nicht|eher nicht|lieber nicht|falsch|stimmt nicht|nein danke|leider nicht|leider nein
@@ -37,8 +39,10 @@ _EITHER = re.compile(
     rf"(?<!\w)(?:(?P<no>{_pattern(_NO)})|(?P<yes>{_pattern(_YES)}))(?!\w)", re.IGNORECASE
 )
 _UNSURE = re.compile(
-    r"\b(?:not (?:\w+ )?sure|unsure|don't (?:\w+ )?know|no idea|who knows|no clue|nicht (?:\w+ )?sicher"
-    r"|wei(?:ß|ss) (?:ich |es )?nicht|keine ahnung|can't say)\b|\b(?:yes|ja)\s*(?:and|or|und|oder|/)\s*(?:no|nein)\b",
+    r"\b(?:not (?:\w+ )?sure|unsure|don't (?:\w+ )?know|no idea|who knows|no clue"
+    r"|nicht (?:\w+ )?sicher"
+    r"|wei(?:ß|ss) (?:ich |es )?nicht|keine ahnung|can't say)\b|\b(?:yes|ja)\s*(?:and|or|und|oder"
+    r"|/)\s*(?:no|nein)\b",
     re.IGNORECASE,
 )
 # Words that agree, but say little beside a plain yes or no.

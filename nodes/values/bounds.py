@@ -94,7 +94,7 @@ def _alike(measure: Any, bound: Any) -> Any:
 
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
-    """Say whether a value lies in all ranges of a field; one that cannot be compared bounds nothing."""
+    """Say whether a value lies in all ranges of a field, as far as it can be compared."""
     kind = kind_of(field)
     try:
         return all(lies_in(value, one, kind, setting) for one in ranges_of(field))

@@ -11,8 +11,10 @@ from nodes.values.scanning import Hit, apart, folded, words_in
 from nodes.values.setting import Setting
 
 _ORDINAL = re.compile(
-    r"(?<!\w)(?:the|number|option|choice|no\.|nummer|das|die|der|den)\s+(?P<word>first|second|third|fourth|fifth|last"
-    r"|1st|2nd|3rd|4th|5th|one|two|three|four|five|[1-9]|erste[nrs]?|zweite[nrs]?|dritte[nrs]?|vierte[nrs]?"
+    r"(?<!\w)(?:the|number|option|choice|no\.|nummer|das|die|der|den)\s+(?P<word>first|second"
+    r"|third|fourth|fifth|last"
+    r"|1st|2nd|3rd|4th|5th|one|two|three|four|five|[1-9]|erste[nrs]?|zweite[nrs]?|dritte[nrs]?"
+    r"|vierte[nrs]?"
     r"|fünfte[nrs]?|letzte[nrs]?|eins|zwei|drei|vier|fünf)(?:\s+(?:one|option|choice))?(?!\w)",
     re.IGNORECASE,
 )

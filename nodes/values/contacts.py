@@ -10,7 +10,8 @@ from nodes.values.setting import Setting
 
 _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
 _SPOKEN = re.compile(
-    r"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+(?:dot|punkt)\s+)[\w+-]+){0,4})\s*(?:\(at\)|\[at\]|\s(?:at|ät)\s)\s*"
+    r"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+(?:dot|punkt)\s+)[\w+-]+){0,4})\s*(?:\(at\)|\[at\]"
+    r"|\s(?:at|ät)\s)\s*"
     r"(?P<domain>[\w-]+(?:\s*(?:\.|\(dot\)|\[dot\]|\s(?:dot|punkt)\s)\s*[\w-]+){1,4})(?!\S)",
     re.IGNORECASE,
 )

@@ -31,15 +31,18 @@ _DIGITS = {
 }
 _NAMES = {
     "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "£": "GBP", "quid": "GBP",
-    "pound": "GBP", "pounds": "GBP", "pound sterling": "GBP", "pounds sterling": "GBP", "pfund": "GBP",
+    "pound": "GBP", "pounds": "GBP", "pound sterling": "GBP",
+    "pounds sterling": "GBP", "pfund": "GBP",
     "sterling": "GBP", "us$": "USD", "us-dollar": "USD", "us dollar": "USD", "us dollars": "USD",
     "ca$": "CAD", "c$": "CAD", "canadian dollars": "CAD", "a$": "AUD", "au$": "AUD",
     "australian dollars": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD", "r$": "BRL", "mx$": "MXN",
     "¥": "JPY", "yen": "JPY", "円": "JPY", "yuan": "CNY", "rmb": "CNY", "元": "CNY", "₩": "KRW",
     "won": "KRW", "원": "KRW", "₹": "INR", "rupee": "INR", "rupees": "INR", "rs": "INR",
     "franken": "CHF", "swiss francs": "CHF", "swiss franc": "CHF", "fr.": "CHF", "sfr": "CHF",
-    "zł": "PLN", "złoty": "PLN", "zloty": "PLN", "zlotys": "PLN", "₽": "RUB", "rubles": "RUB", "roubles": "RUB",
-    "₺": "TRY", "lira": "TRY", "₪": "ILS", "shekel": "ILS", "shekels": "ILS", "₫": "VND", "₴": "UAH", "kč": "CZK", "฿": "THB",
+    "zł": "PLN", "złoty": "PLN", "zloty": "PLN", "zlotys": "PLN", "₽": "RUB",
+    "rubles": "RUB", "roubles": "RUB",
+    "₺": "TRY", "lira": "TRY", "₪": "ILS", "shekel": "ILS", "shekels": "ILS",
+    "₫": "VND", "₴": "UAH", "kč": "CZK", "฿": "THB",
     "baht": "THB", "₦": "NGN", "naira": "NGN", "pesos": "MXN", "rand": "ZAR", "reais": "BRL",
     "dirham": "AED", "dirhams": "AED",
 }  # fmt: skip

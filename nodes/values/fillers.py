@@ -71,9 +71,11 @@ BESIDE = {kind: frozenset(said) for kind, said in _BESIDE.items()}
 
 # Phrases that bring a value in, or stand beside it, of words that say something elsewhere.
 ASIDE = re.compile(
-    r"\b(?:(?:what|how) about|why not|not sure but|if possible|if you can|if that's (?:ok|okay|fine)"
+    r"\b(?:(?:what|how) about|why not|not sure but|if possible|if you can|if that's (?:ok|okay"
+    r"|fine)"
     r"|sounds? good|no problem|of course|by the way|or so|more or less|give or take"
-    r"|wie wäre es mit|wie wär's mit|wenn möglich|wenn's geht|falls möglich|oder so|mehr oder weniger"
+    r"|wie wäre es mit|wie wär's mit|wenn möglich|wenn's geht|falls möglich|oder so"
+    r"|mehr oder weniger"
     r"|kein problem)\b",
     re.IGNORECASE,
 )
@@ -85,7 +87,8 @@ DENYING = re.compile(
 )
 # What stands between a slip of the tongue and what is meant.
 CORRECTIVE = re.compile(
-    r"\b(?:no|sorry|oops|wait|actually|rather|i mean|i meant|make (?:that|it)|scratch that|correction"
+    r"\b(?:no|sorry|oops|wait|actually|rather|i mean|i meant|make (?:that|it)|scratch that"
+    r"|correction"
     r"|nein|quatsch|ach|doch|lieber|ich meine|ich meinte|besser gesagt|korrektur|moment)\b",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys.fields import Field
 from nodes.values.bounds import bound_of, fits, kind_of, ranges_of
+from nodes.values.currencies import digits_of
 from nodes.values.setting import Setting
 from nodes.values.showing import shown
 
@@ -75,7 +76,11 @@ def _bound(bound: Any, field: Field, setting: Setting) -> str:
     kind = kind_of(field)
     measure = bound_of(bound, kind, setting)
     if kind == "money":
-        return shown(field, {"amount": str(measure), "currency": field.currency.upper()}, setting)
+        currency = field.currency.upper()
+        # At least the decimals that amounts of the currency have.
+        exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
+        amount = measure.quantize(Decimal(1).scaleb(exponent))
+        return _single("money", {"amount": str(amount), "currency": currency}, setting)
     if kind in ("integer", "number"):
         return _single(kind, float(measure) if measure % 1 else int(measure), setting)
     if kind == "datetime" and not hasattr(measure, "hour"):

@@ -13,7 +13,8 @@ from nodes.values.setting import Setting
 MOST_ITEMS = 200
 """Most items of one list."""
 _NONE = re.compile(
-    r"\s*(?:no(?:ne|thing)?|none of (?:them|these)|nothing at all|keine?|nichts|gar nichts|niemand|nobody)[\s.!]*(?:thanks|danke)?[\s.!]*",
+    r"\s*(?:no(?:ne|thing)?|none of (?:them|these)|nothing at all|keine?|nichts|gar nichts"
+    r"|niemand|nobody)[\s.!]*(?:thanks|danke)?[\s.!]*",
     re.IGNORECASE,
 )
 _BREAK = re.compile(
@@ -23,7 +24,8 @@ _BREAK = re.compile(
 _ANY_BREAK = re.compile(r"\s*[;\n•·、،,]\s*|\s+(?:and|und|&|plus|sowie)\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^(?:[-*\u2013]|\d{1,3}[.)])\s+|^(?:and|und)\s+", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^(?:(?:i'd like|i would like|i want|i need|i have|we need|we have|there (?:is|are)|it's|just|only|ich brauche|ich möchte|ich habe|wir brauchen|nur)\s+)+",
+    r"^(?:(?:i'd like|i would like|i want|i need|i have|we need|we have|there (?:is|are)|it's"
+    r"|just|only|ich brauche|ich möchte|ich habe|wir brauchen|nur)\s+)+",
     re.IGNORECASE,
 )
 _ENDING = re.compile(

@@ -24,7 +24,8 @@ _UNITS = {"minute": 60, "min": 60, "hour": 3600, "hr": 3600, "stunde": 3600}
 _SOON = re.compile(
     r"(?<!\w)(?P<way>in|vor)\s+(?P<count>\d{1,4}|(?:half\s+)?[^\W\d_]+(?:-[^\W\d_]+)?)\s+"
     r"(?P<unit>minute|min|hour|hr|stunde)(?:n|en|s)?\b"
-    r"|(?<!\w)(?P<before>\d{1,4}|[^\W\d_]+)\s+(?P<unit2>minute|min|hour|hr)s?\s+(?P<way2>from\s+now|ago)\b"
+    r"|(?<!\w)(?P<before>\d{1,4}|[^\W\d_]+)\s+(?P<unit2>minute|min|hour"
+    r"|hr)s?\s+(?P<way2>from\s+now|ago)\b"
     r"|(?<!\w)(?P<now>right\s+now|now|sofort|jetzt\s+gleich)(?!\w)",
     re.IGNORECASE,
 )

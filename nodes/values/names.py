@@ -11,25 +11,33 @@ from nodes.values.tables import words
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _LEAD = re.compile(
-    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:(?:my|the|her|his|our|full|last|first|family)\s+){0,3}name(?:['\u2019]s|\s+ist|\s+is|\s+would\s+be|:)"
-    r"|(?:(?:under|in|for|by|the)\s+){0,2}name(?:\s+of)?|call\s+me|i['\u2019]m\s+called|i\s+am\s+called|i\s+go\s+by"
-    r"|mein(?:\s+voller)?\s+name\s+(?:ist|lautet)|(?:der\s+)?name\s+ist|ich\s+hei(?:ß|ss)e|nennen\s+sie\s+mich"
+    r"(?:^|(?<=[\s,.;!:(]))(?P<sure>(?:(?:my|the|her|his|our|full|last|first"
+    r"|family)\s+){0,3}name(?:['\u2019]s|\s+ist|\s+is|\s+would\s+be|:)"
+    r"|(?:(?:under|in|for|by|the)\s+){0,2}name(?:\s+of)?|call\s+me|i['\u2019]m\s+called"
+    r"|i\s+am\s+called|i\s+go\s+by"
+    r"|mein(?:\s+voller)?\s+name\s+(?:ist|lautet)|(?:der\s+)?name\s+ist|ich\s+hei(?:ß|ss)e"
+    r"|nennen\s+sie\s+mich"
     r"|man\s+nennt\s+mich|auf\s+(?:den\s+)?namen?|name:)\s+"
-    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i['\u2019]m|i\s+am|it['\u2019]s|it\s+is|this\s+is|that['\u2019]s|that\s+would\s+be|ich\s+bin|hier\s+ist"
+    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i['\u2019]m|i\s+am|it['\u2019]s|it\s+is|this\s+is"
+    r"|that['\u2019]s|that\s+would\s+be|ich\s+bin|hier\s+ist"
     r"|hier\s+spricht|das\s+ist|das\s+wäre|es\s+ist)\s+(?:the\s+|der\s+|die\s+)?",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^(?:(?:hi|hello|hey|hallo|guten\s+tag|moin|servus|good\s+(?:morning|evening|day)|yes|yeah|ok|okay|sure|well|oh|ja"
-    r"|so|um|uh|äh|thanks|thank\s+you|of\s+course|klar|gerne?|natürlich|sorry|no|nein|actually)\b[\s,.!:-]*)+",
+    r"^(?:(?:hi|hello|hey|hallo|guten\s+tag|moin|servus|good\s+(?:morning|evening|day)|yes|yeah"
+    r"|ok|okay|sure|well|oh|ja"
+    r"|so|um|uh|äh|thanks|thank\s+you|of\s+course|klar|gerne?|natürlich|sorry|no|nein"
+    r"|actually)\b[\s,.!:-]*)+",
     re.IGNORECASE,
 )
 _ENDING = re.compile(
-    r"[\s,.!;-]*\b(?:please|thanks|thank\s+you|bitte|danke|by\s+the\s+way|here|und\s+sie|and\s+you)\b[\s.!]*$",
+    r"[\s,.!;-]*\b(?:please|thanks|thank\s+you|bitte|danke|by\s+the\s+way|here|und\s+sie"
+    r"|and\s+you)\b[\s.!]*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(
-    r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0590-\u05bd\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d'\u2019\u02bc`.·・-])*"
+    r"[^\W\d_](?:[^\W\d_]"
+    r"|[\u0300-\u036f\u0590-\u05bd\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d'\u2019\u02bc`.·・-])*"
 )
 _DENIED = re.compile(r",?\s+(?:and\s+|und\s+)?(?:not|nicht)\s+\S.*$", re.IGNORECASE)
 _DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
@@ -112,7 +120,7 @@ def _after(text: str, lead: re.Match[str]) -> Hit | None:
 
 
 def _may_go_on(word: str, before: list[re.Match[str]]) -> bool:
-    """Say whether a name goes on with a word: one that was begun in capitals ends at small words."""
+    """Say whether a name goes on with a word: one in capitals ends at small words."""
     plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
         return plain in _PARTICLES

@@ -87,7 +87,8 @@ _POINT = re.compile(
     r"\s+(?:point|komma)\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){0,8})", re.IGNORECASE
 )
 _HALVES = re.compile(
-    r"(?<!\w)(?:(?P<one>anderthalb)|half|a half|one half|ein halb(?:es|er|e)?|(?P<whole>[^\W\d_]{2,40})einhalb)(?!\w)",
+    r"(?<!\w)(?:(?P<one>anderthalb)|half|a half|one half|ein halb(?:es|er|e)?"
+    r"|(?P<whole>[^\W\d_]{2,40})einhalb)(?!\w)",
     re.IGNORECASE,
 )
 _HALF = Decimal("0.5")

@@ -58,7 +58,7 @@ def _parsed(said: str, field: Field, setting: Setting) -> date | None:
             )
         except Exception:  # what the library stumbles over is no date
             return None
-        if found:
+        if isinstance(found, datetime):
             return found.date()
     return None
 

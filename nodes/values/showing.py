@@ -13,6 +13,7 @@ from nodes.values.numbers import comma_is_decimal
 from nodes.values.setting import Setting
 
 _YES_NO = {"en": ("yes", "no"), "de": ("ja", "nein")}
+_NONE = {"en": "none", "de": "nichts"}
 _AND = {"en": "and", "de": "und"}
 _NOON = 12
 
@@ -45,9 +46,13 @@ def _plain(value: Any, setting: Setting) -> str:
 
 
 def _listed(items: list[str], setting: Setting) -> str:
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {_AND.get(setting.language, 'and')} {items[-1]}"
+    if not items:
+        return _NONE.get(setting.language, _NONE["en"])
+    if any("," in item for item in items):
+        return "; ".join(items)
+    *others, last = items
+    joint = f" {_AND.get(setting.language, _AND['en'])} "
+    return joint.join([", ".join(others), last]) if others else last
 
 
 def _boolean(value: Any, setting: Setting) -> str:

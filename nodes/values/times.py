@@ -20,13 +20,15 @@ from nodes.values.setting import Setting
 _NOON = 12
 _PM = r"(?P<half>\s?(?:a\.\s?m\.?|p\.\s?m\.?|am|pm)(?![\w]))"
 _CLOCK = re.compile(
-    r"(?<![\w.,/:+-])(?P<hour>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
+    r"(?<![\w.,/:+-])(?P<hour>[01]?\d"
+    r"|2[0-4])(?P<sign>[:.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
     rf"(?:{_PM})?(?P<unit>\s?(?:uhr|h|o'?clock|hours|hrs)\b)?(?![\w]|[:/-]?\d|[.,]\d)",
     re.IGNORECASE,
 )
 _HALVED = re.compile(rf"(?<![\w.,/:+-])(?P<hour>1[0-2]|0?[1-9]){_PM}", re.IGNORECASE)
 _HOURS = re.compile(
-    r"(?<![\w.,/:+-])(?P<hour>[01]?\d|2[0-4])\s?(?:uhr|h|o'?clock)\b(?:\s?(?P<minute>[0-5]?\d)(?![\w:.,]))?",
+    r"(?<![\w.,/:+-])(?P<hour>[01]?\d|2[0-4])\s?(?:uhr|h"
+    r"|o'?clock)\b(?:\s?(?P<minute>[0-5]?\d)(?![\w:.,]))?",
     re.IGNORECASE,
 )
 _MILITARY = re.compile(
@@ -62,12 +64,14 @@ _AT = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(
-    r"\s*(?:$|[,.;!?)]|(?:and|for|on|with|please|tomorrow|today|tonight|in|or|und|für|am|mit|bitte|morgen|heute"
+    r"\s*(?:$|[,.;!?)]|(?:and|for|on|with|please|tomorrow|today|tonight|in|or|und|für|am|mit"
+    r"|bitte|morgen|heute"
     r"|sharp|would|if|under|name|my|this|next)\b)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?P<name>noon|midday|midnight|mitternacht|12\s+mittags)\b|(?<!nach)(?<!vor)\b(?P<mittags>mittags?)\b",
+    r"\b(?P<name>noon|midday|midnight|mitternacht|12\s+mittags)\b"
+    r"|(?<!nach)(?<!vor)\b(?P<mittags>mittags?)\b",
     re.IGNORECASE,
 )
 _MORNING = r"morning|morgens|vormittags?|früh|frühmorgens|a\.m"

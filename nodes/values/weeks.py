@@ -29,7 +29,8 @@ _NEAR = {
 }
 _TOMORROW = r"tom+or+ow|tomorow|tmrw|tmr|tmw|2moro|2morrow"
 _NEAR_WORDS = re.compile(
-    rf"(?<!\w)(?:(?:the\s+)?(?P<after>day\s+after\s+(?:{_TOMORROW})|day\s+before\s+yesterday|overmorrow)"
+    rf"(?<!\w)(?:(?:the\s+)?(?P<after>day\s+after\s+(?:{_TOMORROW})|day\s+before\s+yesterday"
+    rf"|overmorrow)"
     r"|(?P<near>" + "|".join(n for n in _NEAR if " " not in n) + rf"|{_TOMORROW}))(?!\w)",
     re.IGNORECASE,
 )
@@ -53,11 +54,13 @@ _FROM = re.compile(
     re.IGNORECASE,
 )
 _LAST_DAY = re.compile(
-    r"\b(?:the\s+)?(?:end|last\s+day)\s+of\s+(?:the|this)\s+month\b|\bmonatsende\b|\bende\s+(?:des|dieses)\s+monats\b",
+    r"\b(?:the\s+)?(?:end|last\s+day)\s+of\s+(?:the|this)\s+month\b|\bmonatsende\b"
+    r"|\bende\s+(?:des|dieses)\s+monats\b",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
-    rf"(?:(?<!\w)(?P<which>this\s+coming|this|next|coming|last|past|diese[nrms]?|nächste[nrms]?|naechste[nrms]?"
+    rf"(?:(?<!\w)(?P<which>this\s+coming|this|next|coming|last|past|diese[nrms]?|nächste[nrms]?"
+    rf"|naechste[nrms]?"
     r"|kommende[nrms]?|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|übernächste[nrms]?)\s+)?"
     rf"(?<!\w)(?P<day>{_DAY})\b\.?"
     r"(?P<later>\s+(?:after\s+next|next\s+week|nächster\s+woche|nächste\s+woche|in\s+einer\s+woche"

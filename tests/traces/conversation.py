@@ -296,7 +296,9 @@ class Chat:
         for name, kept in now.items():
             before = self.fields.get(name, [])
             common = next(n for n in range(len(kept), -1, -1) if _ends_with(before, kept[:n]))
-            assert common or not before or len(kept) >= WINDOW, f"the history of {name} was rewritten"
+            assert common or not before or len(kept) >= WINDOW, (
+                f"the history of {name} was rewritten"
+            )
             for attempt in kept[common:]:
                 assert attempt["source"] in SOURCES
                 assert attempt["validation_status"] in STATUSES

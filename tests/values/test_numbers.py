@@ -56,7 +56,6 @@ WHOLE = {
     "4, sorry, 5": 5,
     "nicht vier, sondern fünf": 5,
     "the 3rd": 3,
-    "4": 4,
     "４": 4,
     "٤": 4,
     "my cat is 12, ha": REFUSED,
