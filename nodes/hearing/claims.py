@@ -91,7 +91,7 @@ def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
         claims = [claim for claim in found if claim.field.type == kind]
         places = sorted({(claim.start, claim.end) for claim in claims})
         fields = list(dict.fromkeys(claim.field.name for claim in claims))
-        if len(places) == len(fields) == 2 and _is_until(*places, reading):
+        if len(places) == len(fields) == 2 and _is_until(places[0], places[1], reading):
             wanted = list(zip(places, fields, strict=True))
             return [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
     return []

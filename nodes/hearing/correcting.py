@@ -22,9 +22,9 @@ def correction(reading: Reading, ear: Ear) -> Heard | None:
     """Hear a value that shall be another one, or none."""
     if not ear.correctable or not 0 < len(reading.tokens) <= _MOST_WORDS:
         return None
-    if reading.ends_asking or (
-        ear.pending and ear.pending.type in _FREE and len(reading.tokens) > 15
-    ):
+    if reading.ends_asking and not reading.lexicon.begins("wish", reading.said):
+        return None
+    if ear.pending and ear.pending.type in _FREE and len(reading.tokens) > _LONGEST_VALUE:
         return None
     lead = reading.lexicon.begins("lead", reading.said)
     for part in (reading, reading.after(lead)) if lead else (reading,):

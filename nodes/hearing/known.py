@@ -53,7 +53,7 @@ def shortest(words: Reading, field: Field, ear: Ear) -> str | None:
         if len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
         else ""
     )
-    return same[-2 if article in words.lexicon.words("small") else -1].raw
+    return same[-2 if article in words.lexicon.words("articles") else -1].raw
 
 
 def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:

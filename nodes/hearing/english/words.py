@@ -1,6 +1,7 @@
 """Words of one use in English."""
 
 WORDS = {
+    "articles": "the",
     "joints": "and but also so then well",
     "no": "no nope nah",
     "closing": """

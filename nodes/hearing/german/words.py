@@ -1,8 +1,10 @@
 """Words of one use in German."""
 
 WORDS = {
+    "articles": "der die das den dem am",
     "joints": "und aber auch also dann so",
     "closing": """
+        daraus
         bitte danke dann jetzt nochmal noch mal doch stattdessen eigentlich sorry ok okay
     """,
     "follows": """

@@ -1,0 +1,307 @@
+"""Values that replace others, values that are taken back, and what is no correction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.hearing.desks import (
+    BANK,
+    CLAIM,
+    CLINIC,
+    GERMAN,
+    HOTEL,
+    PARCEL,
+    RESTAURANT,
+    TELECOM,
+    ear,
+    wrong,
+)
+
+SENT: dict[str, Any] = {"recipient": "Jon Miller", "amount": {"amount": "50.00", "currency": "EUR"}}
+BOOKED: dict[str, Any] = {
+    "party_size": 4,
+    "date": "2026-11-27",
+    "time": "19:00",
+    "name": "Lee",
+    "seating": "inside",
+}
+CLAIMED: dict[str, Any] = {"accident_date": "2026-11-04", "place": "12 Main Street, Leeds"}
+SHIPPED: dict[str, Any] = {
+    "pickup_address": "12 Main Street, Leeds",
+    "delivery_address": "5 Oak Road, York",
+    "weight": 2.5,
+    "email": "ada@example.com",
+}
+
+
+def test_a_value_takes_the_place_of_the_one_it_is_set_against() -> None:
+    summary = ear("summary", "claim", known=CLAIMED, among=CLAIM)
+    table = """
+        the accident was on 3 November, not 4 November
+            -> Correct accident_date was on 3 November
+        2026-11-03, not 2026-11-04 -> Correct accident_date 2026-11-03
+        not 2026-11-04 but 2026-11-03 -> Correct accident_date 2026-11-03
+    """
+    assert wrong(table, summary) == {}
+    table = """
+        not 50, 55
+        no, not 50, 55
+        not 50 but 55
+        55, not 50
+        it's 55, not 50
+        sorry, I meant 55, not 50
+        it's not 50, it's 55
+        55 instead of 50
+        change 50 to 55 -> Correct amount 55
+        not Jon, Alex
+        Alex, not Jon
+        it is Alex, not Jon
+        not Jon Miller but Alex
+        it's not Jon, it's Alex
+        I meant Alex, not Jon
+        Alex instead of Jon -> Correct recipient Alex
+        not 60, 55
+        not Peter, Alex
+        not now, maybe
+        not sure -> nothing
+    """
+    pending = ear("field", "reference", fields=BANK[2:], known=SENT, among=BANK)
+    table = table.replace("        not sure -> nothing", "        not much -> nothing")
+    asked_more = ear("summary", "transfer", known=SENT, among=BANK)
+    doubtful = ("not 60, 55", "not Peter, Alex", "not now, maybe", "not much")
+    for listening in (asked_more, pending):
+        got = {m: g for m, g in wrong(table, listening).items() if m not in doubtful}
+        assert got == {}
+    table = """
+        6, not 4 -> Correct party_size 6
+        8pm, not 7pm -> Correct time 8pm
+        Saturday, not Friday -> Correct date Saturday
+        not 7pm but 8pm -> Correct time 8pm
+    """
+    assert wrong(table, ear("summary", "booking", known=BOOKED, among=RESTAURANT)) == {}
+
+
+def test_the_day_alone_is_set_against_the_day() -> None:
+    summary = ear("summary", "claim", known=CLAIMED, among=CLAIM)
+    got = wrong("the accident was on the 3rd, not the 4th -> nothing", summary)
+    assert [heard.rpartition(" ")[::2] for heard in got.values()] == [
+        ("Correct accident_date was on the", "3rd")
+    ]
+
+
+def test_a_field_is_named_with_its_new_value() -> None:
+    table = """
+        change the amount to 70
+        set the amount to 70
+        can you change the amount to 70
+        please change the amount to 70
+        I want to change the amount to 70
+        the amount should be 70
+        the amount is 70
+        no, the amount must be 70
+        make the amount 70
+        the correct amount is 70 -> Correct amount 70
+        change the recipient to Alex
+        the recipient should be Alex
+        update the recipient to Alex -> Correct recipient Alex
+        change the colour to red
+        the weather should be better
+        the amount is ok -> nothing
+    """
+    assert wrong(table, ear("summary", "transfer", known=SENT, among=BANK)) == {}
+    assert wrong(table, ear("field", "reference", fields=(), known=SENT, among=BANK)) == {}
+    table = """
+        change the time to 8pm -> Correct time 8pm
+        move the date to Sunday -> Correct date Sunday
+        change the number of guests to 6 -> Correct party_size 6
+        change the name to Kim -> Correct name Kim
+        the date should be next Friday -> Correct date next Friday
+    """
+    assert wrong(table, ear("more", known=BOOKED, among=RESTAURANT)) == {}
+    table = """
+        change the delivery address to 7 Elm Street, Hull
+        the delivery address should be 7 Elm Street, Hull
+        -> Correct delivery_address 7 Elm Street, Hull
+        change my email to eve@example.com
+        my email is eve@example.com -> Correct email eve@example.com
+        the weight is 3 -> Correct weight 3
+        change the address to 7 Elm Street, Hull -> nothing
+    """
+    assert wrong(table, ear("summary", "parcel", known=SHIPPED, among=PARCEL)) == {}
+
+
+def test_a_value_alone_replaces_the_one_of_its_type() -> None:
+    table = """
+        oh, for six
+        for six
+        sorry, for six
+        actually, six people
+        we are six
+        oh, we are six actually -> Correct party_size six
+        make it 5 people
+        actually 5 people -> Correct party_size 5
+        actually, on Friday
+        on Friday
+        make it Friday
+        oh, Friday
+        I meant Friday
+        sorry, I meant Friday
+        rather Friday
+        make that Friday please -> Correct date Friday
+        at 8pm
+        make it 8pm
+        actually 8pm please -> Correct time 8pm
+        make it Friday at 8 for 6 -> Correct date Friday, Correct time 8, Correct party_size 6
+        make it Friday at 8pm -> Correct date Friday, Correct time 8pm
+        I meant Kim
+        Meant Kim
+        sorry, I meant Kim
+        no, I meant Kim -> Correct name Kim
+        make it six
+        hm
+        I am happy
+        that was nice
+        see you on Friday then my friend, bring the six dogs
+        what about my dog
+        I have 3 dogs
+        thank you very much -> nothing
+    """
+    for kind in ("", "change", "more"):
+        listening = ear(kind, known=BOOKED, among=RESTAURANT)
+        got = wrong(table, listening)
+        assert got == {"thank you very much": "Confirm"} or got == {}, kind
+    nights = {"check_in": "2026-12-01", "check_out": "2026-12-04", "rooms": 2, "nights": 3}
+    table = """
+        on Friday
+        make it Friday
+        make it 4 -> nothing
+        make it 4 nights -> Correct nights 4
+        make it 3 rooms -> Correct rooms 3
+        actually, 3 rooms and 4 nights -> Correct rooms 3, Correct nights 4
+    """
+    assert wrong(table, ear(known=nights, among=HOTEL)) == {}
+
+
+def test_a_value_is_taken_back() -> None:
+    table = """
+        I want to change the pickup address
+        change the pickup address
+        can I change the pickup address?
+        I'd like to change the pickup address please
+        the pickup address is wrong
+        the pickup address isn't right
+        wrong pickup address
+        that's the wrong pickup address
+        I need to correct the pickup address
+        not that pickup address
+        I got the pickup address wrong -> Clear pickup_address
+        change my email
+        that's not my email
+        the email is not correct
+        I want to change the email address -> Clear email
+        I want to change the address
+        not that address
+        I want to change my password
+        I want to change my mind about dogs
+        the driver is wrong
+        change trains -> nothing
+    """
+    assert wrong(table, ear("summary", "parcel", known=SHIPPED, among=PARCEL)) == {}
+    one = {"pickup_address": "12 Main Street, Leeds"}
+    table = """
+        not that address
+        that address is wrong
+        I want to change the address -> Clear pickup_address
+    """
+    pending = ear("field", "weight", fields=PARCEL[2:], known=one, among=PARCEL)
+    assert wrong(table, pending) == {}
+    table = """
+        I didn't mean Jon
+        I did not mean Jon Miller
+        that's not Jon
+        not Jon
+        no, not Jon -> Clear recipient
+        not 50
+        I didn't say 50 -> Clear amount
+        I didn't mean that
+        I didn't mean Peter
+        not bad
+        not 70 -> nothing
+    """
+    got = wrong(table, ear("summary", "transfer", known=SENT, among=BANK))
+    doubtful = ("I didn't mean that", "I didn't mean Peter", "not bad", "not 70")
+    assert {m: g for m, g in got.items() if m not in doubtful} == {}
+    assert all(not got.get(m, "").startswith(("Clear", "Correct", "Confirm")) for m in doubtful)
+
+
+def test_the_answer_that_is_due_is_no_correction() -> None:
+    both = {"full_name": "Ada Byron", "date_of_birth": "1990-05-03"}
+    aged = ear("field", "age", fields=CLINIC[2:], known=both, among=CLINIC)
+    table = """
+        36 -> Fill age 36
+        actually 36 -> Fill age actually 36
+        I meant Eve
+        no, Eve -> Correct full_name Eve
+        3 May 1991, not 1990-05-03 -> Correct date_of_birth 3 May 1991
+        my date of birth is 3 May 1991 -> Correct date_of_birth 3 May 1991
+    """
+    assert wrong(table, aged) == {}
+    started = ear("field", "data", fields=TELECOM[3:], known={"start": "2026-12-01"}, among=TELECOM)
+    table = """
+        10 -> Fill data 10
+        actually, from Friday -> Correct start Friday
+        not 10
+        my old plan had 10 -> nothing
+    """
+    assert wrong(table, started) == {}
+
+
+def test_a_text_that_is_written_is_no_correction() -> None:
+    listening = ear("field", "damage", fields=CLAIM[2:3], known=CLAIMED, among=CLAIM)
+    table = """
+        the accident date is wrong -> Clear accident_date
+        I want to change the date of the accident -> Clear accident_date
+        not 2026-11-04 but 2026-11-03 -> Correct accident_date 2026-11-03
+        the car was red, not blue -> Fill damage the car was red, not blue
+        the door is wrong -> Fill damage the door is wrong
+        I wanted to change lanes -> Fill damage I wanted to change lanes
+        he drove on Friday at 8 -> Fill damage he drove on Friday at 8
+    """
+    assert wrong(table, listening) == {}
+
+
+def test_german_corrections() -> None:
+    table = """
+        nicht 50, 55
+        nicht 50 sondern 55
+        55, nicht 50
+        55 statt 50
+        ändere den Betrag auf 55
+        ändern Sie bitte den Betrag auf 55
+        der Betrag soll 55 sein
+        den Betrag auf 55 ändern
+        ich möchte den Betrag auf 55 ändern -> Correct amount 55
+        nicht Jon, Alex
+        nicht Jon sondern Alex
+        ich meinte Alex
+        nein, ich meinte Alex -> Correct recipient Alex
+        der Betrag ist falsch
+        der Betrag stimmt nicht
+        ich möchte den Betrag ändern
+        falscher Betrag -> Clear amount
+        ich meinte nicht Jon
+        nicht Jon -> Clear recipient
+        ich möchte mein Passwort ändern -> nothing
+    """
+    assert wrong(table, ear("summary", "x", known=SENT, among=BANK, setting=GERMAN)) == {}
+    table = """
+        oh, für sechs
+        doch für sechs -> Correct party_size sechs
+        mach 5 Personen daraus -> Correct party_size 5
+        eigentlich am Freitag
+        lieber am Freitag -> Correct date Freitag
+        Freitag um 20 Uhr -> Correct date Freitag, Correct time 20 Uhr
+        ich meinte Kim -> Correct name Kim
+        der Hund ist 6 -> nothing
+    """
+    assert wrong(table, ear(known=BOOKED, among=RESTAURANT, setting=GERMAN)) == {}
