@@ -29,6 +29,7 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import field_named, settled
 from nodes.hearing import Ear, Heard, hear
+from nodes.hearing.greetings import is_greeting
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
@@ -190,17 +191,19 @@ def guessed(course: Course, message: str) -> list[Command]:
     """Return what a message nothing could be made of is taken for, where nobody else is asked.
 
     A few words at a typed question are an attempt at it; words that hold such a value and speak of
-    something else lead off (T19).
+    something else lead off (T19). Who greets back, or says first what they are here for, does
+    neither.
     """
     asked = course.talk.get("asked")
-    if not asked or asked["kind"] != "field":
+    if not asked or asked["kind"] != "field" or is_greeting(message):
         return []
     field = field_named(course.spec, asked["about"])
+    leads_off: list[Command] = [OffTopic()] if "last_at" in course.talk else []
     if found_in(field, message, course.setting):
-        return [OffTopic()]
+        return leads_off
     if len(message.split()) <= MOST_GUESSED_WORDS and not message.rstrip().endswith("?"):
         return [Fill(field.name, message)]
-    return [OffTopic()]
+    return leads_off
 
 
 def asking_in(course: Course) -> Asking:
