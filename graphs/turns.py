@@ -30,7 +30,6 @@ from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.opening import new_turn
 from nodes.services import Services
-from nodes.speech import opening_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.with_person import WITH_PERSON
@@ -65,7 +64,6 @@ async def begin(session: Session, services: Services, ops: list[Op]) -> None:
         SessionExistsError: Another process began the session first.
     """
     turn = new_turn(0, kind="start")
-    turn["replies"] = opening_of(services.spec)
     try:
         await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
     except AlreadyThere as error:

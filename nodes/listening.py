@@ -29,6 +29,7 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import field_named, settled
 from nodes.hearing import Ear, Heard, hear
+from nodes.hearing.greetings import is_greeting
 from nodes.lawful import belongs
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
@@ -189,18 +190,20 @@ def guessed(course: Course, message: str) -> list[Command]:
     """Return what a message nothing could be made of is taken for, where nobody else is asked.
 
     What looks like such a value and is none is an attempt at it: it holds a digit or an at sign, or
-    is a word or two. Words that hold a value and speak of something else lead off (T19).
+    is a word or two. Words that hold a value and speak of something else lead off (T19). Who greets
+    back, or says first what they are here for, does neither.
     """
     asked = course.talk.get("asked")
-    if not asked or asked["kind"] != "field":
+    if not asked or asked["kind"] != "field" or is_greeting(message):
         return []
     field = field_named(course.spec, asked["about"])
+    leads_off: list[Command] = [OffTopic()] if "last_at" in course.talk else []
     if found_in(field, message, course.setting):
-        return [OffTopic()]
+        return leads_off
     most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
     looks_like_it = any(char.isdigit() or char == "@" for char in message)
     is_short = len(message.split()) <= most and not message.rstrip().endswith("?")
-    return [Fill(field.name, message)] if looks_like_it or is_short else [OffTopic()]
+    return [Fill(field.name, message)] if looks_like_it or is_short else leads_off
 
 
 def asking_in(course: Course) -> Asking:

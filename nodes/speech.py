@@ -43,15 +43,6 @@ def _worded(configured: Texts) -> dict[str, str]:
     return {name: text for name, text in said.items() if text != getattr(_DEFAULTS, name)}
 
 
-def opening_of(spec: JourneySpec) -> list[str]:
-    """Return what is said when a session starts, before the user has said anything.
-
-    A graph without a manager, as in Studio, has no such moment: its first turn is a message.
-    """
-    greeting = spec.personality.greeting
-    return [greeting] if greeting else []
-
-
 def worded(text: str, /, **values: Any) -> str:
     """Return a text with values in place of its placeholders.
 

@@ -6,6 +6,7 @@ from journeys import MaxPathwayDepthError
 from nodes.asking import ask_model, guided, weighed_for
 from nodes.consent import asked_before
 from nodes.conversing import converse
+from nodes.greeting import greeted
 from nodes.messages import last_said
 from nodes.moves import Standing
 from nodes.opening import beginning, check_known, counted, migrated, opened
@@ -29,6 +30,8 @@ async def understand(state: SessionState, services: Services) -> Update:
     held = with_person(services, state, migrated(services.spec, position), turn)
     if held is not None:
         return held
+    if turn["kind"] == "start":
+        return greeted(state, services, turn, position)
     if turn["kind"] != "turn" or turn["message"] is None:
         return {"position": counted(position, turn), "turn": turn}
     position = migrated(services.spec, position)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Wait
 from nodes.course import Course
 from nodes.forms.sheet import field_named, owners
+from nodes.hearing.greetings import is_greeting
 from nodes.repair.clarifying import clarify, tasks_of
 from nodes.repair.people import offer_person, policy_of
 
@@ -73,8 +74,13 @@ def _off_topic(course: Course, *, unsupported: bool) -> None:
 
 
 def not_understood(course: Course) -> None:
-    """Answer what nothing could be made of: ask the same again, then offer a person."""
+    """Answer what nothing could be made of: ask the same again, then offer a person.
+
+    Who greets back, or says first what they are here for, is simply asked.
+    """
     asked = course.talk.get("asked")
+    if "last_at" not in course.talk or is_greeting(course.turn["message"] or ""):
+        return
     if asked and asked["options"]:
         clarify_as(course, asked["options"], asked["kind"], asked["about"])
         return

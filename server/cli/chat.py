@@ -15,7 +15,6 @@ import typer
 
 from journeys import InvalidMessageError
 from journeys.store_url import masked
-from nodes.speech import opening_of
 from server.cli.edge import interruptible, say
 from server.cli.finding import NAMES, Found, find
 from server.cli.rendering import announce, command, out, plain
@@ -55,7 +54,7 @@ def chat(
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep,
             # unless the assistant speaks first.
-            begins = session or opening_of(found.journey.spec)
+            begins = session or found.journey.spec.personality.greeting
             _greet(found, runner.run(talk.open()) if begins else talk.expected)
             if talk.greeting:
                 out.print(f"\n{plain(talk.greeting)}", markup=False, soft_wrap=True)
