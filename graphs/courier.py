@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from graphs import escalation_statements as sql
 from graphs.desk import SECONDS, DeliveryError, EscalationPort
@@ -32,6 +32,7 @@ LOOK_SECONDS = 30.0
 GRACE_SECONDS = 2.0
 """How long a courier may go on when it is ended."""
 _BATCH = 20
+_LEAST_PAUSE = 0.05
 _IN_FLIGHT = SECONDS + 20
 _EVER = "9999"
 
@@ -94,14 +95,18 @@ class Courier:
 
     async def _round(self) -> float:
         """Send what is due; return for how long there is nothing to do."""
-        pause = LOOK_SECONDS
         try:
             for row in await self._due(until=stamp(now()), after=-1, most_tries=MOST_TRIES):
-                if not await self._delivered(row):
-                    pause = min(pause, _pause_after(row["tries"] + 1))
+                await self._delivered(row)
+            left = {"now": stamp(now()), "most_tries": MOST_TRIES}
+            [found] = await self._store.read(sql.NEXT_DUE, **left)
         except JourneyError as error:
             report(logging.WARNING, "escalation_store_failed", reason=str(error))
-        return pause
+            return LOOK_SECONDS
+        if found["at"] is None:
+            return LOOK_SECONDS
+        due = (datetime.fromisoformat(found["at"]) - now()).total_seconds()
+        return min(max(due, _LEAST_PAUSE), LOOK_SECONDS)
 
     async def _due(self, *, until: str, after: int, most_tries: int) -> list[Row]:
         return await self._store.read(

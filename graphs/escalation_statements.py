@@ -11,6 +11,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    func,
     insert,
     literal_column,
     select,
@@ -72,15 +73,19 @@ OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
 OF_ALL = _page()
 ONE = Sql.of(select(escalations).where(_ONE, _IN_FORCE))
 FORGET = Sql.of(delete(escalations).where(_OF_SESSION))
+_TO_SEND = (
+    _WAITING,
+    _UNDELIVERED,
+    _IN_FORCE,
+    escalations.c.tries < bindparam("most_tries", type_=Integer),
+)
+NEXT_DUE = Sql.of(select(func.min(escalations.c.next_try_at).label("at")).where(*_TO_SEND))
 DUE = Sql.of(
     select(*_WITHOUT_PAYLOAD)
     .where(
-        _WAITING,
-        _UNDELIVERED,
-        _IN_FORCE,
+        *_TO_SEND,
         escalations.c.next_try_at <= bindparam("until"),
         escalations.c.number > bindparam("after", type_=Integer),
-        escalations.c.tries < bindparam("most_tries", type_=Integer),
     )
     .order_by(escalations.c.number)
     .limit(bindparam("most", type_=Integer))

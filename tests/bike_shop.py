@@ -57,7 +57,10 @@ async def clerk(given: dict[str, Any]) -> dict[str, str]:
     return {"response": "We are open from nine to five."}
 
 
+AGENTS = {"clerk": clerk}
+
+
 def workshop(session_id: str, store: str = "memory://", **settings: Any) -> Workshop:
     """Return a session of the workshop."""
     config = JourneyConfig(persistence=store, **settings)
-    return Workshop(session_id, config, agents={"clerk": clerk}, model=False)
+    return Workshop(session_id, config, agents=AGENTS, model=False)

@@ -17,6 +17,7 @@ from journeys import (
     JourneyConfig,
     Pathway,
 )
+from nodes.handing_over import handed_over
 from nodes.llm import scripted
 from nodes.llm.scripted import ScriptedModel
 from nodes.phases import PhaseFacts, next_phase
@@ -105,7 +106,7 @@ async def test_a_move_that_is_none_is_never_committed(
     memory_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something in a turn forgets that a person has the conversation: the turn fails instead."""
-    true = nodes.closing.handed_over
+    true = handed_over
 
     def forgetful(services: Any, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
         position, turn = true(services, state, turn)

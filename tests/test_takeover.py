@@ -242,12 +242,14 @@ async def test_what_an_operator_says_is_kept_as_it_is_or_refused(memory_url: str
         await escalated(journey)
         for text in hostile:
             await journey.manager.operator_says(text, "ann")
-        for text in ("", "  \n", "a\x00b", "\ud800", "x" * 20_000, None):
+        words: tuple[Any, ...] = ("", "  \n", "a\x00b", "\ud800", "x" * 20_000, None)
+        for wrong in words:
             with pytest.raises(InvalidMessageError):
-                await journey.manager.operator_says(text, "ann")  # type: ignore[arg-type]
-        for name in ("", "a\nb", "x" * (MOST_NAME + 1), "\ud800", None):
+                await journey.manager.operator_says(wrong, "ann")
+        names: tuple[Any, ...] = ("", "a\nb", "x" * (MOST_NAME + 1), "\ud800", None)
+        for name in names:
             with pytest.raises(ConfigurationError, match="operator's name"):
-                await journey.manager.claim(name)  # type: ignore[arg-type]
+                await journey.manager.claim(name)
         said = [one.content for one in await journey.transcript() if one.role == "operator"]
         context = await journey.snapshot()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
@@ -18,6 +19,8 @@ from server.routing import ApiRoute
 from server.wiring import Wiring
 
 router = APIRouter(prefix="/v1/escalations", tags=["escalations"], route_class=ApiRoute)
+
+_ID = re.compile(r"[0-9a-f-]{36}")
 
 
 def _not_found() -> Problem:
@@ -39,7 +42,16 @@ class _Called(NamedTuple):
     wiring: Wiring
 
 
-async def _case(escalation_id: Id, wiring: UpToDate) -> EscalationCase:
+async def _known(escalation_id: Id) -> str:
+    if not _ID.fullmatch(escalation_id):
+        raise _not_found()
+    return escalation_id
+
+
+KnownId = Annotated[str, Depends(_known)]
+
+
+async def _case(escalation_id: KnownId, wiring: UpToDate) -> EscalationCase:
     case = await wiring.directory.escalation(escalation_id)
     # One of a journey that is not served here is none of ours.
     if case is None or case.entry.journey_id not in wiring.journeys:
@@ -47,7 +59,7 @@ async def _case(escalation_id: Id, wiring: UpToDate) -> EscalationCase:
     return case
 
 
-async def _called(escalation_id: Id, wiring: UpToDate) -> AsyncIterator[_Called]:
+async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Called]:
     entry = await wiring.directory.escalation_entry(escalation_id)
     if entry is None or entry.journey_id not in wiring.journeys:
         raise _not_found()
