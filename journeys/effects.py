@@ -17,12 +17,16 @@ class Effect:
     however often the turn is tried. One without it is never called again after a call of which
     nobody knows how it ended; a person is offered then.
 
+    A tool that raises has done nothing; what a `ValueError`, a `LookupError` or LangChain's
+    `ToolException` says, the user is told. One that runs out of time (`TimeoutError`) or loses its
+    connection may have done it. What it returns counts as done.
+
     Attributes:
         tool: Name of the tool.
         arguments: Parameter -> name of the context's value that fills it, as of `Call`.
         save: Name under which the result is kept in the context; empty: the tool's name.
-        done: What the user is told then; `{name}` stands for a value of the context. Empty: nothing
-            but what agents say.
+        done: What the user is told then; `{name}` stands for a value of the context, or of the
+            result where that is a dict. Empty: nothing but what agents say.
         change: Id of the pathway that changes what was done; empty: only a person can.
 
     Raises:

@@ -184,7 +184,8 @@ class AuditEntry:
     `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
     depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
     late_result, pruned, version_changed, journey_completed, agent_failed, guideline,
-    guideline_dropped or guidelines_bypassed.
+    guideline_dropped or guidelines_bypassed; of effects effect_done, effect_failed, effect_late,
+    effect_unsure, or effect_apart: done with other values as well, in a turn that was not kept.
     """
 
     session_id: str

@@ -212,6 +212,7 @@ _DESCRIBED = frozenset(
     (
         *("failure", "condition_raised", "callback_failed"),
         *("late_result", "model_failed", "agent_failed"),
+        *("effect_failed", "effect_late", "effect_unsure"),
     )
 )
 """Kinds of audit events whose reason is what an error said."""

@@ -22,6 +22,7 @@ from journeys import (
 )
 from tests.ferry import SAID, Ferry, World, ferry, led_up
 from tests.post_office import found
+from tests.proxy import Proxy
 
 RETRY = "Shall I try again?"
 
@@ -97,7 +98,11 @@ async def test_an_agent_that_is_tried_again_has_them_done_once(
 ) -> None:
     moments.at["purser"] = [RuntimeError("seasick"), RuntimeError("still")]
     await led_up(memory_url, world)
-    config = {"error_recovery": "retry", "max_retries": 2, "retry_backoff_seconds": 0.01}
+    config: dict[str, Any] = {
+        "error_recovery": "retry",
+        "max_retries": 2,
+        "retry_backoff_seconds": 0.01,
+    }
     async with ferry(memory_url, world, **config) as journey:
         reply = await journey.process_message("yes")
         assert reply.message.endswith("Safe trip with 2 from Harwich.")
@@ -248,6 +253,29 @@ async def test_a_connection_that_is_cut_leaves_it_open_what_was_done(
         unsure = await journey.process_message("yes")
         assert unsure.message.startswith("I could not find out")
         assert len(world.reserved) == 1
+
+
+@pytest.mark.timeout(30)
+async def test_a_network_that_loses_an_answer_of_the_store_makes_nobody_doubt(
+    postgres_url: str, world: World, moments: Moments
+) -> None:
+    """That a step is begun, begun again, and done is each noted although nobody said so."""
+    moments.at["before reserve"] = [ValueError("no ships today")]
+    async with Proxy.to(postgres_url) as network:
+        await led_up(network.url, world)
+        async with ferry(network.url, world) as journey:
+            network.loses = b"INSERT INTO effects"
+            assert RETRY in (await journey.process_message("yes")).message
+            network.loses = b"UPDATE effects SET state=$1::VARCHAR, reason=NULL"
+            moments.at["before charge"] = [lambda: _loses(network, b"UPDATE effects SET state=$1")]
+            reply = await journey.process_message("yes")
+            assert reply.message.endswith("Safe trip with 2 from Harwich.")
+            assert network.hit == 3
+            assert (len(world.reserved), len(world.asked)) == (1, 1)
+
+
+async def _loses(network: Proxy, words: bytes) -> None:
+    network.loses = words
 
 
 async def test_a_result_that_is_no_data_does_not_undo_what_was_done(memory_url: str) -> None:
