@@ -11,16 +11,21 @@ from types import ModuleType
 from typing import Any
 
 from journeys import Journey, PatternPipeline
+from journeys.examples import bank_transfer as bank
+from journeys.examples import casual_agent as casual
+from journeys.examples import default_agent as default
 from journeys.examples import healthcare_referral as referral
 from journeys.examples import insurance_claim as claims
+from journeys.examples import minimal_agent as minimal
 from journeys.examples import parcel_refund as refund
 from journeys.examples import pipelines
+from journeys.examples import table_booking as restaurant
 from journeys.examples import telecom_support as support
 from nodes.llm.models import is_configured
 
 
 def _compiled(journey: type[Journey], module: ModuleType) -> Any:
-    functions = module.AGENTS
+    functions = getattr(module, "AGENTS", {})
     agents = getattr(module, "MODEL_AGENTS", functions) if is_configured(None) else functions
     return journey.compile(agents=agents, tools=getattr(module, "TOOLS", {}))
 
@@ -31,9 +36,14 @@ def _pipeline(name: str) -> Any:
     return pipeline.with_name(name).compile()
 
 
+bank_transfer = _compiled(bank.BankTransfer, bank)
+casual_agent = _compiled(casual.CasualAgent, casual)
+default_agent = _compiled(default.DefaultAgent, default)
 healthcare_referral = _compiled(referral.HealthcareReferral, referral)
 insurance_claim = _compiled(claims.InsuranceClaim, claims)
+minimal_agent = _compiled(minimal.MinimalAgent, minimal)
 parcel_refund = _compiled(refund.ParcelRefund, refund)
+table_booking = _compiled(restaurant.TableBooking, restaurant)
 telecom_support = _compiled(support.TelecomSupport, support)
 
 bank_phone_desk = _pipeline("bank_phone_desk")

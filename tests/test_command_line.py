@@ -200,7 +200,7 @@ def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("healthcare-referral", "Did you mean 'healthcare_referral'? Examples: "),
+        ("healthcare-referral", "Did you mean 'healthcare_referral'? Examples: bank_transfer, "),
         ("orderz:Orders", "There is no module 'orderz'. Did you mean 'orders'?"),
         ("orders:Ordrs", "'orders' has no journey 'Ordrs'. Did you mean 'Orders'?"),
         ("orders:clerk", "'orders' has no journey 'clerk'."),

@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError
+from server.cli.finding import example_ids
 from server.settings import DEFAULT_STORE, Settings
 from tests import command
 from tests.api import KEY
@@ -78,8 +79,7 @@ def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(fol
     with served(folder) as (process, place, lines):
         said = "".join(lines)
         assert "No model is configured" in lines[0]
-        examples = "healthcare_referral, insurance_claim, parcel_refund, telecom_support"
-        assert f"Journeys: {examples}" in said
+        assert f"Journeys: {', '.join(example_ids())}" in said
         assert "Store: sqlite:///journeys.db" in said
         assert "No API key is set" in said
         assert "only this machine is answered" in said
