@@ -1,7 +1,8 @@
 """Conversations as tests: what is said, what is asked then, and what stands.
 
 A trace is written once, as a function of a `Chat`. It is held on each `Way` (store, with or without
-a model) twice: by one handle, and by a new one before every message. Both must come to the same.
+a model) by a new handle before every message, and once more by one handle in memory: both must come
+to the same.
 """
 
 from __future__ import annotations
@@ -60,16 +61,16 @@ Body = Callable[["Chat"], Awaitable[None]]
 
 
 def trace(domain: Domain, ways: Sequence[Way] = EVERY_WAY) -> Callable[[Body], Any]:
-    """Make a test of a conversation, which is held on every way, with restarts and without."""
+    """Make a test of a conversation for each way in which it is held."""
 
     def made(body: Body) -> Any:
         @pytest.mark.timeout(30)
         @pytest.mark.parametrize("way", ways, ids=str)
         async def held(way: Way, tmp_path: Path) -> None:
             records = []
-            for name in ("through", "restarted"):
-                url = way.url(tmp_path, name)
-                chat = Chat(domain, url, scripted=way.scripted, restarts=name == "restarted")
+            for store, restarts in (("memory", False), (way.store, True)):
+                url = replace(way, store=store).url(tmp_path, f"restarts-{restarts}")
+                chat = Chat(domain, url, scripted=way.scripted, restarts=restarts)
                 async with opened(chat):
                     await body(chat)
                 records.append(chat.record)
@@ -90,7 +91,7 @@ async def opened(chat: Chat) -> Any:
         yield chat
         await chat.check_whole_history()
     finally:
-        await chat.journey.close()
+        await chat.close()
 
 
 @dataclass(repr=False)
@@ -108,6 +109,7 @@ class Chat:
     kinds: list[str] = field(default_factory=list)
     fields: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     position: dict[str, Any] = field(default_factory=dict)
+    holder: Journey | None = None
     context_now: dict[str, Any] = field(default_factory=dict)
     rolled_back: bool = False
 
@@ -115,7 +117,19 @@ class Chat:
         self.model = ScriptedModel(always=self.meant) if self.scripted else False
         self.journey = self.domain.journey("s-1", self._config, **self._parts)
         await self.journey.start(self.domain.context)
+        await self._hold()
         await self._look()
+
+    async def _hold(self) -> None:
+        """Keep a store in memory open, and its graph compiled, while its only session restarts."""
+        if self.url.startswith("memory:"):
+            self.holder = self.domain.journey("held", self._config, model=False)
+            await self.holder.get_session_state()
+
+    async def close(self) -> None:
+        await self.journey.close()
+        if self.holder:
+            await self.holder.close()
 
     async def take_up(self) -> None:
         """Go on with a session that another process began."""

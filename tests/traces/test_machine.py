@@ -181,7 +181,7 @@ class Ordering(RuleBasedStateMachine):
         self.says(Cancel(everything=everything))
         self.stands(self.book.reset(*given_up))
 
-    @precondition(someone_listens)
+    @precondition(lambda self: someone_listens(self) and len(self.books) % 5 == 0)
     @rule()
     def call_a_person(self) -> None:
         self.says(Human())
@@ -217,7 +217,7 @@ class Ordering(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "chat"):
             self.go_on_to_the_end()
-            self.run(self.chat.journey.close())
+            self.run(self.chat.close())
 
     def go_on_to_the_end(self) -> None:
         """Wherever it stands, an order can be begun and placed."""

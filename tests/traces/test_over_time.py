@@ -127,7 +127,7 @@ async def main():
     chat = Chat({domain}, sys.argv[1])
     await chat.take_up()
     print(json.dumps([await chat.says(sys.argv[2]), chat.at, chat.stack, chat.payload]))
-    await chat.journey.close()
+    await chat.close()
 
 asyncio.run(main())
 """
