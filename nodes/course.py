@@ -153,15 +153,20 @@ class Course:
             for pathway in owners(self.spec, name)
             for other in (pathway.form.fields if pathway.form else ())
         }
+        told: dict[str, dict[str, Any]] = {}
         for name in sorted(beside):
-            values = [self.sheet(owner).values.get(name) for owner in owners(self.spec, name)]
-            value = next((each for each in values if each is not None), None)
+            mine = owners(self.spec, name)
+            told |= {one.id: self.sheet(one).values for one in mine if one.id not in told}
+            value = next((v for one in mine if (v := told[one.id].get(name)) is not None), None)
             was = self.context.get(name)
             touched = name in names or self.value(name) is not None
             if value is None and was is not None and touched:
                 self.change(["clear", name, None])
             elif value is not None and value != was:
                 self.change(["replace", name, value])
+            else:
+                continue
+            told = {}  # whether a field counts may hang on what has just changed
 
 
 def talked_about(spec: JourneySpec, position: Position) -> str:

@@ -37,7 +37,7 @@ class Sayings:
     concepts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lexicon:
     """The sayings of one or more languages, ready to be looked for.
 

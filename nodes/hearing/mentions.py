@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from journeys import Field
@@ -38,8 +39,8 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
 
 def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
-    known = _names_and_kind(field, lexicon) | _counted(field, lexicon)
-    return any(_is_among(word, known) for word in words)
+    known = _words(field, lexicon)
+    return any(_is_among(word, known.kind | known.counted) for word in words)
 
 
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
@@ -47,14 +48,15 @@ def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
     words = list(words)
     if not speaks_of(words, field, lexicon):
         return 0
-    known = _names_and_kind(field, lexicon) | _counted(field, lexicon) | field_words(field)
+    own = _words(field, lexicon)
+    known = own.kind | own.counted | own.own
     return min(_MOST_COUNTED, len({word for word in words if _is_among(word, known)}))
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field, or to what is said of it."""
-    known = _all_words(field, lexicon) | _counted(field, lexicon)
-    return any(_is_among(word, known) for word in words)
+    known = _words(field, lexicon)
+    return any(_is_among(word, known.said | known.counted) for word in words)
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
@@ -62,11 +64,6 @@ def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
     content = [w for w in name.split() if w not in lexicon.words("small")]
     own = [frozenset(plain(task).replace("_", " ").split()) for task in tasks]
     return bool(content) and any(all(_is_among(w, words) for w in content) for words in own)
-
-
-def field_words(field: Field) -> frozenset[str]:
-    """Return the words of a field's name and label."""
-    return frozenset(plain(f"{field.name} {field.label}".replace("_", " ")).split())
 
 
 def _score(content: Sequence[str], head: str, known: frozenset[str]) -> float:
@@ -96,23 +93,51 @@ def _akin(one: str, other: str) -> bool:
     return len(long) - len(short) <= _LONGEST_ENDING
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a field.
+
+    Attributes:
+        own: Of its name and label.
+        names: The same, without the small ones.
+        kind: These, and what values of its type are called.
+        said: These, and what its author wrote about it.
+        counted: Words for what it counts: its name tells, or else what is said of it.
+    """
+
+    own: frozenset[str]
+    names: frozenset[str]
+    kind: frozenset[str]
+    said: frozenset[str]
+    counted: frozenset[str]
+
+
+def _words(field: Field, lexicon: Lexicon) -> _Words:
+    told = (f"{field.name} {field.label}", f"{field.description} {field.ask}")
+    return _words_of(*told, field.type, lexicon)
+
+
+@lru_cache(maxsize=4_000)
+def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
+    """Return the words of a field, which every message is held against."""
+    small = lexicon.words("small")
+    own = frozenset(plain(called.replace("_", " ")).split())
+    names = own - small
+    typed = names | lexicon.type_words.get(kind, frozenset())
+    letters = "".join(sign if sign.isalnum() else " " for sign in plain(about))
+    said = typed | (frozenset(letters.split()) - small)
+    groups = ([group for group in lexicon.concepts if group & known] for known in (names, said))
+    counted = frozenset().union(*next((found for found in groups if found), []))
+    return _Words(own, names, typed, said, counted)
+
+
 def _names(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    return field_words(field) - lexicon.words("small")
+    return _words(field, lexicon).names
 
 
 def _names_and_kind(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    return _names(field, lexicon) | lexicon.type_words.get(field.type, frozenset())
-
-
-def _counted(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    """Return the words for what a field counts: its name tells, or else what is said of it."""
-    for known in (_names(field, lexicon), _all_words(field, lexicon)):
-        if found := [group for group in lexicon.concepts if group & known]:
-            return frozenset().union(*found)
-    return frozenset()
+    return _words(field, lexicon).kind
 
 
 def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    said = plain(f"{field.description} {field.ask}")
-    words = "".join(sign if sign.isalnum() else " " for sign in said).split()
-    return _names_and_kind(field, lexicon) | (frozenset(words) - lexicon.words("small"))
+    return _words(field, lexicon).said

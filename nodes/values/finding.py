@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from journeys.fields import Field
@@ -56,26 +57,31 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
         return _list(field, plain, text, setting)
     hits = settled(plain, SCANNERS[field.type](plain, field, setting))
     if field.type in _PLAIN:
-        hits = _not_of_others(hits, plain, field, setting)
+        hits = _not_of_others(hits, plain, setting)
     return [_span(hit, text) for hit in hits]
 
 
-def _not_of_others(hits: list[Hit], text: str, field: Field, setting: Setting) -> list[Hit]:
+def _not_of_others(hits: list[Hit], text: str, setting: Setting) -> list[Hit]:
     """Leave out numbers that are plainly part of a date, a time, a telephone number."""
     loose = [hit for hit in hits if not hit.certain]
     if not loose:
         return hits
-    bare = Field(field.name)
-    others = [
-        other
-        for kind in _OTHERS
-        for other in SCANNERS[kind](text, replace(bare, type=kind), setting)
-        if other.certain
-    ]
+    others = _plainly_others(text, setting)
     return [
         hit
         for hit in hits
-        if hit.certain or not any(o.start < hit.end and hit.start < o.end for o in others)
+        if hit.certain or not any(start < hit.end and hit.start < end for start, end in others)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _plainly_others(text: str, setting: Setting) -> list[tuple[int, int]]:
+    """Return where dates, times and the like stand, once for all the fields of a message."""
+    return [
+        (hit.start, hit.end)
+        for kind in _OTHERS
+        for hit in SCANNERS[kind](text, Field("other", kind), setting)
+        if hit.certain
     ]
 
 
