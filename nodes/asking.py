@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from journeys import JourneySpec, ModelError, TransitionSpec
 from nodes.commands import Verdict
 from nodes.guidance import Weighed, bypassed, guidance_of, judged, places_of, watched, weigh
+from nodes.limits import Limits
 from nodes.llm.form import Asking
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
@@ -15,7 +16,7 @@ from nodes.llm.verdicts import Understood
 from nodes.moves import Standing, note
 from nodes.services import Services
 from nodes.state import Position, Turn
-from nodes.steer import UNSURE, Limits, steer
+from nodes.steer import UNSURE, steer
 
 
 async def weighed_for(

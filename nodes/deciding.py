@@ -11,6 +11,7 @@ from nodes.course import Course
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.lawful import lawful
+from nodes.limits import Limits
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import (
     ambiguous,
@@ -30,7 +31,7 @@ from nodes.repair.switching import (
     postpone,
     switch,
 )
-from nodes.steer import Limits, Steering, steer
+from nodes.steer import Steering, steer
 
 Moves = list[Command]
 

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from journeys import JourneyConfig, JourneySpec, TransitionSpec
+from journeys import JourneySpec, TransitionSpec
 from journeys.spec import CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
 from nodes.legal import asks_model, is_share, is_sure, legal
+from nodes.limits import Limits
 from nodes.moves import Entered, Standing, back, move, note
 from nodes.parts import left, nearest
 from nodes.state import Fired, Judged, Position
@@ -25,24 +26,6 @@ BY_NAME = "asked for by name"
 OUTSIDE = "outside_closed_set"
 UNSURE = "below_threshold"
 """Flags of a turn in which a model asked for what is not open, or was not sure enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What steering must keep to: most paused pathways, and the least confidence of a verdict.
-
-    A journey of a concierge begins only with more than `activation`.
-    """
-
-    depth: int
-    confidence: float
-    activation: float = 0.7
-
-
-def limits_of(config: JourneyConfig) -> Limits:
-    """Return the limits that a journey is run with."""
-    sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
-    return Limits(config.max_pathway_depth, sure, starts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,11 @@ from journeys import (
     Transition,
 )
 from nodes.commands import Verdict
+from nodes.limits import Limits
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
 from nodes.opening import beginning
-from nodes.steer import Limits, steer
+from nodes.steer import steer
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving
 from tests.talk import Talk

@@ -30,9 +30,10 @@ from journeys import (
 from nodes import commands as c
 from nodes.commands import Go, Verdict
 from nodes.legal import legal
+from nodes.limits import Limits
 from nodes.moves import Standing
 from nodes.state import Frame, Position
-from nodes.steer import Limits, Steering, steer
+from nodes.steer import Steering, steer
 
 
 class Shouted(BaseTrigger):

@@ -9,8 +9,9 @@ from journeys.spec import ACTIVATION, CANCEL, MOVE
 from nodes.commands import Command, Verdict
 from nodes.course import Course
 from nodes.legal import asks_model, is_share, legal
+from nodes.limits import Limits
 from nodes.repair.people import offer_person, policy_of
-from nodes.steer import MODELS, Limits
+from nodes.steer import MODELS
 from nodes.talk import Asked, Option
 
 MOST_OPTIONS = 3

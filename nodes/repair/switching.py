@@ -9,9 +9,10 @@ from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.course import Course
 from nodes.forms.sheet import field_named, owners
+from nodes.limits import Limits
 from nodes.moves import move
 from nodes.repair.leaving import reset
-from nodes.steer import Limits, Steering
+from nodes.steer import Steering
 from nodes.talk import Asked, Option
 
 MOST_QUEUED = 5
