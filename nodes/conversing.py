@@ -12,6 +12,7 @@ from nodes.deciding import decide
 from nodes.forms.attempts import by_field
 from nodes.guidance import Weighed
 from nodes.hearing import Heard
+from nodes.limits import limits_of
 from nodes.listening import (
     asking_in,
     authors_first,
@@ -27,7 +28,7 @@ from nodes.messages import last_said
 from nodes.repair.people import called_by_word
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
-from nodes.steer import Steering, limits_of, unsettled
+from nodes.steer import Steering, unsettled
 from nodes.triggers import free_verdicts
 from nodes.writing import written
 

@@ -7,12 +7,13 @@ from nodes.asking import ask_model, guided, weighed_for
 from nodes.consent import asked_before
 from nodes.conversing import converse
 from nodes.greeting import greeted
+from nodes.limits import limits_of
 from nodes.messages import last_said
 from nodes.moves import Standing
 from nodes.opening import beginning, check_known, counted, migrated, opened
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
-from nodes.steer import limits_of, steer, unsettled
+from nodes.steer import steer, unsettled
 from nodes.triggers import free_verdicts
 from nodes.with_person import with_person
 from nodes.writing import written

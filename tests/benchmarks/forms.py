@@ -23,12 +23,12 @@ from journeys import (
 )
 from nodes.course import course_of
 from nodes.deciding import decide
+from nodes.limits import limits_of
 from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
 from nodes.matcher import matcher_of
 from nodes.opening import beginning, new_turn
 from nodes.services import Services
-from nodes.steer import limits_of
 from nodes.values import Setting
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
@@ -243,7 +243,9 @@ async def _tokens() -> Figure:
     shown = [f"{size:.0f}" for size in sizes]
     ratio = sizes[0] / sizes[1]
     what = "prompt tokens to understand a message, form of 10 fields"
-    return Figure(what, "of 1; four letters a token", *shown, ratio, None, "shown", True)
+    return Figure(
+        what, "of 1; four letters a token", shown[0], shown[1], ratio, None, "shown", reached=True
+    )
 
 
 async def _tokens_of(fields: int) -> float:
