@@ -162,7 +162,7 @@ class Course:
             touched = name in names or self.value(name) is not None
             if value is None and was is not None and touched:
                 self.change(["clear", name, None])
-            elif value is not None and value != was:
+            elif value is not None and value != was and (was is None or name in names):
                 self.change(["replace", name, value])
             else:
                 continue

@@ -10,6 +10,7 @@ from nodes.commands import Cancel, Choose, Command, Confirm, Correct, Deny, Fill
 from nodes.course import Course
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
+from nodes.hearing.greetings import is_greeting
 from nodes.lawful import lawful
 from nodes.limits import Limits
 from nodes.repair.answering import answered, confirmed_corrections
@@ -126,8 +127,12 @@ def _stayed(course: Course, steering: Steering, said: Sequence[Command], *, spok
         not_understood(course)
         if not course.settled:
             ask_again(course) if waits else _stay(course)
-    elif _is_deaf(course.here) and steering.say != "closing":
-        course.repair("unsupported", "unsupported", tasks=tasks_of(course))
+    elif _is_deaf(course) and steering.say != "closing":
+        greets = is_greeting(course.turn["message"] or "")
+        if greets:
+            course.say("which", journeys=tasks_of(course))
+        else:
+            course.repair("unsupported", "unsupported", tasks=tasks_of(course))
         course.rest()
     else:
         adopt(course, steering)
@@ -257,6 +262,9 @@ def _is_finished(course: Course) -> bool:
     return course.here.id in course.talk.get("finished", [])
 
 
-def _is_deaf(pathway: PathwaySpec) -> bool:
-    """Say whether a pathway has nobody who could answer."""
-    return pathway.form is None and pathway.pipeline is None and not pathway.calls
+def _is_deaf(course: Course) -> bool:
+    """Say whether there is nobody here who could answer."""
+    here = course.here
+    if here.id == course.spec.reception:
+        return False
+    return here.form is None and here.pipeline is None and not here.calls

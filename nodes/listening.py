@@ -27,7 +27,7 @@ from nodes.deciding import fillable
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.refusing import is_refused
-from nodes.forms.sheet import field_named, settled
+from nodes.forms.sheet import field_named, owners, settled
 from nodes.hearing import Ear, Heard, hear
 from nodes.hearing.greetings import is_greeting
 from nodes.lawful import belongs
@@ -90,12 +90,9 @@ def _expire(course: Course, name: str, now: datetime) -> None:
 
 
 def _is_used(course: Course, name: str) -> bool:
-    """Say whether an effect was done with a value: then it is a record, and does not expire."""
+    """Say whether a task was completed with a value: then it is a record, and does not expire."""
     finished = course.talk.get("finished", [])
-    return any(
-        pathway.effects and pathway.id in finished and pathway.form and name in pathway.form
-        for pathway in course.spec.pathways.values()
-    )
+    return any(owner.id in finished for owner in owners(course.spec, name))
 
 
 def heard_in(course: Course, message: str) -> Heard:

@@ -51,7 +51,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     )
     ops += [[*op, pathway.id] for op in pruning]
     asked = told(turn, progress)
-    quiet = len(asked["replies"]) > len(turn["replies"]) or bool(turn.get("asks"))
+    quiet = len(asked["replies"]) > len(turn["replies"]) or pathway.form is not None
     heard = _heard(asked, results, pathway, ended, ops, quiet=quiet)
     failed = [
         _failure(state["position"], result) for result in leaves(results) if "error" in result

@@ -130,7 +130,11 @@ async def replaced(course: Course, field: Field, **details: object) -> None:
     if not course.talk.get("reopened") or field.name not in course.talk["reopened"]:
         value = course.shown(field, course.value(field.name))
         course.say("corrected", field=field.title, value=value)
-    course.talk = {**course.talk, "corrections": _without(course, field.name)}
+    course.talk = {
+        **course.talk,
+        "corrections": _without(course, field.name),
+        "confirmed": _unconfirmed(course, field.name),
+    }
     _taken(course, field.name)
     await _checked_again(course, field.name)
 
@@ -185,13 +189,15 @@ def emptied(course: Course, field: Field, *, reason: str, source: str = "user_pr
     course.keep(field.name, "cleared", reason=reason, source=source)
     course.note("field_cleared", trigger=field.name, reason=reason)
     skipped = [name for name in course.talk.get("skipped", []) if name != field.name]
-    confirmed = [
-        id_
-        for id_ in course.talk.get("confirmed", [])
-        if id_ not in {owner.id for owner in owners(course.spec, field.name)}
-    ]
+    confirmed = _unconfirmed(course, field.name)
     course.talk = {**course.talk, "skipped": skipped, "confirmed": confirmed}
     course.synced(field.name)
+
+
+def _unconfirmed(course: Course, name: str) -> list[str]:
+    """Return the pathways whose summary still holds when a field of some of them changes."""
+    changed = {owner.id for owner in owners(course.spec, name)}
+    return [id_ for id_ in course.talk.get("confirmed", []) if id_ not in changed]
 
 
 def _skipped(course: Course) -> None:

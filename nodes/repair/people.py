@@ -95,8 +95,11 @@ def after_effect(course: Course, field: Field) -> bool:
 
 
 def _effect_of(course: Course, field: Field) -> tuple[PathwaySpec, Effect] | None:
+    finished = course.talk.get("finished", [])
+    if course.here.form and field.name in course.here.form and course.here.id not in finished:
+        return None  # the task at hand has it as well, and that is not done yet
     for pathway in owners(course.spec, field.name):
-        if pathway.id not in course.talk.get("finished", []):
+        if pathway.id not in finished:
             continue
         for effect in pathway.effects:
             if course.talk.get("done", {}).get(f"{pathway.id}.{effect.tool}"):

@@ -24,6 +24,7 @@ _UNBLOCKED = ("condition", "always")
 def adopt(course: Course, steering: Steering) -> None:
     """Take a decision over into the turn."""
     paused = {frame["pathway"] for frame in course.position["stack"]}
+    _leave_journey(course, steering)
     course.position = steering.position
     course.change(*steering.ops)
     course.audit += steering.audit
@@ -39,6 +40,16 @@ def adopt(course: Course, steering: Steering) -> None:
         course.ask(None)
         if steering.run in course.talk.get("finished", []):
             reset(course, course.spec.pathways[steering.run], "begun anew")
+
+
+def _leave_journey(course: Course, steering: Steering) -> None:
+    """Take back what a journey of a concierge has collected, when another one takes its place."""
+    active = course.spec.active_in(course.position["pathway"])
+    if not course.spec.parts or active == course.spec.active_in(steering.position["pathway"]):
+        return
+    for pathway in course.spec.pathways.values():
+        if pathway.journey and pathway.journey == active:
+            reset(course, pathway, "its journey was left")
 
 
 def switch(course: Course, steering: Steering, *, everything: bool) -> None:
