@@ -55,10 +55,19 @@ _NO_ADDRESS = frozenset(
     """
     )
 )
+_OF_TIME = frozenset(
+    words(
+        """
+    monday tuesday wednesday thursday friday saturday sunday today tomorrow tonight pm o'clock
+    people persons guests euro euros dollars years montag dienstag mittwoch donnerstag freitag
+    samstag sonntag heute morgen uhr personen leute jahre
+    """
+    )
+)
 _WRONG = re.compile(
     r"[@=<>{}\[\]|\\?!$€£%*^~]|https?:|www\.|\w\.(?:com|org|net|de)\b", re.IGNORECASE
 )
-_MOST_CHARACTERS, _LEAST_CHARACTERS, _MOST_WORDS = 250, 5, 30
+_MOST_CHARACTERS, _MOST_WORDS = 250, 30
 
 
 def scan_addresses(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -90,20 +99,16 @@ def address_in(raw: str) -> str:
 
 def is_address(said: str) -> bool:
     """Say whether a text may be the address of a place."""
-    if not _LEAST_CHARACTERS <= len(said) <= _MOST_CHARACTERS and said.isascii():
+    said_words = words_in(said)
+    if len(said) > _MOST_CHARACTERS or not 0 < len(said_words) <= _MOST_WORDS:
         return False
-    words = words_in(said)
-    if len(words) > _MOST_WORDS or _WRONG.search(said) or not re.search(r"[^\W\d_]", said):
-        return False
-    if any(word in _NO_ADDRESS for word in words):
+    if _WRONG.search(said) or _NO_ADDRESS.intersection(said_words):
         return False
     numbered = re.search(r"\d", said) is not None
-    listed = "," in said and len(words) > 2
-    return (
-        (_PLACE.search(said) is not None and (len(words) > 1 or not said.isascii() or numbered))
-        or (numbered and len(words) > 1 and _is_written(said))
-        or (listed and _is_written(said))
-    )
+    several = len(said_words) > 1 or not said.isascii()
+    if _PLACE.search(said):
+        return several or numbered
+    return numbered and several and _is_written(said) and not _OF_TIME.intersection(said_words)
 
 
 def _is_written(said: str) -> bool:

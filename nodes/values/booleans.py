@@ -10,7 +10,9 @@ from nodes.values.setting import Setting
 from nodes.values.tables import words
 
 _YES = """
-    yes|yeah|yep|yup|yea|aye|y|sure|sure thing|certainly|of course|absolutely|definitely|indeed
+    yes|yess|yeap|uh-huh|mhm|you bet|sounds good|perfect|fine by me|go for it|i guess so|do it
+    |in ordnung|yeah|yep|yup|yea|aye|y|sure|sure thing|certainly|of course|absolutely|definitely
+    |indeed
     |correct|right|that's right|that is right|true|ok|okay|affirmative|why not|by all means|go ahead
     |i do|i did|i am|i have|i would|it is|it does|it was|we do|we are|we have|please do|yes please
     |exactly|positive|on|👍|✅|ja|jo|jawohl|jep|jup|klar|na klar|sicher|gerne|gern|natürlich|genau
@@ -18,7 +20,9 @@ _YES = """
     |einverstanden|habe ich|bin ich|doch|j|oui|sí
 """
 _NO = """
-    no|nope|nah|nay|n|no way|not really|not at all|of course not|absolutely not|definitely not
+    no|non|uh-uh|hell no|not today|not now|not anymore|not at the moment
+    |nope|nah|nay|n|no way|not really|not at all|of course not
+    |absolutely not|definitely not
     |certainly not|not yet|never|false|negative|incorrect|wrong|i don't|i do not|i didn't|i'm not
     |i am not|i haven't|i have not|i wouldn't|it isn't|it's not|it is not|it doesn't
     |not correct|not right|not true|isn't correct|isn't right|isn't true|that's wrong

@@ -20,7 +20,10 @@ _ORDINAL = "|".join(
     re.escape(name).replace(r"\-", "[- ]") for name in sorted(ORDINALS, key=len, reverse=True)
 )
 _EDGE, _END = r"(?<![\w.,/:+-])", r"(?![\w]|[-/:.,]\d)"
-_ISO = re.compile(rf"{_EDGE}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?![\d/-]|\.\d)")
+_ISO = re.compile(
+    rf"{_EDGE}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})"
+    r"(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?(?![\d/-]|\.\d)"
+)
 _COMPACT = re.compile(rf"{_EDGE}((?:19|20)\d\d)([01]\d)([0-3]\d){_END}")
 _DIGITS = re.compile(
     rf"{_EDGE}(\d{{1,2}})([./-])\s?(\d{{1,2}})(?:\2\s?(\d{{4}}|'?\d{{2}})|(\.(?!\d)))?{_END}"
@@ -57,7 +60,7 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
-    past = wants_past(field, setting) or _PAST.search(text) is not None
+    past = is_past(text, field, setting)
     today = setting.at.date()
     found = [
         *_in_digits(text, setting, past),
@@ -68,6 +71,11 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
     ]
     hits = apart(_clean(found))
     return _with_weekdays(text, hits, weekdays_in(text, today, past))
+
+
+def is_past(text: str, field: Field, setting: Setting) -> bool:
+    """Say whether the words, or the ranges of a field, speak of what is over."""
+    return wants_past(field, setting) or _PAST.search(text) is not None
 
 
 def _clean(found: list[tuple[re.Match[str], date | None, bool]]) -> Iterator[Hit]:

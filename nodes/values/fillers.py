@@ -52,16 +52,18 @@ _UNITS = words(
 _BESIDE = {
     "integer": _UNITS,
     "number": _UNITS,
-    "boolean": words("so think believe hope"),
-    "date": words("day date on at tag datum early late free frei last happened since passiert"),
-    "time": words("time at o'clock uhr uhrzeit sharp today heute pünktlich"),
-    "datetime": words("time date day at uhr uhrzeit tag datum sharp"),
+    "boolean": words("so think believe hope guess right on off genau passt doch"),
+    "date": words(
+        "day date on at tag datum early late free frei last happened since passiert me see"
+    ),
+    "time": words("time me at o'clock uhr uhrzeit sharp today heute pünktlich"),
+    "datetime": words("time date day at uhr uhrzeit tag datum sharp me see happened was"),
     "money": words("amount betrag total budget price summe insgesamt"),
     "email": words("e mail email address adresse reach me at mailadresse lautet erreichen"),
     "phone": words(
         """
         phone telephone tel mobile cell cellphone handy handynummer nummer telefon telefonnummer at
-        call reach me under unter erreichen lautet whatsapp
+        call reach me under unter erreichen lautet whatsapp landline text festnetz festnetznummer
         """
     ),
     "enum": words("option choice one type kind"),
@@ -69,9 +71,19 @@ _BESIDE = {
 BESIDE = {kind: frozenset(said) for kind, said in _BESIDE.items()}
 """Words that may stand beside a value of a type besides."""
 
+_ALIKE = (
+    "born birth birthday birthdate dob geboren geburt geburtstag geburtsdatum",
+    "people persons guests party group seats table tisch personen leute gäste plätze",
+    "kids children child kinder kind",
+    "night nights stay nächte übernachtungen",
+)
+ALIKE = tuple(frozenset(said.split()) for said in _ALIKE)
+"""Words of which an answer may have another than the question."""
+
 # Phrases that bring a value in, or stand beside it, of words that say something elsewhere.
 ASIDE = re.compile(
-    r"\b(?:(?:what|how) about|why not|not sure but|if possible|if you can|if that's (?:ok|okay"
+    r"\b(?:(?:what|how) about|first thing|why not|not sure but|if possible|if you can"
+    r"|if that's (?:ok|okay"
     r"|fine)"
     r"|sounds? good|no problem|of course|by the way|or so|more or less|give or take"
     r"|wie wäre es mit|wie wär's mit|wenn möglich|wenn's geht|falls möglich|oder so"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import product
 
 from journeys.fields import Field
 from nodes.values.bounds import first_fitting
-from nodes.values.dates import scan_dates
+from nodes.values.dates import is_past, scan_dates
 from nodes.values.numerals import german, numerals_in
 from nodes.values.scanning import Hit, apart, is_filler
 from nodes.values.setting import Setting
@@ -18,7 +19,8 @@ _ISO = re.compile(
     r"(?<!\w)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w)",
     re.IGNORECASE,
 )
-_MOST_DAYS, _NEAR = 20, 40
+_MIDNIGHT = re.compile("midnight|mitternacht", re.IGNORECASE)
+_MOST, _NEAR = 20, 40
 _JOINTS = frozenset(("at", "t"))
 _UNITS = {"minute": 60, "min": 60, "hour": 3600, "hr": 3600, "stunde": 3600}
 _SOON = re.compile(
@@ -35,20 +37,38 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find moments, local to the user's own time zone, to the minute."""
     hits = [*_iso(text, setting), *_soon(text, setting)]
     days = scan_dates(text, field, setting)
-    times = [hit for hit in readings_in(text) if not hit.weak]
-    for day in days[:_MOST_DAYS]:
-        for hour in times[:_MOST_DAYS]:
-            left, right = sorted((day, hour))
-            gap = text[left.end : right.start]
-            if (
-                left.end <= right.start
-                and len(gap) < _NEAR
-                and is_filler(PART.sub(" ", gap), _JOINTS)
-            ):
-                moments = [f"{day.value}T{clock}" for clock in hour.value]
-                value = first_fitting(moments, field, setting)
-                hits.append(Hit(left.start, right.end, value, day.certain and hour.certain))
+    past = is_past(text, field, setting)
+    today = setting.at.date().isoformat()
+    for day, hour in product(days[:_MOST], readings_in(text)[:_MOST]):
+        if _belong(text, day, hour):
+            start, end = min(day.start, hour.start), max(day.end, hour.end)
+            moments = _moments(day.value, hour.value, past, setting)
+            if day.value == today and _MIDNIGHT.search(text, hour.start, hour.end):
+                # Midnight of a day that has begun is its end.
+                moments = [f"{setting.at.date() + timedelta(days=1)}T00:00"]
+            value = first_fitting(moments, field, setting)
+            hits.append(Hit(start, end, value, day.certain and hour.certain))
     return apart(hits)
+
+
+def _belong(text: str, day: Hit, hour: Hit) -> bool:
+    """Say whether a time is that of a day: nothing else is said between them."""
+    left, right = sorted((day, hour))
+    gap = text[left.end : right.start]
+    if left.end > right.start or len(gap) >= _NEAR:
+        return False
+    if hour.weak:  # "tomorrow, 7"
+        return left is day and not gap.strip(" ,")
+    return is_filler(PART.sub(" ", gap), _JOINTS)
+
+
+def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[str]:
+    """Return what a day and a time may mean; of today, what is to come first, or what is over."""
+    moments = [f"{day}T{hour}" for hour in hours]
+    if day != setting.at.date().isoformat():
+        return moments
+    now = written(setting.at, False)
+    return sorted(moments, key=lambda moment: (moment < now) != past)
 
 
 def _iso(text: str, setting: Setting) -> Iterator[Hit]:
@@ -66,10 +86,10 @@ def _soon(text: str, setting: Setting) -> Iterator[Hit]:
     for found in _SOON.finditer(text):
         seconds = 0 if found["now"] else _seconds(found)
         if seconds is not None:
-            # In absolute time, so that the hour a clock is put forward in does not count twice.
-            yield Hit(
-                found.start(), found.end(), written(setting.at + timedelta(seconds=seconds), False)
-            )
+            # In absolute time, so that a clock that is put forward does not lose an hour of it.
+            moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
+            local = moment.astimezone(setting.at.tzinfo)
+            yield Hit(found.start(), found.end(), written(local, False))
 
 
 def _seconds(found: re.Match[str]) -> int | None:

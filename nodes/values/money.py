@@ -70,10 +70,7 @@ def _amount(
     before = _BEFORE.search(text, max(0, hit.start - _LONGEST), hit.start)
     after = _AFTER.match(text, hit.end)
     if before:
-        end = after.end("dash") if after and after["dash"] else hit.end
-        value = -hit.value if before["sign"] else hit.value
-        made = Hit(before.start(), end, value)
-        return _made(made, before["name"], text[hit.start : hit.end], field, setting)
+        return _announced(text, hit, before, after, field, setting)
     if cents := _CENTS.match(text, hit.end):
         name = "GBP" if "p" in cents[0].casefold() else ""
         return _made(Hit(hit.start, cents.end(), hit.value / 100), name, "", field, setting)
@@ -82,6 +79,26 @@ def _amount(
         return _made(made, after["name"], text[hit.start : hit.end], field, setting)
     end = after.end("dash") if after and after["dash"] else hit.end
     return _made(hit._replace(end=end), "", "", field, setting)
+
+
+def _announced(
+    text: str,
+    hit: Hit,
+    before: re.Match[str],
+    after: re.Match[str] | None,
+    field: Field,
+    setting: Setting,
+) -> Hit | None:
+    """Return an amount behind its currency; "$50 CAD" names it twice."""
+    name, end = before["name"], hit.end
+    if after and after["name"]:
+        if name != "$" and currency_of(name, setting.region) != after["name"].upper():
+            return None
+        name, end = after["name"], after.end()
+    elif after and after["dash"]:
+        end = after.end("dash")
+    made = Hit(before.start(), end, -hit.value if before["sign"] else hit.value)
+    return _made(made, name, text[hit.start : hit.end], field, setting)
 
 
 def _with_cents(text: str, hit: Hit, following: Hit | None) -> Hit:

@@ -18,7 +18,7 @@ _LEAD = re.compile(
     r"|mein(?:\s+voller)?\s+name\s+(?:ist|lautet)|(?:der\s+)?name\s+ist|ich\s+hei(?:ß|ss)e"
     r"|nennen\s+sie\s+mich"
     r"|man\s+nennt\s+mich|auf\s+(?:den\s+)?namen?|name:)\s+"
-    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i['\u2019]m|i\s+am|it['\u2019]s|it\s+is|this\s+is"
+    r"|(?:^|(?<=[\s,.;!]))(?P<maybe>i['\u2019]?m|i\s+am|it['\u2019]?s|it\s+is|this\s+is"
     r"|that['\u2019]s|that\s+would\s+be|ich\s+bin|hier\s+ist"
     r"|hier\s+spricht|das\s+ist|das\s+wäre|es\s+ist)\s+(?:the\s+|der\s+|die\s+)?",
     re.IGNORECASE,
@@ -41,6 +41,11 @@ _WORD = re.compile(
 )
 _DENIED = re.compile(r",?\s+(?:and\s+|und\s+)?(?:not|nicht)\s+\S.*$", re.IGNORECASE)
 _DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
+_BEHIND = re.compile(
+    r"\s+(?:(?:is|ist)\s+(?:my|mein)\s+name|speaking|am\s+apparat)[\s.!]*$", re.IGNORECASE
+)
+_TO = re.compile(r"(?:to|for|an|für)\s+", re.IGNORECASE)
+_SIGNS = ' ,!;:"\u201c\u201d\u201e'
 _NO_NAME = frozenset(
     words(
         """
@@ -58,7 +63,10 @@ _NO_NAME = frozenset(
     verified very wait want was we well were what what's when where which while who why will
     with without won't would wouldn't wrong yeah yes yesterday yet you your hungry tired busy
     lost stuck ready interested looking trying unsure bored angry happy sad sick cat dog above
-    below anonymous nah idk aber abbrechen alles als also andere anderes auch auf aus bei bin
+    below anonymous nah idk agent assistant bot maybe friends people everyone everybody new
+    confused sleepy thirsty annoyed single married vegetarian allergic müde hungrig krank fertig
+    verwirrt unsicher froh sauer neu weg bereit aber abbrechen alles
+    als also andere anderes auch auf aus bei bin
     bitte brauche danke dann das dass dein dem denn der des die dies doch du egal ein eine einem
     einen einer erst es etwas für geht gehört gut habe haben hat hier hilfe ich ihr im in ist ja
     jemand jetzt kann kein keine können machen man mehr mein meine mich mir mit möchte muss nach
@@ -136,15 +144,34 @@ def _looks_named(said: str) -> bool:
 def name_in(raw: str) -> str:
     """Return the name that a whole text gives; empty if it gives none."""
     text = _ENDING.sub("", _GREETING.sub("", raw.strip())).strip()
-    text = _DENIED.sub("", text)
-    lead = _LEAD.match(text)
-    if lead is not None:
-        said = text[lead.end() :].strip(" .,!;:\"'“”„")
-        if lead["maybe"] and not _looks_named(said):
-            return ""
+    text = _BEHIND.sub("", _DENIED.sub("", text))
+    lead = _LEAD.search(text)
+    if lead is None or not _says_nothing(text[: lead.start()]):
+        said = _bare(text)
+        to = _TO.match(said)
+        if to is not None and said[to.end() : to.end() + 1].isupper():
+            said = said[to.end() :]
         return tidy(said) if is_name(said) else ""
-    said = text.strip(' .,!;:"“”„') if not text.endswith(("Jr.", "Sr.")) else text
+    said = _bare(text[lead.end() :])
+    if lead["maybe"] and not _looks_named(said):
+        return ""
     return tidy(said) if is_name(said) else ""
+
+
+def _says_nothing(text: str) -> bool:
+    """Say whether only common words stand there, as in "you can call me"."""
+    return all(word.casefold() in _NO_NAME for word in text.split())
+
+
+def _bare(text: str) -> str:
+    """Return a text without the signs around it, but with the point of an abbreviation."""
+    said = text.strip(_SIGNS)
+    if said[:1].isupper() and said.endswith("?"):
+        said = said[:-1]
+    words = said.rstrip(".").split()
+    last = words[-1].casefold() if words else ""
+    short = len(words) > 1 and (len(last) == 1 or last in ("jr", "sr"))
+    return said.rstrip(".") + ("." if short and said.endswith(".") else "")
 
 
 def is_name(said: str) -> bool:

@@ -26,13 +26,13 @@ MOST = 2**63 - 1
 _DIGITS = r"\d+(?:[.,']\d+|[\u00a0\u202f ]\d{3}(?!\d))*"
 _NUMBER = re.compile(
     rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|minus\s)\s?)?(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))"
-    r"(?P<scale>\s?(?:k|mio|mln|million(?:en)?|tsd|thousand|tausend|billion)\b\.?)?"
+    r"(?P<scale>\s?(?:k|grand|mio|mln|million(?:en)?|tsd|thousand|tausend|billion)\b\.?)?"
     r"(?P<fraction>\s?[½¼¾])?(?P<ordinal>st|nd|rd|th|\.(?=\s*$))?"
     r"(?P<percent>\s?(?:%|percent\b|per\s?cent\b|prozent\b))?"
     r"(?![\w/]|[.,:-]?\d)",
     re.IGNORECASE,
 )
-_SCALES = {"k": 3, "tsd": 3, "thousand": 3, "tausend": 3, "billion": 9}
+_SCALES = {"k": 3, "grand": 3, "tsd": 3, "thousand": 3, "tausend": 3, "billion": 9}
 _FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
 _MINUS = re.compile(r"(?<!\w)minus\s+$", re.IGNORECASE)
 _SPACED = re.compile(r"[\u00a0\u202f ']")

@@ -47,7 +47,7 @@ SCANNERS: dict[str, Scanner] = {
 }
 """What finds the values of a type in a text; other types have no shape of their own."""
 _PARTS = re.compile(
-    r"\b(?:in the |this |am |heute )?(?:morning|evening|afternoon|tonight|night|morgens|früh"
+    r"\b(?:in the |this |am )?(?:morning|evening|afternoon|tonight|night|morgens|früh"
     r"|vormittags?|abends?|nachmittags?|nachts|mittags)\b"
     r"|(?:(?<=heute )|(?<=gestern )|(?<=tag )|(?<=am ))morgen\b",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from journeys.fields import Field
-from nodes.values.fillers import ASIDE, CORRECTIVE, DENYING, FILLER, NEVER_FILLER
+from nodes.values.fillers import ALIKE, ASIDE, CORRECTIVE, DENYING, FILLER, NEVER_FILLER
 from nodes.values.setting import Setting
 
 LONGEST = 4096
@@ -62,7 +62,8 @@ def words_of_field(field: Field) -> frozenset[str]:
     """Return the words by which a field is asked for, which its answers may repeat."""
     said = words_in(f"{field.name.replace('_', ' ')} {field.label} {field.ask}")
     more = (word[:-1] if word.endswith("s") else f"{word}s" for word in said)
-    return frozenset([*said, *more]) - NEVER_FILLER
+    alike = (group for group in ALIKE if group.intersection(said))
+    return frozenset([*said, *more]).union(*alike) - NEVER_FILLER
 
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
@@ -80,12 +81,15 @@ def settled(text: str, hits: Sequence[Hit]) -> list[Hit]:
     Example:
         Of "not 50, 55" the second, and of "four, sorry, five" too.
     """
-    strong = [hit for hit in hits if not hit.weak] or list(hits)
-    meant = [hit for hit in strong if not DENYING.search(before(text, hit.start))]
+    meant = [hit for hit in _strong(hits) if not DENYING.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
         if CORRECTIVE.search(text[meant[at - 1].end : meant[at].start]):
             return meant[at:]
     return meant
+
+
+def _strong(hits: Sequence[Hit]) -> list[Hit]:
+    return [hit for hit in hits if not hit.weak] or list(hits)
 
 
 def rest_of(text: str, hits: Sequence[Hit]) -> str:
@@ -111,7 +115,7 @@ def only_value(text: str, hits: Sequence[Hit], more: frozenset[str]) -> Hit | No
     if not meant or any(hit.value != meant[0].value for hit in meant):
         return None
     # What is denied says nothing else, and neither do the words that deny it.
-    around = [hit if hit in meant else _denied(text, hit) for hit in hits]
+    around = [hit if hit in meant else _denied(text, hit) for hit in _strong(hits)]
     return meant[-1] if is_filler(rest_of(text, around), more) else None
 
 

@@ -21,8 +21,8 @@ _NOON = 12
 _PM = r"(?P<half>\s?(?:a\.\s?m\.?|p\.\s?m\.?|am|pm)(?![\w]))"
 _CLOCK = re.compile(
     r"(?<![\w.,/:+-])(?P<hour>[01]?\d"
-    r"|2[0-4])(?P<sign>[:.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
-    rf"(?:{_PM})?(?P<unit>\s?(?:uhr|h|o'?clock|hours|hrs)\b)?(?![\w]|[:/-]?\d|[.,]\d)",
+    r"|2[0-4])(?P<sign>\s?:\s?|[.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
+    rf"(?:{_PM})?(?P<unit>\s?(?:uhr|h|o'?\s?clock|hours|hrs)\b)?(?![\w]|[:/-]?\d|[.,]\d)",
     re.IGNORECASE,
 )
 _HALVED = re.compile(rf"(?<![\w.,/:+-])(?P<hour>1[0-2]|0?[1-9]){_PM}", re.IGNORECASE)
@@ -35,6 +35,7 @@ _MILITARY = re.compile(
     r"(?<![\w.,/:+-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h|uhr)\b",
     re.IGNORECASE,
 )
+_FOUR_DIGITS = re.compile(r"\A\s*(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s*[.!]?\s*$")
 _HOUR = (
     r"(?P<hour>1[0-9]|2[0-4]|0?\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|eins|ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)"
@@ -70,7 +71,7 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?P<name>noon|midday|midnight|mitternacht|12\s+mittags)\b"
+    r"\b(?P<name>(?:12\s+)?(?:noon|midnight)|midday|mitternacht|12\s+mittags)\b"
     r"|(?<!nach)(?<!vor)\b(?P<mittags>mittags?)\b",
     re.IGNORECASE,
 )
@@ -81,7 +82,15 @@ PART = re.compile(
     rf"\b(?:(?P<morning>{_MORNING})|(?P<evening>{_EVENING})|(?P<night>{_NIGHT}))\b", re.IGNORECASE
 )
 _NEAR = 24
-_WORDS = {"thirty": 30, "fifteen": 15, "forty-five": 45, "forty five": 45, "oh five": 5}
+_WORDS = {
+    "thirty": 30,
+    "dreißig": 30,
+    "fünfzehn": 15,
+    "fifteen": 15,
+    "forty-five": 45,
+    "forty five": 45,
+    "oh five": 5,
+}
 
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -108,25 +117,37 @@ def _written(moment: time) -> str:
 def _raw(text: str) -> Iterator[Hit]:
     """Find times; the value is hour, minute, second, and the half of the day if it is said."""
     yield from _clocks(text)
-    for found in _HALVED.finditer(text):
-        yield _hit(found, int(found["hour"]), 0, found["half"])
-    for found in _HOURS.finditer(text):
-        yield _hit(
-            found, int(found["hour"]), int(found["minute"] or 0), "h" * (int(found["hour"]) > _NOON)
-        )
-    for found in _MILITARY.finditer(text):
-        yield _hit(found, int(found["hour"]), int(found["minute"]), "h")
-    for found in _PAST.finditer(text):
-        yield from _past(found)
-    for found in _GERMAN_HALF.finditer(text):
-        before = {"halb": 30, "viertel": 45, "dreiviertel": 15}[found["part"].casefold()]
-        yield _less(found, _hour(found["hour"]), before, None)
-    for found in _ENGLISH_HALF.finditer(text):
-        yield _hit(found, _hour(found["hour"]), 30, found["half"])
-    for found in _NAMED.finditer(text):
-        hour = 0 if found[0].casefold() in ("midnight", "mitternacht") else _NOON
-        yield _hit(found, hour, 0, "h")
+    for pattern, read in _FORMS:
+        yield from map(read, pattern.finditer(text))
     yield from _bare(text)
+
+
+def _halved(found: re.Match[str]) -> Hit:
+    return _hit(found, int(found["hour"]), 0, found["half"])
+
+
+def _hours(found: re.Match[str]) -> Hit:
+    hour = int(found["hour"])
+    return _hit(found, hour, int(found["minute"] or 0), "h" if hour > _NOON else None)
+
+
+def _four_digits(found: re.Match[str]) -> Hit:
+    named = found[0].strip(" .!").isdecimal()
+    return _hit(found, int(found["hour"]), int(found["minute"]), "h")._replace(certain=not named)
+
+
+def _german_half(found: re.Match[str]) -> Hit:
+    before_hour = {"halb": 30, "viertel": 45, "dreiviertel": 15}[found["part"].casefold()]
+    return _less(found, _hour(found["hour"]), before_hour, None)
+
+
+def _english_half(found: re.Match[str]) -> Hit:
+    return _hit(found, _hour(found["hour"]), 30, found["half"])
+
+
+def _named(found: re.Match[str]) -> Hit:
+    is_midnight = found[0].casefold().endswith(("midnight", "mitternacht"))
+    return _hit(found, 0 if is_midnight else _NOON, 0, "h")
 
 
 def _clocks(text: str) -> Iterator[Hit]:
@@ -155,18 +176,17 @@ def _bare(text: str) -> Iterator[Hit]:
         yield hit._replace(certain=certain, weak=not (said or placed or minute))
 
 
-def _past(found: re.Match[str]) -> Iterator[Hit]:
+def _past(found: re.Match[str]) -> Hit:
     hour, said = _hour(found["hour"]), " ".join(found["minutes"].casefold().split())
     named = {"quarter": 15, "a quarter": 15, "viertel": 15, "half": 30, "twenty-five": 25}
     minutes = named.get(said)
     minutes = _hour(said) if minutes is None else minutes
     after = found["way"].casefold() in ("past", "after", "nach")
     if found["half_of"]:  # "fünf nach halb acht"
-        yield _less(found, hour, 30 - minutes if after else 30 + minutes, None)
-    elif after:
-        yield _hit(found, hour, minutes, found["half"])
-    else:
-        yield _less(found, hour, minutes, found["half"])
+        return _less(found, hour, 30 - minutes if after else 30 + minutes, None)
+    if after:
+        return _hit(found, hour, minutes, found["half"])
+    return _less(found, hour, minutes, found["half"])
 
 
 def _hour(word: str) -> int:
@@ -213,3 +233,16 @@ def _by_part(plain: time, later: time | None, part: str) -> list[time]:
     if part == "morning":
         return [plain]
     return [plain, later] if later else [plain]
+
+
+_FORMS = (
+    (_HALVED, _halved),
+    (_HOURS, _hours),
+    (_MILITARY, _four_digits),
+    (_FOUR_DIGITS, _four_digits),
+    (_PAST, _past),
+    (_GERMAN_HALF, _german_half),
+    (_ENGLISH_HALF, _english_half),
+    (_NAMED, _named),
+)
+"""Forms of times, and what reads each."""

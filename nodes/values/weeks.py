@@ -17,6 +17,7 @@ _NEAR = {
     "day before yesterday": -2,
     "vorgestern": -2,
     "yesterday": -1,
+    "last night": -1,
     "gestern": -1,
     "today": 0,
     "tonight": 0,
@@ -31,7 +32,9 @@ _TOMORROW = r"tom+or+ow|tomorow|tmrw|tmr|tmw|2moro|2morrow"
 _NEAR_WORDS = re.compile(
     rf"(?<!\w)(?:(?:the\s+)?(?P<after>day\s+after\s+(?:{_TOMORROW})|day\s+before\s+yesterday"
     rf"|overmorrow)"
-    r"|(?P<near>" + "|".join(n for n in _NEAR if " " not in n) + rf"|{_TOMORROW}))(?!\w)",
+    r"|(?P<near>last\s+night|"
+    + "|".join(n for n in _NEAR if " " not in n)
+    + rf"|{_TOMORROW}))(?!\w)",
     re.IGNORECASE,
 )
 # "Morgen" is the morning too.
@@ -96,7 +99,7 @@ def relative_days(text: str, today: date) -> Found:
 def _distance(found: re.Match[str]) -> int:
     if found["after"]:
         return -2 if "yesterday" in found["after"].casefold() else 2
-    return _NEAR.get(found["near"].casefold(), 1)
+    return _NEAR.get(" ".join(found["near"].casefold().split()), 1)
 
 
 def _counted(found: re.Match[str], today: date) -> date | None:

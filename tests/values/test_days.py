@@ -317,7 +317,14 @@ MOMENTS = {
     "morgen Abend um 7": "2026-11-22T19:00",
     "übermorgen 8 Uhr": "2026-11-23T08:00",
     "Freitag, 9 Uhr": "2026-11-27T09:00",
-    "heute um Mitternacht": "2026-11-21T00:00",
+    "heute um Mitternacht": "2026-11-22T00:00",
+    "tonight at midnight": "2026-11-22T00:00",
+    "tomorrow at midnight": "2026-11-22T00:00",
+    "today at 7": "2026-11-21T19:00",
+    "today at 7 am": "2026-11-21T07:00",
+    "today at 2": "2026-11-21T14:00",
+    "tomorrow 7": "2026-11-22T07:00",
+    "tomorrow, 19": "2026-11-22T19:00",
     "next friday at half past 9": "2026-11-27T09:30",
     "friday 9am": "2026-11-27T09:00",
     "the 3rd at 10": "2026-12-03T10:00",
@@ -405,6 +412,7 @@ def test_moments_are_read_from_a_day_and_a_time() -> None:
     assert_read(Field("x", "datetime"), MOMENTS)
     evening = Field("x", "datetime", validators=[Range("2026-11-22T12:00", "2026-11-23")])
     assert read(evening, "tomorrow at 7") == "2026-11-22T19:00"
+    assert read(Field("x", "datetime"), "it happened today at 7") == "2026-11-21T07:00"
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,9 @@ YES = {
     "auf jeden Fall": True,
     "jawohl": True,
     "I think so, yes": True,
+    "you bet": True,
+    "sounds good": True,
+    "in Ordnung": True,
     "yes we have parking": True,
 }
 NO = {
@@ -209,6 +212,8 @@ NO = {
     "natürlich nicht": False,
     "I don't think so": False,
     "no parking": False,
+    "not today": False,
+    "hell no": False,
 }
 NEITHER = {
     "maybe": REFUSED,
