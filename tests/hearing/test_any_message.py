@@ -35,12 +35,82 @@ VALUES: dict[str, Any] = {
     "date": "2026-11-04",
     "time": "19:00",
 }
-WORDS = (
-    "no yes not the first 4 50 euros on Friday at 7 tomorrow, I meant John it is wrong change "
-    "amount to date name and but is there a fee? stop forget everything why do you need that "
-    "Maya one moment person please nicht sondern ändere den Betrag auf ja nein ?? 👍 - ... ( "
-    "+44 ada@example.com instead of 12 Main Street my cat make for six people \n 3. ½ ² ٣"
-).split(" ")
+WORDS = [
+    "no",
+    "yes",
+    "not",
+    "the",
+    "first",
+    "4",
+    "50",
+    "euros",
+    "on",
+    "Friday",
+    "at",
+    "7",
+    "tomorrow,",
+    "I",
+    "meant",
+    "John",
+    "it",
+    "is",
+    "wrong",
+    "change",
+    "amount",
+    "to",
+    "date",
+    "name",
+    "and",
+    "but",
+    "is",
+    "there",
+    "a",
+    "fee?",
+    "stop",
+    "forget",
+    "everything",
+    "why",
+    "do",
+    "you",
+    "need",
+    "that",
+    "Maya",
+    "one",
+    "moment",
+    "person",
+    "please",
+    "nicht",
+    "sondern",
+    "ändere",
+    "den",
+    "Betrag",
+    "auf",
+    "ja",
+    "nein",
+    "??",
+    "👍",
+    "-",
+    "...",
+    "(",
+    "+44",
+    "ada@example.com",
+    "instead",
+    "of",
+    "12",
+    "Main",
+    "Street",
+    "my",
+    "cat",
+    "make",
+    "for",
+    "six",
+    "people",
+    "\n",
+    "3.",
+    "½",
+    "²",
+    "٣",
+]
 
 
 @st.composite
@@ -67,7 +137,7 @@ messages = st.one_of(
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages, ears())
 def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Ear) -> None:
     heard = hear(message, listening)
