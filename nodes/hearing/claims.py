@@ -16,6 +16,8 @@ _WEAK = ("enum", "boolean")
 _WORDY = ("text", "name", "address", "list")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
+_MOST_WORDS = 200
+_MOST_SPANS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,12 @@ def claims_of(
         pending: The one that was asked for, which takes what others of its type might.
         setting: When and where it was said.
     """
+    if len(reading.tokens) > _MOST_WORDS:
+        return []
     found = [
         claim
         for field in fields
-        for span in found_in(field, reading.text, setting)
+        for span in found_in(field, reading.text, setting)[:_MOST_SPANS]
         if (claim := _claim(reading, field, span, field is pending))
     ]
     ordered = _in_order(found, reading)

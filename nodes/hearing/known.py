@@ -11,11 +11,12 @@ from nodes.commands import Correct
 from nodes.hearing.ear import Ear
 from nodes.hearing.filling import is_readable, readable_part
 from nodes.hearing.reading import Reading, read
-from nodes.values import Unreadable, value_of
+from nodes.values import Unreadable, found_in, value_of
 
 _DAY = re.compile(r"(?:the |den |der |am |dem )*(\d{1,2})(?:st|nd|rd|th|\.)?")
 _WORDY = ("text", "list", "name", "address")
 _LONGEST = 6
+_LEADING = 3
 
 
 def is_value(words: Reading, field: Field, ear: Ear) -> bool:
@@ -42,7 +43,7 @@ def reads_as(words: Reading, field: Field, ear: Ear) -> bool:
 
 def shortest(words: Reading, field: Field, ear: Ear) -> str | None:
     """Return the fewest last words that are the same value as all that may be."""
-    parts = [words.part(place) for place in range(len(words.tokens))]
+    parts = [words.part(place) for place in _places(words, field, ear)]
     readable = [part for part in parts if reads_as(part, field, ear)]
     if not readable:
         return None
@@ -54,6 +55,16 @@ def shortest(words: Reading, field: Field, ear: Ear) -> str | None:
         else ""
     )
     return same[-2 if article in words.lexicon.words("articles") else -1].raw
+
+
+def _places(words: Reading, field: Field, ear: Ear) -> range:
+    """Return where a value may begin: a few words before the last one of its type."""
+    end = len(words.tokens)
+    spans = found_in(field, words.raw, ear.setting)
+    if spans and words.tokens:
+        at = words.tokens[0].start + spans[-1].start
+        end = next((n for n, token in enumerate(words.tokens) if token.end > at), end)
+    return range(max(0, end - _LEADING), min(end + 1, len(words.tokens)))
 
 
 def of_type(words: Reading, ear: Ear, wordy: bool) -> Correct | None:

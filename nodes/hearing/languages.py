@@ -12,6 +12,11 @@ from nodes.hearing.lexicon import Lexicon, Sayings
 _SPOKEN: dict[str, tuple[Sayings, ...]] = {"en": (ENGLISH,), "de": (GERMAN, ENGLISH)}
 
 
+def load(language: str) -> None:
+    """Make ready to hear a language, which takes up to a second; else the first messages wait."""
+    lexicon_of(language).load()
+
+
 @cache
 def lexicon_of(language: str) -> Lexicon:
     """Return how a language is spoken; of one that is not known, English."""

@@ -51,8 +51,8 @@ class Lexicon:
     leads: dict[str, frozenset[str]] = field(init=False)
     concepts: tuple[frozenset[str], ...] = field(init=False)
     vocabulary: frozenset[str] = field(init=False)
-    _whole: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
-    _heads: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
+    _sources: dict[str, str] = field(init=False, default_factory=dict)
+    _compiled: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
     _forms: dict[str, list[re.Pattern[str]]] = field(init=False, default_factory=dict)
     _words: dict[str, frozenset[str]] = field(init=False)
 
@@ -69,9 +69,7 @@ class Lexicon:
             again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
             again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
-            whole = _numbered(rf"(?:{filler} )*{said}{again}")
-            self._whole[name] = re.compile(whole)
-            self._heads[name] = re.compile(rf"{whole}(?= |$)")
+            self._sources[name] = _numbered(rf"(?:{filler} )*{said}{again}(?= |$)")
         keep = object.__setattr__
         keep(self, "_words", _joined([each.words for each in self.languages]))
         keep(self, "type_words", _joined([each.type_words for each in self.languages]))
@@ -85,11 +83,11 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
-        return self._whole[name].fullmatch(said) is not None
+        return self._pattern(name).fullmatch(said) is not None
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""
-        found = self._whole[name].fullmatch(said)
+        found = self._pattern(name).fullmatch(said)
         if found is None:
             return None
         parts = found.groupdict().items()
@@ -97,7 +95,7 @@ class Lexicon:
 
     def begins(self, name: str, said: str) -> int:
         """Return where what is said first ends, if it is this; else 0."""
-        found = self._heads[name].match(said)
+        found = self._pattern(name).match(said)
         return found.end() if found else 0
 
     def forms(self, name: str) -> list[re.Pattern[str]]:
@@ -107,6 +105,17 @@ class Lexicon:
     def words(self, name: str) -> frozenset[str]:
         """Return the words of one use."""
         return self._words[name]
+
+    def load(self) -> None:
+        """Compile all patterns; without it, each is when it is first looked for."""
+        for name in self._sources:
+            self._pattern(name)
+
+    def _pattern(self, name: str) -> re.Pattern[str]:
+        """Return a pattern, compiled when it is first looked for."""
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(self._sources[name])
+        return self._compiled[name]
 
     def _lines(self, name: str) -> list[str]:
         texts = [each.phrases.get(name, "") for each in self.languages]
