@@ -29,10 +29,15 @@ def greeted(state: SessionState, services: Services, turn: Turn, position: Posit
 
 
 def _with_question(course: Course) -> Update:
-    """Ask for the first field that the context does not know already."""
+    """Ask for the first field that the context does not know already.
+
+    Where only what the context knows makes that field count, it is asked in the first turn, which
+    takes over what is known.
+    """
+    live = [field.name for field in course.sheet().live]
     _suppose_known(course)
     asked = course.sheet().asked()
-    if asked is None or asked["kind"] != "field":
+    if asked is None or asked["kind"] != "field" or asked["about"] not in live:
         return {"position": course.position, "turn": course.turn}
     talk = Talk(**{**course.position.get("talk", {}), "asked": asked})
     position: Position = {**course.position, "talk": talk}

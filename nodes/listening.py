@@ -96,7 +96,12 @@ def _is_used(course: Course, name: str) -> bool:
 
 
 def heard_in(course: Course, message: str) -> Heard:
-    """Return what a message says, as far as that is plain without a model."""
+    """Return what a message says, as far as that is plain without a model.
+
+    Who greets back does not answer the question behind the greeting, whatever it takes.
+    """
+    if "last_at" not in course.talk and is_greeting(message):
+        return Heard()
     open_fields = course.sheet().open
     asked = course.talk.get("asked") or _expected(open_fields)
     if asked and asked["kind"] == "field":

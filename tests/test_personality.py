@@ -12,12 +12,14 @@ from journeys import (
     NEVER,
     Concierge,
     ConfigurationError,
+    Field,
     InputField,
     IntentTrigger,
     Journey,
     OutputField,
     Pathway,
     Personality,
+    Range,
     Signature,
 )
 from nodes.llm.scripted import ScriptedModel, leads_nowhere
@@ -229,3 +231,58 @@ def test_chat_and_demo_begin_with_the_greeting(tmp_path: Path) -> None:
     assert "Hi, I am Ada." not in run(*words, typed="").stdout  # it goes on
     demo = run("demo", "greeter:Greeter", "--fast").stdout
     assert demo.index("Hi, I am Ada.") < demo.index("How are you?")
+
+
+class Table(Journey):
+    """Book a table."""
+
+    __personality__ = Personality(greeting="Good day!")
+
+    class BookPath(Pathway):
+        __fields__ = [
+            Field("guests", "integer", "For how many?", validators=[Range(1, 20)]),
+            Field("garden", "boolean", "Outside?", when=lambda known: known["guests"] > 4),
+            Field("guest", "name", "In which name?"),
+        ]
+
+
+async def test_the_first_question_follows_the_greeting_and_can_be_answered_at_once(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    chat = await talk(Table, {}, memory_url)
+    assert chat.greeting == "Good day!\n\nFor how many?"
+    await chat.restored()
+    assert await chat.says("4") == "In which name?"
+    for number, (known, greeting, reply) in enumerate(
+        (
+            ({"guests": 2}, "Good day!\n\nIn which name?", "Thank you, that is all I need."),
+            ({"guests": 6}, "Good day!", "Outside?"),  # only the first turn makes sure of the six
+            ({"guests": 2, "guest": "Lee"}, "Good day!", "Thank you, that is all I need."),
+        )
+    ):
+        chat = await talk(Table, {}, memory_url, session_id=f"k-{number}", context=known)
+        assert (chat.greeting, await chat.says("Kim")) == (greeting, reply)
+
+
+async def test_who_greets_back_or_says_what_they_want_is_simply_asked(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    for number, message in enumerate(("Hello", "Hi there!", "Guten Tag", "I need a table please")):
+        chat = await talk(Table, {}, memory_url, session_id=f"s-{number}")
+        assert await chat.says(message) == "For how many?", message
+        assert (await chat.journey.attempts("guests")) == []
+    assert await chat.says("my cat is 12, ha") != "For how many?"  # that is no beginning any more
+
+
+async def test_a_greeting_is_no_answer_to_the_question_behind_it(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    class Wish(Journey):
+        __personality__ = Personality(greeting="Good day!")
+
+        class WishPath(Pathway):
+            __fields__ = [Field("wish", "text", "What do you wish?"), Field("n", "integer", "N?")]
+
+    chat = await talk(Wish, {}, memory_url)
+    assert await chat.says("Hello!") == "What do you wish?"
+    assert await chat.says("Hello!") == "N?"  # said twice, it is one
