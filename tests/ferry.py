@@ -17,7 +17,7 @@ from nodes.hearing.languages import lexicon_of
 from tests import crash_child
 from tests.clerks import said
 
-lexicon_of("en")  # made by the first message otherwise, in every process that is forked from here
+lexicon_of("en")  # made by the first message otherwise, in some test's time and in every fork
 
 
 class Ferry(Journey):

@@ -264,10 +264,11 @@ async def test_a_network_that_loses_an_answer_of_the_store_makes_nobody_doubt(
     async with Proxy.to(postgres_url) as network:
         await led_up(network.url, world)
         async with ferry(network.url, world) as journey:
-            network.loses = b"INSERT INTO effects"
+            network.loses = b"default/s-1/4/crossing.reserve"
             assert RETRY in (await journey.process_message("yes")).message
-            network.loses = b"UPDATE effects SET state=$1::VARCHAR, reason=NULL"
-            moments.at["before charge"] = [lambda: _loses(network, b"UPDATE effects SET state=$1")]
+            network.loses = b"default/s-1/4/crossing.reserve"
+            charge = b"default/s-1/5/crossing.charge"
+            moments.at["before charge"] = [lambda: _loses(network, charge)]
             reply = await journey.process_message("yes")
             assert reply.message.endswith("Safe trip with 2 from Harwich.")
             assert network.hit == 3

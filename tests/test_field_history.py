@@ -31,6 +31,7 @@ async def reported(url: str, **config: Any) -> Journey:
     return journey
 
 
+@pytest.mark.timeout(30)
 async def test_all_attempts_are_kept_with_what_was_said_and_why_it_was_refused(
     store_url: str,
 ) -> None:

@@ -80,7 +80,10 @@ ADDED = (
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
-NEW = ("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects")
+NEW = (
+    *("validation_audit", "definitions", "definition_epoch"),
+    *("field_attempts", "effects", "escalations"),
+)
 """The tables that they made."""
 
 
