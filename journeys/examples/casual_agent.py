@@ -7,7 +7,7 @@ from journeys import load_journey
 CasualAgent = load_journey(Path(__file__).with_name("collecting_agent") / "casual.yaml")
 
 DEMO_MESSAGES = (
-    "Hi! I'm Jo, jo@example.com",
+    "Hi! My name is Jo, jo@example.com",
     "rather not say",
     "first time",
 )

@@ -12,7 +12,7 @@ DefaultAgent = load_journey(Path(__file__).with_name("collecting_agent") / "defa
 
 DEMO_MESSAGES = (
     "Hi, my name is Ana Torres",
-    "ana.torres at home",
+    "ana.torres@home",
     "it's ana.torres@",
     "ana.torres@example.com",
     "My cat has just knocked over the coffee, sorry!",
