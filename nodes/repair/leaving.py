@@ -9,6 +9,7 @@ from nodes.course import Course
 from nodes.effect_outcome import begun_anew
 from nodes.forms.filling import emptied
 from nodes.parts import left
+from nodes.repair.people import after_effect
 from nodes.talk import Asked
 
 
@@ -55,6 +56,8 @@ def cancel(course: Course, *, everything: bool, keep: Collection[str] = ()) -> N
     if position["stack"] and not everything:
         _end_detour(course)
         return
+    if not everything and _is_done(course):
+        return
     given_up = [position["pathway"], *(f["pathway"] for f in reversed(position["stack"]))]
     for id_ in given_up:
         pathway = course.spec.pathways[id_]
@@ -62,6 +65,13 @@ def cancel(course: Course, *, everything: bool, keep: Collection[str] = ()) -> N
         reset(course, pathway, "cancelled", keep)
     course.repair("cancel", "cancelled_all" if len(given_up) > 1 else "cancelled")
     to_the_beginning(course)
+
+
+def _is_done(course: Course) -> bool:
+    """Say whether the task at hand is done, which no word undoes: what is left is offered (T13)."""
+    fields = course.here.form.fields if course.here.form else ()
+    known = (field for field in fields if course.value(field.name) is not None)
+    return any(after_effect(course, field) for field in known)
 
 
 def _end_detour(course: Course) -> None:

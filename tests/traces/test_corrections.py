@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from nodes.commands import Choose, Clear, Confirm, Correct, Deny, Fill, Go
+from nodes.commands import Cancel, Choose, Clear, Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import Chat, trace
 from tests.traces.journeys import BANK, CHECKED, CLAIM, RESTAURANT
 
@@ -154,3 +154,17 @@ async def test_what_was_done_may_be_left_as_it_is(chat: Chat) -> None:
     assert chat.asked != ("change", "party_size")
     assert chat.world.count("book_table") == 1
     assert chat.world.count("move_table") == 0
+
+
+@trace(RESTAURANT)
+async def test_what_was_done_is_not_undone_by_cancelling(chat: Chat) -> None:
+    await booked(chat)
+    await chat.says("cancel", Cancel())
+    assert chat.payload["party_size"] == 4
+    assert chat.asked is not None
+    assert chat.asked[0] == "change"
+    assert chat.options == [chat.texts.change_it, chat.texts.ask_person, chat.texts.leave_it]
+    assert chat.audited("cancelled") == []
+    await chat.says("speak to a person", Choose("person"))
+    assert chat.audited("escalated") == ["escalated"]
+    assert chat.world.count("book_table") == 1

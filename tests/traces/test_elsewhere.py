@@ -128,10 +128,10 @@ async def test_a_plan_is_changed_and_a_question_waits_for_the_pin(chat: Chat) ->
 async def test_an_address_that_is_none_is_refused_with_reason_and_example(chat: Chat) -> None:
     await chat.says("medium", Fill("plan", "medium"))
     assert chat.value("plan") == "medium"
-    await chat.says("ada at home", Fill("contact", "ada at home"))
+    await chat.says("ada@home", Fill("contact", "ada@home"))
     assert chat.says_text("not_email")
     assert chat.asks("contact")
-    await chat.says("ada at home", Fill("contact", "ada at home"))
+    await chat.says("ada@home", Fill("contact", "ada@home"))
     assert chat.texts.hint.split("{")[0] in chat.reply
     await chat.says("ada@example.org", Fill("contact", "ada@example.org"))
     assert chat.attempts("contact") == ["invalid", "invalid", "valid"]

@@ -174,10 +174,12 @@ class Ordering(RuleBasedStateMachine):
         self.says(Deny())
         self.stands(self.book.reset(*declined))
 
-    @precondition(lambda self: someone_listens(self) and not self.book.done and not self.returning)
+    @precondition(lambda self: someone_listens(self) and not self.returning)
     @rule(everything=st.booleans())
     def give_up(self, everything: bool) -> None:
         given_up = self.places if everything else [self.chat.at]
+        if self.book.done and not everything and not self.chat.stack:
+            given_up = []  # what is done is not undone by a word
         self.says(Cancel(everything=everything))
         self.stands(self.book.reset(*given_up))
 
