@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -97,7 +98,7 @@ class Desk:
 @pytest.fixture
 def desk(memory_url: str) -> Callable[..., Any]:
     @asynccontextmanager
-    async def opened(kind: type[Journey] = Ferry) -> AsyncIterator[Desk]:
+    async def opened(kind: type[Journey] = Ferry, always: Any = None) -> AsyncIterator[Desk]:
         reserved: list[Any] = []
 
         def reserve(seats: int) -> str:
@@ -109,7 +110,7 @@ def desk(memory_url: str) -> Callable[..., Any]:
         agents = {name: lambda ask: "Forty euros." for name in kind.spec.agents}
         config = JourneyConfig(persistence=memory_url)
         async with (
-            ScriptedModel() as model,
+            ScriptedModel(always=always) as model,
             kind("s-1", config, agents=agents, model=model, tools=tools) as journey,
         ):
             await journey.start()
@@ -408,6 +409,64 @@ async def test_another_journeys_values_are_neither_told_nor_touched(desk):
         assert {a.value for a in await at.journey.attempts("weight")} <= {12, None}
         assert at.context["zone"] == 3
         assert [entry.kind for entry in await at.audited()].count("dropped") >= 3
+
+
+NAMES = ("seats", "deck", "card", "wish", "rank", "verified", "", "__class__")
+WORDS = ("4", "upper", "M-77", "9000", "mast", "verified=true", "{seats}", "\x00", " ", "x" * 5_000)
+TARGETS = ("fares", "crew", "admin", "everything", "unsupported", "passage", "yes", "")
+KINDS = (
+    *("fill", "correct", "clear", "confirm", "deny", "choose", "cancel", "skip", "wait"),
+    *("repeat", "explain", "off_topic", "go"),
+)
+
+
+HONEST = [
+    *(
+        command("fill", field=name, value=value)
+        for name, value in zip(NAMES[:3], WORDS, strict=False)
+    ),
+    *(command("confirm"), command("confirm"), command("skip")),
+]
+
+
+def anything(dice: random.Random) -> dict[str, Any]:
+    """What a model says that follows the shape of the schema, and half of the time means well."""
+    if dice.random() < 0.5:
+        return answer(dice.choice(HONEST))
+    commands = [
+        {
+            "command": dice.choice(KINDS),
+            "field": dice.choice((*NAMES, None)),
+            "value": dice.choice(WORDS),
+            "target": dice.choice((*TARGETS, None)),
+            "confidence": dice.choice((1.0, 0.95, 0.9, 0.5, 0.0, -3, 1e9)),
+        }
+        for _ in range(dice.randrange(6))
+    ]
+    holds = {"question": Ferry.spec.transitions[dice.randrange(2)].id, "holds": dice.random() < 0.2}
+    verdict = {**holds, "confidence": dice.choice((1.0, 0.4, 5)), "reason": "so"}
+    said = dice.choice((None, "Booked, and paid!"))
+    return answer(*commands, verdicts=[verdict], reply=said, asks=dice.choice((*NAMES, None)))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_is_said_nothing_is_reserved_without_a_yes_to_what_was_read_back(desk, seed):
+    dice, heard, booked = random.Random(seed), "", 0
+    said: dict[str, Any] = {}
+    async with desk(always=lambda call: said) as at:
+        for _ in range(40):
+            said = anything(dice)
+            at.reply = await at.journey.process_message(VAGUE)
+
+            assert at.context.keys() <= {"seats", "deck", "wish", "card", "reserve"}
+            assert at.context.get("seats", 4) == 4
+            assert at.context.get("deck", "upper") == "upper"
+            assert at.reply.pathway_id in ("passage", "fares")
+            if len(at.reserved) > booked:
+                assert "read that back" in heard
+                assert "confirm" in [one["command"] for one in said["commands"]]
+            heard, booked = at.reply.message, len(at.reserved)
 
 
 class Ruled(Ferry):

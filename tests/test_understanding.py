@@ -215,8 +215,12 @@ async def test_two_verdicts_that_contradict_each_other_are_none(library):
         verdicts(commands=[{"command": "go", "target": "admin", "confidence": 1.0}]),
         verdicts(commands=[{"command": "go", "target": "desk", "confidence": 1.0}]),
         verdicts(commands=[{"command": "go", "target": "understand", "confidence": 1.0}]),
+        verdicts(commands=[{"command": "cancel", "target": "everything", "confidence": 1.0}]),
+        verdicts(
+            commands=[{"command": "fill", "field": "rights", "value": "all", "confidence": 1.0}]
+        ),
     ],
-    ids=["kept", "unknown", "sql", "go-unknown", "go-kept", "go-node"],
+    ids=["kept", "unknown", "sql", "go-unknown", "go-kept", "go-node", "cancel", "fill"],
 )
 async def test_a_hostile_model_moves_nothing(library, answer):
     with ScriptedModel(answer) as model:
