@@ -128,14 +128,18 @@ def _stayed(course: Course, steering: Steering, said: Sequence[Command], *, spok
         if not course.settled:
             ask_again(course) if waits else _stay(course)
     elif _is_deaf(course) and steering.say != "closing":
-        greets = is_greeting(course.turn["message"] or "")
-        if greets:
-            course.say("which", journeys=tasks_of(course))
-        else:
-            course.repair("unsupported", "unsupported", tasks=tasks_of(course))
-        course.rest()
+        _tell_tasks(course)
     else:
         adopt(course, steering)
+
+
+def _tell_tasks(course: Course) -> None:
+    """Say what can be done here, where nobody else answers."""
+    if is_greeting(course.turn["message"] or ""):
+        course.say("which", journeys=tasks_of(course))
+    else:
+        course.repair("unsupported", "unsupported", tasks=tasks_of(course))
+    course.rest()
 
 
 def _stay(course: Course) -> None:
