@@ -13,7 +13,8 @@ from nodes.values.setting import Setting
 MOST_ITEMS = 200
 """Most items of one list."""
 _NONE = re.compile(
-    r"\s*(?:no(?:ne|thing)?|none (?:of (?:them|these)|that i know(?: of)?)|not that i know(?: of)?|nothing at all"
+    r"\s*(?:no(?:ne|thing)?|none (?:of (?:them|these)|that i know(?: of)?)"
+    r"|not that i know(?: of)?|nothing at all"
     r"|keine?|nichts|gar nichts"
     r"|niemand|nobody)[\s.!]*(?:thanks|danke)?[\s.!]*",
     re.IGNORECASE,
