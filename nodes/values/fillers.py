@@ -75,6 +75,11 @@ _ALIKE = (
     "born birth birthday birthdate dob geboren geburt geburtstag geburtsdatum",
     "people persons guests party group seats table tisch personen leute gäste plätze",
     "kids children child kinder kind",
+    "kg kilo kilos kilogram kilograms kilogramm",
+    "km kilometer kilometers kilometre kilometres",
+    "cm centimeter centimeters centimetre centimetres zentimeter",
+    "lb lbs pound pounds",
+    "warm cold temperature degree degrees celsius fahrenheit c f grad temperatur",
     "night nights stay nächte übernachtungen",
 )
 ALIKE = tuple(frozenset(said.split()) for said in _ALIKE)

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from journeys.fields import Field
-from nodes.values.scanning import Hit, Scanner, folded, is_filler, rest_of, words_of_field
+from nodes.values.scanning import Hit, Scanner, folded, is_filler, rest_of, words_in, words_of_field
 from nodes.values.setting import Setting
 
 MOST_ITEMS = 200
 """Most items of one list."""
 _NONE = re.compile(
-    r"\s*(?:no(?:ne|thing)?|none of (?:them|these)|nothing at all|keine?|nichts|gar nichts"
+    r"\s*(?:no(?:ne|thing)?|none (?:of (?:them|these)|that i know(?: of)?)"
+    r"|not that i know(?: of)?|nothing at all"
+    r"|keine?|nichts|gar nichts"
     r"|niemand|nobody)[\s.!]*(?:thanks|danke)?[\s.!]*",
     re.IGNORECASE,
 )
@@ -49,7 +51,7 @@ def items_in(
         scan: What finds items of the type; None for those without a shape.
         read: Reads one item.
     """
-    if _NONE.fullmatch(text):
+    if _NONE.fullmatch(text) or _is_none_of(one, text):
         return []
     if scan is not None:
         found = spread(one, folded(text), setting, scan)
@@ -63,6 +65,12 @@ def items_in(
         return None
     values = [read(one, part, setting) for part in said]
     return None if any(value is None for value in values) else values
+
+
+def _is_none_of(one: Field, text: str) -> bool:
+    """Say whether a text denies what is asked for: "no allergies"."""
+    first, *others = words_in(text) or [""]
+    return first in ("no", "keine", "kein") and words_of_field(one).issuperset(others)
 
 
 def spread(one: Field, text: str, setting: Setting, scan: Scanner) -> list[Hit] | None:

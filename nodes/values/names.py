@@ -27,7 +27,8 @@ _GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|hallo|guten\s+tag|moin|servus|good\s+(?:morning|evening|day)|yes|yeah"
     r"|ok|okay|sure|well|oh|ja"
     r"|so|um|uh|äh|thanks|thank\s+you|of\s+course|klar|gerne?|natürlich|sorry|no|nein"
-    r"|actually)\b[\s,.!:-]*)+",
+    r"|actually|wait|rather|i\s+meant?|meant|make\s+it|change\s+it\s+to|it\s+should\s+be"
+    r"|ich\s+mein(?:t)?e|doch|lieber)\b[\s,.!:-]*)+",
     re.IGNORECASE,
 )
 _ENDING = re.compile(

@@ -29,7 +29,7 @@ _NUMBER = re.compile(
     r"(?P<scale>\s?(?:k|grand|mio|mln|million(?:en)?|tsd|thousand|tausend|billion)\b\.?)?"
     r"(?P<fraction>\s?[½¼¾])?(?P<ordinal>st|nd|rd|th|\.(?=\s*$))?"
     r"(?P<percent>\s?(?:%|percent\b|per\s?cent\b|prozent\b))?"
-    r"(?![\w/]|[.,:-]?\d)",
+    r"(?:(?=(?:kg|km|cm|mm|lbs?|m|g|h|min|c|f|°[cf]?)\b)|(?![\w/]|[.,:-]?\d))",
     re.IGNORECASE,
 )
 _SCALES = {"k": 3, "grand": 3, "tsd": 3, "thousand": 3, "tausend": 3, "billion": 9}

@@ -20,6 +20,7 @@ _LANGUAGES = words(
 )
 # Of distances in English and German we read what names a day: "5 days" alone does not.
 _ELSEWHERE = _LANGUAGES[2:]
+_MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
 _LONGEST, _SHORTEST = 60, 4
 _LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
 
@@ -34,6 +35,8 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
     if not _SHORTEST <= len(said) <= _LONGEST or not _LETTERS.search(said):
         return None
     if re.search(r"[@=<>{}\[\]|\\*^$€£%#+]", said):
+        return None
+    if len(said.split()) > _MOST_WORDS and not re.search(r"\d", said):
         return None
     known = _parsed(said, field, setting)
     return known.isoformat() if known else None

@@ -173,6 +173,12 @@ def test_lists_are_parted_at_commas_and_words() -> None:
     assert_read(Field("x", "list"), WORDS)
 
 
+def test_that_there_is_none_makes_an_empty_list() -> None:
+    allergies = Field("allergies", "list", "Do you have any allergies?")
+
+    assert_read(allergies, {"no allergies": [], "none that I know of": [], "nuts": ["nuts"]})
+
+
 def test_items_of_a_list_are_of_its_type() -> None:
     for items, raw, expected in TYPED:
         assert_read(Field("x", "list", items=items), {raw: expected}, US)

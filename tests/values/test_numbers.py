@@ -252,6 +252,13 @@ def test_an_answer_may_repeat_the_words_of_the_question() -> None:
     assert_read(Field("x", "integer"), {"my cat is 12": REFUSED})
 
 
+def test_a_unit_may_follow_that_the_question_names() -> None:
+    weight = Field("weight", "number", "How much does it weigh, in kg?")
+
+    assert_read(weight, {"2.5kg": 2.5, "2,5 kg": 2.5, "80 kilos": 80.0, "80 cm": REFUSED})
+    assert_read(Field("x", "number"), {"2.5kg": REFUSED, "80 kilos": REFUSED})
+
+
 def test_numbers_are_read_with_both_separators() -> None:
     assert_read(Field("x", "number"), NUMBERS)
     assert_read(Field("x", "number"), GERMAN, DE)
