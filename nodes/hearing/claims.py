@@ -123,7 +123,9 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    if field.type in _WEAK and not _is_usual([*before, *behind], reading, field):
+    if field.type in _WEAK and _strange([*before, *behind], reading, field) * 4 >= len(
+        clause.tokens
+    ):
         return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None
@@ -172,8 +174,14 @@ def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
     """Whether nothing is said around a value but what usually is, and it is no question."""
     if reading.lexicon.begins("wonder", reading.said):
         return False
+    return not _strange(words, reading, field)
+
+
+def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
+    """Count the words that are not usual around a value of a field, nor numbers."""
     known = reading.lexicon.words("around")
-    return all(word in known or speaks_of([word], field, reading.lexicon) for word in words)
+    strange = [word for word in words if word not in known and not word.isdigit()]
+    return sum(not speaks_of([word], field, reading.lexicon) for word in strange)
 
 
 def _of_another(clause: Reading, field: Field) -> bool:

@@ -83,7 +83,8 @@ def _value_in(new: Reading, field: Field, ear: Ear) -> str | None:
 
 def _named(reading: Reading, ear: Ear) -> list[Command]:
     """Read "change the amount to 70" and its like."""
-    for pattern in reading.lexicon.forms("form_named"):
+    labelled = reading.lexicon.forms("form_labelled") if ":" in reading.text else []
+    for pattern in (*reading.lexicon.forms("form_named"), *labelled):
         found = pattern.fullmatch(reading.marked)
         if found is None:
             continue

@@ -8,6 +8,7 @@ from journeys import Field
 from nodes.commands import Command, Correct, Fill
 from nodes.hearing.claims import Claim, claims_of
 from nodes.hearing.ear import Ear, Heard
+from nodes.hearing.greetings import is_greeting
 from nodes.hearing.reading import Reading
 from nodes.values import Setting, Unreadable, value_of
 
@@ -55,6 +56,8 @@ def answered_whole(reading: Reading, ear: Ear) -> Heard | None:
     if field is None or field.type in _FREE:
         return None
     if reading.lexicon.words("contrast").intersection(reading.words) or _wonders(reading):
+        return None
+    if is_greeting(reading.text):  # it would pass for a name
         return None
     raw = readable_part(field, reading, ear)
     if raw is None or _gives_others(field, reading, ear):
@@ -104,6 +107,8 @@ def free_text(reading: Reading, ear: Ear) -> Heard | None:
     if field is None or field.type not in _FREE or _wonders(reading):
         return None
     message = reading.text.strip()
+    if reading.lexicon.says("filler", reading.said) or is_greeting(message):
+        return None
     if not is_readable(field, message, ear.setting):
         return None
     if reading.ends_asking or reading.lexicon.begins("question", reading.said):

@@ -100,6 +100,7 @@ def test_a_field_is_named_with_its_new_value() -> None:
         the amount is 70
         no, the amount must be 70
         make the amount 70
+        amount: 70
         the correct amount is 70 -> Correct amount 70
         change the recipient to Alex
         the recipient should be Alex

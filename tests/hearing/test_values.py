@@ -56,6 +56,13 @@ def test_a_whole_message_is_the_value_that_was_asked_for() -> None:
             assert heard.whole, message
 
 
+def test_a_greeting_is_no_answer() -> None:
+    for name, desk in (("damage", CLAIM), ("recipient", BANK), ("amount", BANK)):
+        assert wrong("hello\ngood morning\nthanks -> nothing", asking(name, desk)) == {}
+        german = asking(name, desk, setting=GERMAN)
+        assert wrong("Guten Tag\nhallo\nGuten Morgen -> nothing", german) == {}
+
+
 def test_free_text_is_taken_as_it_was_said() -> None:
     listening = asking("damage", CLAIM)
     for message in (
@@ -100,6 +107,11 @@ def test_several_values_are_taken_from_one_message() -> None:
         two rooms, my email is ada@example.com -> Fill rooms two, Fill email ada@example.com
     """
     assert _differently_spelled(table, asking("check_in", HOTEL)) == {}
+    table = """
+        on the terrace for 4 tomorrow
+            -> Fill seating terrace, Fill party_size 4, Fill date tomorrow
+    """
+    assert _differently_spelled(table, ear(fields=RESTAURANT)) == {}
     table = """
         send 50 to Maya -> Fill amount 50, Fill recipient Maya
         send €50 to Maya please -> Fill amount €50, Fill recipient Maya

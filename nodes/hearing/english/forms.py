@@ -38,6 +38,9 @@ FORMS = {
             |are) (?P<new>.+)
         (?:make|have) (?:the|my|our) (?P<what>[^,]+?) (?P<new>[^ ,]+)
     """,
+    "form_labelled": """
+        (?:(?:the|my|our) )?(?P<what>[^,]+?) , (?P<new>.+)
+    """,
     "form_clear": """
         ({wish} )*(?:change|correct|edit|update|fix|redo
             |re enter|reenter|adjust|amend|modify|remove|delete|clear|reset) (?:the|my|our|that
