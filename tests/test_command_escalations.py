@@ -12,6 +12,7 @@ from tests import bike_shop
 from tests.bike_shop import workshop
 from tests.command import flat, run
 
+pytestmark = pytest.mark.timeout(60)
 JOURNEY = ("--journey", f"{bike_shop.__file__}:Workshop")
 
 
@@ -30,7 +31,6 @@ def store(tmp_path: Path) -> str:
     return url
 
 
-@pytest.mark.timeout(60)
 def test_an_operator_answers_from_the_command_line(store: str) -> None:
     kept = ("--store", store)
     assert "s-1" in run("escalations", *kept).stdout
@@ -54,7 +54,6 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "Nobody is called for." in run("escalations", *kept).stdout
 
 
-@pytest.mark.timeout(60)
 def test_what_cannot_be_done_is_said(store: str) -> None:
     kept = ("--store", store)
     for words, code, said in (
