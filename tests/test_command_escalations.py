@@ -45,6 +45,8 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "Since then: operator Hello, [bold red]Ann[/] here." in took
     refused = run("escalations", "s-1", "--say", "Hi", "--by", "bob", *JOURNEY, *kept, code=1)
     assert "Somebody else has this conversation" in refused.stderr
+    talk = run("chat", JOURNEY[1], "--session", "s-1", *kept, typed="thank you\n")
+    assert "the assistant is silent" in talk.stdout
     [listed] = json.loads(run("escalations", "--status", "claimed", "--json", *kept).stdout)
     given = run("escalations", listed["id"], "--release", "--json", *JOURNEY, *kept)
     case = json.loads(given.stdout)
