@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from journeys.cases import EscalationCase, EscalationEntry
 from journeys.collected import FieldAttemptEntry, FormView
 from journeys.outcomes import (
     AuditEntry,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunningSession:
-    """Reads the session that a manager runs; a journey is one."""
+    """Reads the session that a manager runs, and acts in it for operators; a journey is one."""
 
     manager: PathwayManager
 
@@ -59,6 +60,26 @@ class RunningSession:
     async def attempts(self, name: str) -> list[FieldAttemptEntry]:
         """Return every attempt at a field, oldest first."""
         return await self.manager.attempts(name)
+
+    async def escalations(self) -> list[EscalationEntry]:
+        """Return every call for a person, oldest first."""
+        return await self.manager.escalations()
+
+    async def escalation(self) -> EscalationCase | None:
+        """Return the last call for a person with all that they are told; None: there is none."""
+        return await self.manager.escalation()
+
+    async def claim(self, by: str) -> JourneySession:
+        """Take the conversation as an operator; see `PathwayManager.claim`."""
+        return await self.manager.claim(by)
+
+    async def operator_says(self, text: str, by: str) -> JourneySession:
+        """Say something to the user as an operator; see `PathwayManager.operator_says`."""
+        return await self.manager.operator_says(text, by)
+
+    async def release(self, by: str) -> JourneySession:
+        """Give the conversation back to the assistant; see `PathwayManager.release`."""
+        return await self.manager.release(by)
 
     async def transcript(self) -> list[TranscriptEntry]:
         """Return all that was said, oldest first."""

@@ -32,17 +32,24 @@ def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tup
         turn: Its record.
     """
     position: Position = state["position"]
-    policy = escalation_of(services.spec, position)
-    if policy is None:
+    if not _calls_anybody(services.spec):
         return position, turn
     if "began_at" not in talk_of(position):
         position = with_talk(position, began_at=turn["at"])
+    policy = escalation_of(services.spec, position)
+    if policy is None:
+        return position, turn
     kinds = {event["kind"] for event in turn["audit"]}
     if takeover_of(position) is None and turn["kind"] in _JUDGED and "released" not in kinds:
         position, turn = _judged(services, policy, {**state, "position": position}, turn)
     if any(event["kind"] == "escalated" for event in turn["audit"]):
         turn = _written(services, {**state, "position": position}, turn)
     return position, turn
+
+
+def _calls_anybody(spec: JourneySpec) -> bool:
+    """Say whether a person can be called anywhere in a journey, or in a part of it."""
+    return any(part.escalation for part in (spec, *spec.parts.values()))
 
 
 def _judged(

@@ -12,6 +12,7 @@ from tests import bike_shop
 from tests.bike_shop import workshop
 from tests.command import flat, run
 
+pytestmark = pytest.mark.timeout(60)
 JOURNEY = ("--journey", f"{bike_shop.__file__}:Workshop")
 
 
@@ -30,7 +31,6 @@ def store(tmp_path: Path) -> str:
     return url
 
 
-@pytest.mark.timeout(60)
 def test_an_operator_answers_from_the_command_line(store: str) -> None:
     kept = ("--store", store)
     assert "s-1" in run("escalations", *kept).stdout
@@ -45,6 +45,8 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "Since then: operator Hello, [bold red]Ann[/] here." in took
     refused = run("escalations", "s-1", "--say", "Hi", "--by", "bob", *JOURNEY, *kept, code=1)
     assert "Somebody else has this conversation" in refused.stderr
+    talk = run("chat", JOURNEY[1], "--session", "s-1", *kept, typed="thank you\n")
+    assert "the assistant is silent" in talk.stdout
     [listed] = json.loads(run("escalations", "--status", "claimed", "--json", *kept).stdout)
     given = run("escalations", listed["id"], "--release", "--json", *JOURNEY, *kept)
     case = json.loads(given.stdout)
@@ -54,7 +56,6 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "Nobody is called for." in run("escalations", *kept).stdout
 
 
-@pytest.mark.timeout(60)
 def test_what_cannot_be_done_is_said(store: str) -> None:
     kept = ("--store", store)
     for words, code, said in (

@@ -25,6 +25,7 @@ from nodes.policies import PolicyFacts, policy_met
 from nodes.state import Position, Turn
 from tests.bike_shop import Workshop, clerk, workshop
 
+pytestmark = pytest.mark.timeout(60)
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
 ESCALATED, COMPLETED = ConversationPhase.ESCALATED, ConversationPhase.COMPLETED
 TAKEN, DONE = PhaseFacts(taken_over=True), PhaseFacts(complete=True)
@@ -267,6 +268,7 @@ async def test_a_condition_that_raises_calls_nobody_and_says_so(memory_url: str)
     async with wash(policy)("s-1", config, model=False) as journey:
         await journey.start()
         reply = await journey.process_message("hello")
+        await journey.process_message("hello again")
         rust = await journey.process_message("rust")
         raised = [one.reason for one in await journey.audit() if one.kind == "condition_raised"]
 

@@ -21,6 +21,7 @@ from tests.bike_shop import WEBHOOK_SECRET, Workshop, clerk, workshop
 from tests.call_receiver import Receiver, receiving
 from tests.command import run
 
+pytestmark = pytest.mark.timeout(60)
 serve = helpers.serve
 
 
@@ -107,7 +108,6 @@ async def test_a_slow_receiver_holds_nobody_up(memory_url: str) -> None:
         assert len(receiver.posts) == 1
 
 
-@pytest.mark.timeout(20)
 async def test_what_was_left_is_posted_by_the_next_server_that_starts(
     tmp_path: Path, serve: Any
 ) -> None:
@@ -161,7 +161,6 @@ async def test_a_call_that_was_released_or_deleted_is_not_posted(memory_url: str
             assert receiver.posts == []
 
 
-@pytest.mark.timeout(60)
 async def test_the_command_posts_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

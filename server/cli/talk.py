@@ -12,6 +12,7 @@ from journeys import (
     JourneySession,
 )
 from nodes.llm.models import is_configured
+from nodes.with_person import WITH_PERSON
 from server.cli.finding import Found
 from server.cli.rendering import firing, movement, out, plain, short, troubles
 
@@ -103,10 +104,22 @@ class Talk:
         out.print("" if streamed else plain(reply.message), markup=False, soft_wrap=True)
         self._show_way(reply)
         turn = reply.metadata["version"]
+        await self._show_meanwhile(turn)
+        if WITH_PERSON in reply.metadata["flags"]:
+            out.print("  (a person has the conversation; the assistant is silent)", style="dim")
         rows = await self.journey.audit() if turn > self.version else []
         self.version = turn
         for trouble in troubles(reply, [row for row in rows if row.turn == turn]):
             out.print(f"  ! {trouble}", style="yellow", markup=False, soft_wrap=True)
+
+    async def _show_meanwhile(self, turn: int) -> None:
+        """Write what was said between the last turn and this one: by a person, from elsewhere."""
+        if turn <= self.version + 1:
+            return
+        for said in await self.journey.transcript():
+            if self.version < said.turn < turn and said.role != "user":
+                line = f"  {said.role} > {plain(said.content)}"
+                out.print(line, style="green", markup=False, soft_wrap=True)
 
     async def kept_anyway(self) -> bool:
         """Whether an interrupted turn was committed before the interrupt came."""
