@@ -34,6 +34,11 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),
     ("GET", "/v1/reviews"),
+    ("GET", "/v1/escalations"),
+    ("GET", "/v1/escalations/e-1"),
+    ("POST", "/v1/escalations/e-1/claim"),
+    ("POST", "/v1/escalations/e-1/messages"),
+    ("POST", "/v1/escalations/e-1/release"),
 ]
 """Every route that is behind the key."""
 
@@ -50,7 +55,8 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
             method.upper(),
             path.replace("{session_id}", "s-1")
             .replace("{journey_id}", "parcel")
-            .replace("{name}", "street"),
+            .replace("{name}", "street")
+            .replace("{escalation_id}", "e-1"),
         )
         for path, methods in description["paths"].items()
         for method in methods
