@@ -110,6 +110,29 @@ def test_an_agent_joins_a_concierge_from_its_own_file(tmp_path: Path) -> None:
         load_journey(tmp_path / "desk.yaml")
 
 
+ORDER = """\
+id: order
+tools: [{function: {name: place}}]
+activation_conditions: [{patterns: [order]}]
+states:
+  take: {fields: [{name: hour, type: %s}], effects: [{tool: place, change: again}], next: again}
+  again: {say: Well?}
+"""
+
+
+def test_what_parts_collect_keeps_its_places_in_a_concierge(tmp_path: Path) -> None:
+    written(tmp_path, CALLBACK + "activation_conditions: [{patterns: [call me]}]\n")
+    (tmp_path / "order.yaml").write_text(ORDER % "integer")
+    desk = "id: desk\njourneys: [callback.yaml, order.yaml]\n"
+
+    spec = written(tmp_path, desk, "desk.yaml").spec
+    assert [effect.change for effect in spec.pathways["order.take"].effects] == ["order.again"]
+    assert spec.pathways["order.again"].forgets == ("hour", "place")
+    (tmp_path / "order.yaml").write_text(ORDER % "time")
+    with pytest.raises(JourneyDefinitionError, match="the field 'hour' is integer in 'callback"):
+        load_journey(tmp_path / "desk.yaml")
+
+
 def test_an_agent_is_stored_like_a_journey(tmp_path: Path) -> None:
     written(tmp_path)
 
@@ -154,8 +177,7 @@ async def test_a_tool_checks_a_value_once_it_knows_what_it_needs(
         written(tmp_path), {}, memory_url, options={"tools": {"can_call": can_call}}
     )
 
-    assert chat.greeting == "Shall we call you back?"
-    assert await chat.says("Yes") == "At which hour?"
+    assert chat.greeting == "Shall we call you back?\n\nAt which hour?"
     assert (await chat.says("9")).startswith("Which day?")  # the day is not known: nobody is asked
     assert "Not then." in await chat.says("tuesday")
     assert await chat.says("monday") == "We call on monday at 9, ."
@@ -171,7 +193,6 @@ async def test_a_tool_words_its_refusal(tmp_path: Path, talk: Any, memory_url: s
         return f"{value} is too late." if value == 19 else None
 
     chat: Talk = await talk(journey, {}, memory_url, options={"tools": {"can_call": can_call}})
-    await chat.says("Yes")
 
     assert "19 is too late." in await chat.says("19")
     assert "hour" not in chat.context
