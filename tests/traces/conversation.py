@@ -56,6 +56,7 @@ class Way:
 OFFLINE = (Way("memory", scripted=False), Way("sqlite", scripted=False))
 SCRIPTED = (Way("memory", scripted=True),)
 EVERY_WAY = (*OFFLINE, *SCRIPTED)
+IN_MEMORY = (Way("memory", scripted=False), *SCRIPTED)
 
 Body = Callable[["Chat"], Awaitable[None]]
 

@@ -15,7 +15,7 @@ from nodes.commands import (
     Skip,
     Wait,
 )
-from tests.traces.conversation import Chat, trace
+from tests.traces.conversation import IN_MEMORY, Chat, trace
 from tests.traces.elsewhere import (
     ABROAD,
     CARS,
@@ -64,7 +64,7 @@ async def test_a_parcel_is_sent_across_two_detours(chat: Chat) -> None:
     assert "The label is printed." in chat.reply
 
 
-@trace(PARCELS)
+@trace(PARCELS, IN_MEMORY)
 async def test_a_branch_that_is_dropped_leaves_what_is_collected(chat: Chat) -> None:
     await chat.says("I want to send a parcel to Ida", Go("send"), Fill("receiver", "Ida"))
     await chat.says("3 Harbour Lane, Bremen", Fill("destination", "3 Harbour Lane, Bremen"))
@@ -83,7 +83,7 @@ async def test_a_branch_that_is_dropped_leaves_what_is_collected(chat: Chat) -> 
     assert chat.world.count("print_label") == 1
 
 
-@trace(PARCELS)
+@trace(PARCELS, IN_MEMORY)
 async def test_a_declined_return_to_a_parcel_keeps_the_account(chat: Chat) -> None:
     await chat.says("I want to send a parcel to Ida", Go("send"), Fill("receiver", "Ida"))
     await chat.says("where is my parcel?", Go("track"))
@@ -97,7 +97,7 @@ async def test_a_declined_return_to_a_parcel_keeps_the_account(chat: Chat) -> No
     assert chat.asks("receiver")
 
 
-@trace(TELECOM)
+@trace(TELECOM, IN_MEMORY)
 async def test_a_plan_is_changed_and_a_question_waits_for_the_pin(chat: Chat) -> None:
     await chat.says("hello")
     assert chat.asks("plan")
@@ -138,7 +138,7 @@ async def test_an_address_that_is_none_is_refused_with_reason_and_example(chat: 
     assert chat.asks("pin")
 
 
-@trace(HOTEL)
+@trace(HOTEL, IN_MEMORY)
 async def test_a_room_is_booked_from_one_message_and_the_rest(chat: Chat) -> None:
     await chat.says(
         "a double room for 3 nights from 2099-07-01",
@@ -156,7 +156,7 @@ async def test_a_room_is_booked_from_one_message_and_the_rest(chat: Chat) -> Non
     assert chat.world.args("reserve") == {"day": "2099-07-01", "nights": 3, "room": "double"}
 
 
-@trace(HOTEL)
+@trace(HOTEL, IN_MEMORY)
 async def test_in_a_hotel_an_answer_is_a_yes_to_the_return(chat: Chat) -> None:
     await chat.says("2099-07-01", Fill("check_in", "2099-07-01"))
     assert chat.asks("nights")
@@ -169,7 +169,7 @@ async def test_in_a_hotel_an_answer_is_a_yes_to_the_return(chat: Chat) -> None:
     assert chat.asks("room")
 
 
-@trace(HOTEL)
+@trace(HOTEL, IN_MEMORY)
 async def test_of_several_paused_tasks_one_is_chosen(chat: Chat) -> None:
     await chat.says("2099-07-01", Fill("check_in", "2099-07-01"))
     await chat.says("tell me about the spa", Go("spa"))
@@ -197,7 +197,7 @@ async def enrolling(chat: Chat) -> None:
     assert chat.asks("bus")
 
 
-@trace(SCHOOL)
+@trace(SCHOOL, IN_MEMORY)
 async def test_only_the_grade_is_checked_again_with_the_date_of_birth(chat: Chat) -> None:
     await enrolling(chat)
     await chat.says("sorry, the date of birth is 2022-05-06", Correct("birth_date", "2022-05-06"))
@@ -241,7 +241,7 @@ async def renting(chat: Chat) -> None:
     assert chat.asks("driver_age")
 
 
-@trace(CARS)
+@trace(CARS, IN_MEMORY)
 async def test_of_two_corrections_the_last_waits_for_a_yes(chat: Chat) -> None:
     await renting(chat)
     await chat.says("I meant Anna, not John", Correct("driver", "Anna"))
@@ -260,7 +260,7 @@ async def test_of_two_corrections_the_last_waits_for_a_yes(chat: Chat) -> None:
     assert chat.asks("driver_age")
 
 
-@trace(CARS)
+@trace(CARS, IN_MEMORY)
 async def test_a_correction_that_is_confirmed_counts(chat: Chat) -> None:
     await renting(chat)
     await chat.says("the driver is Alex, not John", Correct("driver", "Alex"))
@@ -275,7 +275,7 @@ async def test_a_correction_that_is_confirmed_counts(chat: Chat) -> None:
     assert chat.world.count("rent") == 1
 
 
-@trace(CARS)
+@trace(CARS, IN_MEMORY)
 async def test_cancelling_while_a_correction_waits_gives_the_task_up(chat: Chat) -> None:
     await renting(chat)
     await chat.says("the driver is Alex, not John", Correct("driver", "Alex"))
@@ -305,7 +305,7 @@ async def test_a_day_before_the_other_is_refused(chat: Chat) -> None:
     assert chat.asks("size")
 
 
-@trace(LIBRARY)
+@trace(LIBRARY, IN_MEMORY)
 async def test_a_book_is_lent_in_german(chat: Chat) -> None:
     await chat.says("Guten Tag")
     assert chat.asks("book")
@@ -335,7 +335,7 @@ async def test_a_book_is_lent_in_german(chat: Chat) -> None:
     assert "Jim Knopf liegt für Sie bereit." in chat.reply
 
 
-@trace(LIBRARY)
+@trace(LIBRARY, IN_MEMORY)
 async def test_beside_the_point_and_noise_in_german(chat: Chat) -> None:
     await chat.says("Guten Tag")
     await chat.says("Momo", Fill("book", "Momo"))
