@@ -15,6 +15,8 @@ from nodes.values.scanning import LONGEST, Hit, folded, settled
 from nodes.values.setting import Setting, Unreadable
 
 _PLAIN = ("integer", "number", "money")
+_ALIKE = ("integer", "number", "boolean", "email", "phone")
+"""Types whose values are found alike for all fields, whatever else these declare."""
 _OTHERS = ("date", "time", "phone", "email")
 
 
@@ -55,10 +57,19 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     plain = plain if len(plain) == len(text) else text
     if field.type == "list":
         return _list(field, plain, text, setting)
-    hits = settled(plain, SCANNERS[field.type](plain, field, setting))
+    if field.type in _ALIKE:
+        hits = list(_of_any_field(field.type, plain, setting))
+    else:
+        hits = settled(plain, SCANNERS[field.type](plain, field, setting))
     if field.type in _PLAIN:
         hits = _not_of_others(hits, plain, setting)
     return [_span(hit, text) for hit in hits]
+
+
+@lru_cache(maxsize=64)
+def _of_any_field(kind: str, text: str, setting: Setting) -> tuple[Hit, ...]:
+    """Return the values of a type that every field of it would take, once for all of them."""
+    return tuple(settled(text, SCANNERS[kind](text, Field("any", kind), setting)))
 
 
 def _not_of_others(hits: list[Hit], text: str, setting: Setting) -> list[Hit]:
