@@ -115,9 +115,18 @@ def _worded_by_model(course: Course, answer: Understood | None) -> None:
         course.asks = answer.asks or ""
 
 
+def _went_wrong(course: Course) -> bool:
+    """Say whether a message was not understood, or nothing of it could be taken."""
+    taken = any(a["validation_status"] in ("valid", "pending") for a in course.attempts)
+    kinds = {event["kind"] for event in course.audit}
+    noise = any(e["kind"] == "repaired" and e["trigger"] == "noise" for e in course.audit)
+    return not taken and bool(noise or kinds & {"unclear", "field_refused"})
+
+
 def _update(state: SessionState, course: Course, turn: Turn) -> Update:
     """Write the course of a turn into the state."""
-    talk = {**course.talk, "last_at": turn["at"]}
+    failures = course.talk.get("failures", 0) + 1 if _went_wrong(course) else 0
+    talk = {**course.talk, "last_at": turn["at"], "failures": failures}
     position: Position = {**course.position, "talk": talk}  # type: ignore[typeddict-item]
     run = course.aside or course.run
     decided = Steering(

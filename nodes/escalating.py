@@ -22,8 +22,15 @@ Change = tuple[Position, list[dict[str, Any]]]
 
 
 def escalation_of(spec: JourneySpec, position: Position) -> Escalation | None:
-    """Return the policies that hold where a session stands; None: there is nobody to call."""
-    active = spec.part_of(position["pathway"]) if position["pathway"] in spec.pathways else spec
+    """Return the policies that hold where a session stands; None: there is nobody to call.
+
+    While a person has the conversation they are those by which that came about, also where the
+    journey of a concierge that called is over.
+    """
+    takeover = takeover_of(position)
+    called = spec.parts.get(takeover.get("journey", "")) if takeover else None
+    at = position["pathway"]
+    active = called or (spec.part_of(at) if at in spec.pathways else spec)
     return active.escalation or spec.escalation
 
 
@@ -44,9 +51,13 @@ def escalated(spec: JourneySpec, position: Position, reason: str, turn: Turn) ->
 
     Nothing changes where there is nobody to call, or a person has the conversation already.
     """
-    if escalation_of(spec, position) is None or takeover_of(position) is not None:
+    completed = turn.get("completed")
+    policy = escalation_of(spec, position) or completed
+    if policy is None or takeover_of(position) is not None:
         return position, []
     called = Takeover(id=str(uuid.uuid4()), reason=reason, since=turn["at"], by=None)
+    if completed:
+        called["journey"] = completed["journey"]
     talk = with_talk(position, takeover=called)
     return asked_nothing_of(talk, CALLING), [note("escalated", position, reason=reason)]
 

@@ -36,7 +36,7 @@ def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tup
         return position, turn
     if "began_at" not in talk_of(position):
         position = with_talk(position, began_at=turn["at"])
-    policy = escalation_of(services.spec, position)
+    policy = escalation_of(services.spec, position) or _of_completed(services.spec, turn)
     if policy is None:
         return position, turn
     kinds = {event["kind"] for event in turn["audit"]}
@@ -45,6 +45,12 @@ def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tup
     if any(event["kind"] == "escalated" for event in turn["audit"]):
         turn = _written(services, {**state, "position": position}, turn)
     return position, turn
+
+
+def _of_completed(spec: JourneySpec, turn: Turn) -> Escalation | None:
+    """Return the policies of the journey of a concierge that this turn completed."""
+    completed = turn.get("completed")
+    return spec.parts[completed["journey"]].escalation if completed else None
 
 
 def _calls_anybody(spec: JourneySpec) -> bool:
@@ -100,7 +106,7 @@ def _facts(spec: JourneySpec, state: Mapping[str, Any], turn: Turn) -> PolicyFac
         failures=max(talk.get("failures", 0), position["failures"]),
         context=state.get("context", {}),
         seconds=(datetime.fromisoformat(turn["at"]) - began).total_seconds(),
-        collected=_is_collected(spec, state),
+        collected=bool(turn.get("completed")) or _is_collected(spec, state),
         called=talk.get("called", ()),
     )
 

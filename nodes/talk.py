@@ -55,7 +55,8 @@ class Takeover(TypedDict):
     """A person has the conversation, or is called for: since when, why, and who took it.
 
     `id` is that of the escalation in its table. `offered_at` is when the user was last asked
-    whether to go on with the assistant meanwhile.
+    whether to go on with the assistant meanwhile. `journey` is that of a concierge which called as
+    it was completed.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Takeover(TypedDict):
     since: str
     by: str | None
     offered_at: NotRequired[str]
+    journey: NotRequired[str]
 
 
 class OperatorAct(TypedDict):

@@ -43,12 +43,13 @@ def adopt(course: Course, steering: Steering) -> None:
 
 
 def _leave_journey(course: Course, steering: Steering) -> None:
-    """Take back what a journey of a concierge has collected, when another one takes its place."""
-    active = course.spec.active_in(course.position["pathway"])
-    if not course.spec.parts or active == course.spec.active_in(steering.position["pathway"]):
+    """Take back what other journeys of a concierge have collected, and what one did before."""
+    entered = course.spec.active_in(steering.position["pathway"])
+    if not course.spec.parts or entered == course.spec.active_in(course.position["pathway"]):
         return
+    finished = course.talk.get("finished", [])
     for pathway in course.spec.pathways.values():
-        if pathway.journey and pathway.journey == active:
+        if pathway.journey and (pathway.journey != entered or pathway.id in finished):
             reset(course, pathway, "its journey was left")
 
 
