@@ -10,7 +10,7 @@ from journeys import Field, JourneySpec, PathwaySpec
 from journeys.behaviors import ReturnToSpecific
 from nodes.context import Op, apply_ops
 from nodes.forms.attempts import attempt, by_field
-from nodes.forms.sheet import Sheet, current_value, owners, talk_of
+from nodes.forms.sheet import Sheet, current_value, field_named, owners, talk_of
 from nodes.moves import Entered, Standing, note
 from nodes.services import Services
 from nodes.speech import worded
@@ -138,6 +138,15 @@ class Course:
     def value(self, name: str) -> Any:
         """Return the value of a field; None if it has none."""
         return current_value(self.fields, name)
+
+    def field(self, name: str) -> Field:
+        """Return the field of a name: as it is declared here, else wherever it is.
+
+        Raises:
+            KeyError: There is none.
+        """
+        form = self.here.form
+        return form[name] if form and name in form else field_named(self.spec, name)
 
     def shown(self, wanted: Field, value: Any) -> str:
         """Return a value as the user reads it."""

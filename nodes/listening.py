@@ -27,7 +27,7 @@ from nodes.deciding import fillable
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.refusing import is_refused
-from nodes.forms.sheet import field_named, owners, settled
+from nodes.forms.sheet import owners, settled
 from nodes.hearing import Ear, Heard, hear
 from nodes.hearing.greetings import is_greeting
 from nodes.lawful import belongs
@@ -78,7 +78,7 @@ def welcome(course: Course) -> None:
 
 def _expire(course: Course, name: str, now: datetime) -> None:
     try:
-        field = field_named(course.spec, name)
+        field = course.field(name)
     except KeyError:  # an older version of the journey had it
         return
     if field.ttl is None or course.value(name) is None or _is_used(course, name):
@@ -108,7 +108,7 @@ def heard_in(course: Course, message: str) -> Heard:
         first = [field for field in fillable(course) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     known = _known(course)
-    correctable = [field_named(course.spec, name) for name in known]
+    correctable = [course.field(name) for name in known]
     return hear(
         message,
         Ear(
@@ -156,7 +156,7 @@ async def in_free_text(
     given = heard.commands[0] if len(heard.commands) == 1 else None
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
         return heard, free
-    field = field_named(course.spec, given.field)
+    field = course.field(given.field)
     if field.type not in FREE:
         return heard, free
     leads = any(v.holds and not v.error and v.tier == "pattern" for v in free)
@@ -198,7 +198,7 @@ def guessed(course: Course, message: str) -> list[Command]:
     asked = course.talk.get("asked")
     if not asked or asked["kind"] != "field" or is_greeting(message):
         return []
-    field = field_named(course.spec, asked["about"])
+    field = course.field(asked["about"])
     leads_off: list[Command] = [OffTopic()] if "last_at" in course.talk else []
     if found_in(field, message, course.setting):
         return leads_off
@@ -213,7 +213,7 @@ def asking_in(course: Course) -> Asking:
     sheet, asked = course.sheet(), course.talk.get("asked")
     fields = [*sheet.live, *(f for f in _of_targets(course) if f not in sheet.live)]
     names = list(_known(course))
-    known = {name: field_named(course.spec, name) for name in names}
+    known = {name: course.field(name) for name in names}
     shown = {name: course.shown(known[name], course.value(name)) for name in names}
     policy = policy_of(course)
     return asking_of(

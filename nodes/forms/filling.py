@@ -8,7 +8,7 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.course import Course
 from nodes.forms.refusing import read_value, reason_of, refused
-from nodes.forms.sheet import field_named, owners
+from nodes.forms.sheet import owners
 from nodes.repair.people import after_effect, give_up
 from nodes.talk import FieldAttempt
 
@@ -93,7 +93,7 @@ async def _corrected(course: Course, command: Correct) -> None:
     if was is None and name not in course.talk.get("corrections", {}):
         await _first_value(course, command)
         return
-    field = field_named(course.spec, name)
+    field = course.field(name)
     if after_effect(course, field):
         return
     value = await read_value(course, field, command.value, command.confidence)
@@ -175,7 +175,7 @@ def _cleared(course: Course, command: Clear) -> None:
         course.note("dropped", reason=f"no field '{name:.80}' has a value to take back")
         course.flags.append("outside_closed_set")
         return
-    field = field_named(course.spec, name)
+    field = course.field(name)
     if after_effect(course, field):
         return
     emptied(course, field, reason="taken back by the user")
@@ -205,7 +205,7 @@ def _skipped(course: Course) -> None:
     if not asked or asked["kind"] != "field":
         course.note("dropped", reason="nothing is asked that could be left open")
         return
-    field = field_named(course.spec, asked["about"])
+    field = course.field(asked["about"])
     if not field.required:
         course.keep(field.name, "cleared", reason="left open by the user")
         course.note("field_cleared", trigger=field.name, reason="left open by the user")

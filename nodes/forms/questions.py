@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from journeys import Field
 from nodes.course import Course
-from nodes.forms.sheet import Sheet, field_named
+from nodes.forms.sheet import Sheet
 from nodes.talk import Asked
 
 
@@ -18,11 +18,11 @@ def question_of(course: Course, asked: Asked, sheet: Sheet | None = None) -> str
     """
     kind, about = asked["kind"], asked["about"]
     if kind == "field":
-        return _field_question(course, field_named(course.spec, about))
+        return _field_question(course, course.field(about))
     if kind == "summary":
         return course.text("summary", fields=lines_of(course, sheet or course.sheet()))
     if kind == "correction":
-        field = field_named(course.spec, about)
+        field = course.field(about)
         pending = course.talk["corrections"][about]
         value = course.shown(field, pending["value"])
         return course.text("confirm_correction", field=field.title, value=value)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from nodes.commands import Choose, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.course import Course
 from nodes.forms.filling import replaced
-from nodes.forms.sheet import field_named
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import decline_return, reset, to_the_beginning
 from nodes.repair.people import CHANGE, PERSON, call_person
@@ -61,7 +60,7 @@ def _correction(course: Course, asked: Asked, commands: Sequence[Command]) -> li
     if said is None or pending is None:
         return None
     others = {k: a for k, a in course.talk.get("corrections", {}).items() if k != name}
-    field = field_named(course.spec, name)
+    field = course.field(name)
     if said:
         return None  # kept by `confirmed_corrections`, which checks again what depends on it
     course.talk = {**course.talk, "corrections": others}
@@ -78,7 +77,7 @@ async def confirmed_corrections(course: Course, commands: Sequence[Command]) -> 
     pending = course.talk.get("corrections", {}).get(asked["about"])
     if pending is None:
         return False
-    field = field_named(course.spec, asked["about"])
+    field = course.field(asked["about"])
     details = {key: pending[key] for key in ("value", "raw", "confidence")}
     await replaced(course, field, source="corrected", **details)
     return True
@@ -147,7 +146,7 @@ def _change(course: Course, asked: Asked, commands: Sequence[Command]) -> list[V
     elif chosen == CHANGE:
         course.changing = asked["about"]
     else:
-        field = field_named(course.spec, asked["about"])
+        field = course.field(asked["about"])
         value = course.shown(field, course.value(field.name))
         course.say("kept", field=field.title, value=value)
         course.ask(None)

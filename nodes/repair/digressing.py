@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Wait
 from nodes.course import Course
-from nodes.forms.sheet import field_named, owners
+from nodes.forms.sheet import owners
 from nodes.hearing.greetings import is_greeting
 from nodes.repair.clarifying import clarify, tasks_of
 from nodes.repair.people import offer_person, policy_of
@@ -53,7 +53,7 @@ def _explain(course: Course, command: Explain) -> None:
     if not known:
         course.repair("explain", "explain", description=course.here.purpose)
         return
-    field = field_named(course.spec, name)
+    field = course.field(name)
     if field.description:
         course.repair("explain", "explain", description=field.description, field=field.title)
     else:

@@ -8,7 +8,7 @@ from journeys import PathwaySpec, TransitionSpec
 from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.course import Course
-from nodes.forms.sheet import field_named, owners
+from nodes.forms.sheet import owners
 from nodes.limits import Limits
 from nodes.moves import move
 from nodes.repair.leaving import reset
@@ -120,7 +120,7 @@ def begun_already(course: Course) -> bool:
 
 def change_instead(course: Course, limits: Limits) -> None:
     """Go to the pathway that changes what an effect did (T13)."""
-    field = field_named(course.spec, course.changing)
+    field = course.field(course.changing)
     target = _change_of(course, field.name)
     if target is None:
         return
