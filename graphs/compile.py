@@ -44,6 +44,7 @@ from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
 from nodes.take_effects import take_effects
 from nodes.telemetry import PathwayRun
 from nodes.understand import understand
+from nodes.values import load as load_values
 
 RECURSION_LIMIT = MOST_STEPS
 """Most supersteps of a turn, and of each graph within it; the hops of a turn have a limit of
@@ -205,6 +206,8 @@ def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None
     """
     steps: list[tuple[str, Any, GoesOn | None]] = []
     if pathway.form:
+        # Here, as above: the first message with a date would hold up all others.
+        load_values(pathway.form.fields)
         steps.append(("collect", bind(collect, default), is_collected))
     if pathway.effects:
         steps.append(("effects", bind(take_effects, default), went_well))

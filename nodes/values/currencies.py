@@ -53,6 +53,16 @@ _DOLLAR_OF = {
 }  # fmt: skip
 _CROWNS = frozenset(["kr", "kr.", "kronor", "kroner", "krone", "krona", "kronen"])
 _CROWN_OF = {"NO": "NOK", "DK": "DKK", "IS": "ISK"}
+# Other codes are words too, such as "all", "top" and "try".
+_IN_SMALL_LETTERS = frozenset(
+    words(
+        """
+    EUR USD GBP CHF JPY CAD AUD NZD SEK NOK DKK PLN CZK HUF INR CNY BRL MXN ZAR KRW SGD HKD ILS
+    AED THB
+    """
+    )
+)
+_LEADING = frozenset(["euro", "rs", "kr", "sfr", *(code.lower() for code in _IN_SMALL_LETTERS)])
 NAMES = frozenset([*_NAMES, *_DOLLARS, *_CROWNS])
 """What currencies are called, besides their codes."""
 
@@ -69,4 +79,12 @@ def currency_of(said: str, region: str) -> str:
         return _DOLLAR_OF.get(region, "USD")
     if name in _CROWNS:
         return _CROWN_OF.get(region, "SEK")
-    return _NAMES.get(name, name.upper() if name.upper() in CODES else "")
+    if name in _NAMES:
+        return _NAMES[name]
+    code = name.upper()
+    return code if code in CODES and (said == code or code in _IN_SMALL_LETTERS) else ""
+
+
+def leads(said: str) -> bool:
+    """Say whether a name of a currency may stand before the amount: no common word does."""
+    return not said.isalpha() or said.isupper() or said.casefold() in _LEADING

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import zip_longest
 
 from journeys.fields import Field
-from nodes.values.currencies import CODES, NAMES, currency_of, digits_of
+from nodes.values.currencies import CODES, NAMES, currency_of, digits_of, leads
 from nodes.values.numbers import decimals_in
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
@@ -21,7 +21,7 @@ _AFTER = re.compile(
     rf"(?P<dash>\s?[.,][-\u2013\u2014]{{1,2}})?(?:\s?[-\s]?\s?(?P<name>{_CURRENCY})(?![^\W\d_]))?",
     re.IGNORECASE,
 )
-_CENTS = re.compile(r"\s?(?:¢|cents?\b|ct\b|pence\b|pennies\b|p\b)", re.IGNORECASE)
+_CENTS = re.compile(r"\s?(?:¢|cents?\b|ct\b|pence\b|pennies\b|p\b(?!\.?\s?m))", re.IGNORECASE)
 _CENTS_JOINT = re.compile(r"\s*(?:and|und)?\s*", re.IGNORECASE)
 _CENTS_END = re.compile(r"\s?(?:¢|cents?\b|ct\b|pence\b|p\b)|(?=\s*(?:$|[,.!?]))", re.IGNORECASE)
 # What counts or orders things is no amount.
@@ -69,7 +69,9 @@ def _amount(
 ) -> Hit | None:
     before = _BEFORE.search(text, max(0, hit.start - _LONGEST), hit.start)
     after = _AFTER.match(text, hit.end)
-    if before:
+    if after and after["name"] and not currency_of(after["name"], setting.region):
+        after = None
+    if before and leads(before["name"]) and currency_of(before["name"], setting.region):
         return _announced(text, hit, before, after, field, setting)
     if cents := _CENTS.match(text, hit.end):
         name = "GBP" if "p" in cents[0].casefold() else ""

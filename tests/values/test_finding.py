@@ -31,6 +31,8 @@ FOUND: list[tuple[str, str, list[Any], list[Any]]] = [
     ("money", "send 40 euros to Maya", [{"amount": "40.00", "currency": "EUR"}], []),
     ("money", "send 40 to Maya", [], [{"amount": "40.00", "currency": ""}]),
     ("money", "send money to Maya", [], []),
+    ("money", "dinner at 7 p.m. for all 5 of us", [], [{"amount": "5.00", "currency": ""}]),
+    ("money", "I won 500 euros", [{"amount": "500.00", "currency": "EUR"}], []),
     ("email", "write to lee@example.com or leo@example.com today",
      ["lee@example.com", "leo@example.com"], []),
     ("phone", "ring +49 30 901820 first", ["+4930901820"], []),
