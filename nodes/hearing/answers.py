@@ -70,6 +70,8 @@ def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
         return None if reading.ends_asking else Heard([Deny()], sure=True, whole=True)
     if ear.kind == "correction" and (heard := _replaced(tail, ear)):
         return heard
+    if tail.tokens[0].word in tail.lexicon.words("no_what") and not head.tokens[-1].closes:
+        return None
     if heard := _objection(reading, ear) or _objection(tail, ear):
         return heard
     if ear.kind in _OFFERS and _is_reason(tail):

@@ -122,6 +122,8 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
         return None
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
+    if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
+        return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
     if field.type in _WEAK and _strange([*before, *behind], reading, field) * 4 >= len(
         clause.tokens

@@ -26,12 +26,21 @@ def correction(reading: Reading, ear: Ear) -> Heard | None:
         return None
     if ear.pending and ear.pending.type in _FREE and len(reading.tokens) > _LONGEST_VALUE:
         return None
-    lead = reading.lexicon.begins("lead", reading.said)
+    lead = _lead(reading)
     for part in (reading, reading.after(lead)) if lead else (reading,):
         for way in (_contrasted, _named, _denied, _emptied):
             if commands := way(part, ear):
                 return Heard(commands, sure=True, whole=True)
     return _meant(reading, lead, ear)
+
+
+def _lead(reading: Reading) -> int:
+    """Return where the words end that only lead to a correction; "no one" does not."""
+    end = reading.lexicon.begins("lead", reading.said)
+    head, tail = reading.before(end), reading.after(end)
+    if not head.tokens or not tail.tokens or head.tokens[-1].closes:
+        return end
+    return 0 if tail.tokens[0].word in reading.lexicon.words("no_what") else end
 
 
 def _contrasted(reading: Reading, ear: Ear) -> list[Command]:
@@ -153,7 +162,10 @@ def _type_of(command: Command, ear: Ear) -> str:
 
 
 def _says_no(reading: Reading, lead: int) -> bool:
-    return bool(reading.lexicon.words("no").intersection(reading.before(lead).words))
+    """Whether a no stands apart before the value: "no changes" names nothing."""
+    before = reading.before(lead)
+    apart = bool(before.tokens) and before.tokens[-1].closes
+    return apart and bool(reading.lexicon.words("no").intersection(before.words))
 
 
 def mentioned_in(reading: Reading, fields: Sequence[Field]) -> Field | None:

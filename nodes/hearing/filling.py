@@ -163,7 +163,9 @@ def _may_be(field: Field, part: Reading) -> bool:
     """Whether words may be a name or address: they hold none that only sentences have."""
     if field.type not in _WORDY:
         return True
-    if field.type == "name" and len(part.tokens) > _LONGEST_NAME:
+    if field.type == "name" and (
+        len(part.tokens) > _LONGEST_NAME or any(word.isdigit() for word in part.words)
+    ):
         return False
     lead = part.lexicon.begins("name_lead", part.said)
     words = part.after(lead).words if lead else part.words

@@ -13,6 +13,7 @@ from nodes.words import plain
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
 _BREAK = re.compile(r"[,;:.!?\u2026\n]|\s[-\u2013\u2014]+\s|\u2014")
+_AHEAD = 30
 _LONG_RUN = re.compile(r"(\w)\1{2,}")
 _DIGRAPHS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 
@@ -153,6 +154,9 @@ def read(message: str, lexicon: Lexicon) -> Reading:
 
 def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> Token:
     closes = _closes(match[0], message[match.end() : end])
+    if not closes and message[match.end() : end].startswith(". "):  # "50. Is there a fee?"
+        following = " ".join(found[0] for found in _TOKEN.finditer(plain(message[end:][:_AHEAD])))
+        closes = lexicon.begins("question", following) > 0
     return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes)
 
 

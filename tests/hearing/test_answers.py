@@ -88,6 +88,11 @@ def test_what_follows_a_yes_to_a_summary_is_weighed() -> None:
         really?
         yesterday
         no one told me about a fee -> nothing
+        make it 70 to Alex or Jon
+        no one, thanks
+        yes, tomorrow -> nothing
+        no changes
+        nothing to change -> Confirm
         yes, to Alex -> Correct recipient Alex
         no, 60 -> Correct amount 60
         no, it should be 60 -> Correct amount 60

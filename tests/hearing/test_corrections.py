@@ -162,6 +162,7 @@ def test_a_value_alone_replaces_the_one_of_its_type() -> None:
         hm
         I am happy
         that was nice
+        no changes
         see you on Friday then my friend, bring the six dogs
         what about my dog
         I have 3 dogs

@@ -46,6 +46,7 @@ def test_a_whole_message_is_the_value_that_was_asked_for() -> None:
         ("age", CLINIC, ["36", "I'm 36", "36 years old", "I am 36"]),
         ("weight", PARCEL, ["2.5", "about 3"]),
         ("pickup_address", PARCEL, ["12 Main Street, Leeds", "Hauptstr. 5, 10115 Berlin"]),
+        ("date_of_birth", CLINIC, ["3 May 1990", "I was born on 3 May 1990", "1990-05-03"]),
         ("nights", HOTEL, ["3", "three nights", "3 nights please"]),
     ]
     for name, desk, messages in asked:
@@ -197,6 +198,9 @@ def test_nothing_is_taken_from_what_is_about_something_else() -> None:
             do you have vegan food
             who cooks?
             Friday or Saturday
+            tomorrow or the day after
+            skip Friday
+            I was there last Friday and it was bad
             not tomorrow
             I have a dog
         """,

@@ -5,7 +5,7 @@ ANSWERS = {
         please|pls|plz|thanks|thank you|thankyou|thx|ty|cheers|sorry|excuse me|oh|ah|um|uh|uhm
         er|erm|hm|hmm|well|so|then|now
         hi|hello|hey|just|really|actually|i think|i guess|i suppose|i believe|i mean|you know
-        kindly|my friend|mate|dear|lol|haha|ha
+        kindly|my friend|sir|maam|mate|dear|lol|haha|ha
         very much|so much|a lot|in fact|to be honest|tbh|for now|there|again
     """,
     "it": """
@@ -27,7 +27,7 @@ ANSWERS = {
         (that|this|it|everything|all of (it|that)|all)( is|s)?( all)? {good}( to me)?
         (thats|its|they are|theyre|all is|everythings)( all)? {good}|all {good}
         ((it|that|this|all) )?(sounds|looks|seems)( all)? {good}( to me)?|works for me
-        that works|that will do|thatll do
+        thats me|that works|that will do|thatll do
         perfect|great|good|wonderful|excellent|correct|right|true|confirmed|confirm|confirm {it}
         approved|accurate|lovely|cool|awesome|brilliant|super
         go ahead( and {do} {it})?|go for it|proceed|continue|carry on|go on
@@ -86,6 +86,7 @@ ANSWERS = {
     """,
     "thats_all": """
         (thats|that is|this is) (all|it|everything)|nothing( else)?( to change)?
+        (no|without) changes?( needed| necessary| please)?|nothing needs to change
     """,
     "reason": """
         (i|we|ive|weve|i have|she|he|they)( have| has|ve)? (already|changed|decided|found|done

@@ -2,6 +2,7 @@
 
 FORMS = {
     "lead": """
+        hang on|one moment
         oh|sorry|wait|hold on|actually|no|nope|hm|hmm|um|uh|oops|ah|well|hey|my mistake|my bad
         correction|ok|okay|so|and|pardon|excuse me|yes|yeah|please|rather|scratch that
         i made a mistake|thats wrong|i misspoke|then|fine|sure|great|alright|now
@@ -12,7 +13,7 @@ FORMS = {
         it (should be|should have been|must be|needs to be|has to be|was supposed to be)
         that (should be|should have been|must be|needs to be|has to be)
         (please )?(make|change|set|turn|switch|move|correct|update) (it|that|this)( to| into)?
-        rather|better|instead
+        rather|better|instead|lets (do|make it|say|take)
     """,
     "form_contrast": """
         (?P<new>.+?) (?:, )?(?:(?:and|but) )?not (?P<old>(?!that )[^,]+)(?: ,.*)?
@@ -73,8 +74,8 @@ FORMS = {
             |an) (?P<subject>[^ ,]+(?: [^ ,]+)??) (?:is|was|are|were|has|had|will|turns|turned|got
             |gets|lives|starts|ends|weighs|costs|cost|s)\\b
         (?:(?:and|but|so|oh|well) )*(?P<subject>i|he|she|they|we|you) (?:saw|met|heard|lost|ate
-            |watched|read|won|born|said|told|missed|broke|called|bought|sold|forgot|hate
-            |was born)\\b
+            |watched|read|won|said|told|missed|broke|called|bought|sold|forgot|hate
+            |was (there|here)|went|came)\\b
     """,
     "wonder": """
         why|whats|what(?! about)|hows|how(?! about)|when|whens|where|wheres|who|whos|whom|which

@@ -19,7 +19,9 @@ WORDS = {
     """,
     "own": "my his her our their your",
     "polite": "please pls plz",
-    "negation": "not no never dont didnt isnt wasnt wont cant nor without",
+    "no_what": "one body way idea problem worries matter money time clue doubt need chance more",
+    "either": "or either",
+    "negation": "skip except avoid not no never dont didnt isnt wasnt wont cant nor without",
     "around": """
         a an the we are us of there will be is it its this that i im id ill like would want need
         to for about around just only maybe roughly exactly approximately at on in by from until

@@ -61,6 +61,7 @@ ANSWERS = {
         (nein )?ich warte( lieber)?
     """,
     "thats_all": """
+        keine (änderung|änderungen)|ohne änderung|nichts zu ändern
         das (ist|war) (alles|es)|(sonst )?nichts( mehr| weiter)?
     """,
     "reason": """

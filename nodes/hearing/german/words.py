@@ -18,7 +18,9 @@ WORDS = {
     """,
     "own": "mein meine meinen sein seine ihr ihre unser unsere dein deine",
     "polite": "bitte",
-    "negation": "nicht kein keine keinen nie ohne",
+    "no_what": "",
+    "either": "oder entweder",
+    "negation": "außer nicht kein keine keinen nie ohne",
     "contrast": "nicht meinte meine sondern statt anstatt falsch lieber",
     "units": """
         personen person leute gäste nächte nacht tage tag wochen woche monate monat jahre euro
