@@ -115,6 +115,17 @@ class Ordering(RuleBasedStateMachine):
         self.says(Correct(name, raw) if corrects and known else Fill(name, raw))
         self.stands(self.book if self.book.taken_over else after)
 
+    @precondition(lambda self: someone_listens(self) and not self.book.done)
+    @rule(number=st.integers(1, 2), agrees=st.booleans())
+    def fill_in_the_rest(self, number: int, agrees: bool) -> None:
+        if self.chat.at != "order":
+            return
+        for name, given in (("count", number), ("gift", 0), ("note", 0), ("least", 1)):
+            if name not in self.book.payload:
+                self.give(name, given, False)
+        if agrees and self.asked == "summary":
+            self.say_yes()
+
     @precondition(someone_listens)
     @rule(name=st.sampled_from(NAMES))
     def take_back(self, name: str) -> None:
