@@ -36,13 +36,20 @@ ROUNDS, DECISIONS = 60, 500
 ATTEMPTS = 200
 _LIMIT = 0.001
 _LETTERS_A_TOKEN = 4
+_THINGS = (
+    *("rooms", "windows", "doors", "lamps", "chairs", "tables", "beds", "shelves", "carpets"),
+    *("mirrors", "curtains", "plates", "bowls", "glasses", "spoons", "knives", "towels", "pillows"),
+    *("blankets", "clocks", "radios", "bicycles", "ladders", "buckets", "brooms", "hammers"),
+    *("boxes", "baskets", "bottles", "candles"),
+)
 
 
 async def forms(steps: Steps) -> list[Figure]:
     """All figures of collecting."""
     asked = await _calls(Cards, _SAID, "collecting", most=1)
     free = await _calls(Choices, _CHOSEN, "choices, ordinals, numbers, repeats, yes", most=0)
-    return [asked, free, await _history(steps), await _decided(steps), await _tokens()]
+    turns = [await _history(steps), await _offline(steps)]
+    return [asked, free, *turns, await _decided(steps), await _tokens()]
 
 
 class Cards(Journey):
@@ -142,22 +149,25 @@ async def _calls(
 
 @asynccontextmanager
 async def _session(
-    kind: type[Journey], file: Path, answer: Callable[[Call], Any]
+    kind: type[Journey], file: Path, answer: Callable[[Call], Any] | None
 ) -> AsyncIterator[tuple[Journey, ScriptedModel]]:
     model = ScriptedModel(always=answer)
     config = JourneyConfig(persistence=f"sqlite:///{file}")
     agents = {name: lambda ask: "Nothing at all." for name in kind.spec.agents}
-    async with kind("bench", config, agents=agents, model=model) as journey:
+    asked = model if answer else False
+    async with kind("bench", config, agents=agents, model=asked) as journey:
         await journey.start()
         yield journey, model
 
 
 def _form(fields: int) -> type[Journey]:
-    """Return a journey that collects so many numbers."""
-    asked = [Field(f"number_{n}", "integer", f"What is number {n}?") for n in range(fields)]
+    """Return a journey that counts so many things."""
+    asked = [Field(name, "integer", f"How many {name}?") for name in _THINGS[:fields]]
     asked.append(Field("last", "text", "What else?"))
     path = type("FormPath", (Pathway,), {"__fields__": asked})
-    return type(f"Form{fields}", (Journey,), {"__doc__": "Collect numbers.", "FormPath": path})
+    return type(
+        f"Form{fields}", (Journey,), {"__doc__": "Count what is in a house.", "FormPath": path}
+    )
 
 
 class _Filled:
@@ -165,13 +175,13 @@ class _Filled:
 
     def __init__(self, fields: int) -> None:
         self.fields, self.turns = fields, count()
-        self.values = {f"number_{n}": str(n) for n in range(fields)}
+        self.values = {name: str(n) for n, name in enumerate(_THINGS[:fields])}
 
     def answer(self, call: Call) -> Any:
         number = next(self.turns)
         if not number:
             return says(fill(**self.values))(call)
-        return says(correct(**{f"number_{number % self.fields}": str(1_000 + number)}))(call)
+        return says(correct(**{_THINGS[number % self.fields]: str(1_000 + number)}))(call)
 
 
 async def _history(steps: Steps) -> Figure:
@@ -192,7 +202,38 @@ async def _history(steps: Steps) -> Figure:
 
 def _turn(journey: Journey) -> Action:
     async def turn() -> None:
-        await journey.process_message("as I said before")
+        reply = await journey.process_message("as I said before")
+        assert reply.metadata["usage"]["model_calls"] == 1
+
+    return turn
+
+
+async def _offline(steps: Steps) -> Figure:
+    """The same where nobody but the runtime hears what is changed."""
+    with scratch() as folder:
+        async with (
+            _session(_form(30), folder / "many.db", None) as (old, _),
+            _session(_form(3), folder / "few.db", None) as (young, _),
+        ):
+            for journey, fields in ((old, 30), (young, 3)):
+                for number in range(fields):
+                    await journey.process_message(str(number))
+                await journey.process_message("a blue one")
+            changed = _changing(old)
+            for _ in steps("attempts made before", ATTEMPTS - 31):
+                await changed()
+            pairs = await alternate(changed, _changing(young), steps("turns of both", ROUNDS))
+    what = f"turn with 30 fields of one type and {ATTEMPTS} attempts, SQLite, no model"
+    return pairs.shown(what, "3 fields, at first", duration)
+
+
+def _changing(journey: Journey) -> Action:
+    values = count(1_000)
+
+    async def turn() -> None:
+        value = next(values)
+        reply = await journey.process_message(f"no, the windows are {value}")
+        assert reply.accumulated_context["windows"] == value
 
     return turn
 
