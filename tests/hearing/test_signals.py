@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.hearing import Ear
 from tests.hearing.desks import (
     BANK,
     CLAIM,
@@ -12,7 +13,6 @@ from tests.hearing.desks import (
     HOTEL,
     PARCEL,
     RESTAURANT,
-    Ear,
     asking,
     ear,
     wrong,
