@@ -19,6 +19,8 @@ def answer(reading: Reading, ear: Ear) -> Heard | None:
     if ear.kind not in YES_OR_NO or not reading.tokens:
         return None
     said, lexicon = reading.said, reading.lexicon
+    if lexicon.says("unsure", said):
+        return None
     for name, command in _alone(ear.kind):
         if lexicon.says(name, said) and not reading.ends_asking:
             return Heard([command], sure=True, whole=True)

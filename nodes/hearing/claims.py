@@ -116,7 +116,7 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     clause = next(
         (c for c in reading.clauses() if c.tokens[-1].end >= inside.tokens[0].end), reading
     )
-    if _of_another(clause, field) or _is_denied(reading, inside):
+    if is_of_another(clause, field) or _is_denied(reading, inside):
         return None
     if reading.lexicon.begins("asking", clause.said):
         return None
@@ -186,7 +186,7 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
     return sum(not speaks_of([word], field, reading.lexicon) for word in strange)
 
 
-def _of_another(clause: Reading, field: Field) -> bool:
+def is_of_another(clause: Reading, field: Field) -> bool:
     """Whether a clause is about something that is not the field: "my cat is 12"."""
     for pattern in clause.lexicon.forms("form_subject"):
         found = pattern.match(clause.marked)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from journeys import Field
 from nodes.commands import Command, Correct, Fill
-from nodes.hearing.claims import Claim, claims_of
+from nodes.hearing.claims import Claim, claims_of, is_of_another
 from nodes.hearing.ear import Ear, Heard
 from nodes.hearing.greetings import is_greeting
 from nodes.hearing.reading import Reading
@@ -57,7 +57,7 @@ def answered_whole(reading: Reading, ear: Ear) -> Heard | None:
         return None
     if reading.lexicon.words("contrast").intersection(reading.words) or _wonders(reading):
         return None
-    if is_greeting(reading.text):  # it would pass for a name
+    if is_greeting(reading.text) or is_of_another(reading, field):  # both pass for values
         return None
     raw = readable_part(field, reading, ear)
     if raw is None or _gives_others(field, reading, ear):

@@ -86,6 +86,9 @@ def test_what_follows_a_yes_to_a_summary_is_weighed() -> None:
         yes, no, wait
         yes?
         really?
+        well
+        maybe
+        I am not sure
         yesterday
         no one told me about a fee -> nothing
         make it 70 to Alex or Jon
@@ -274,6 +277,8 @@ def test_german_answers() -> None:
         ja, und kostet das etwas? -> Confirm + kostet das etwas
         ja, aber nur wenn es nichts kostet
         nur wenn es geht
+        na ja
+        vielleicht
         ja nein -> nothing
         ja, aber der Betrag ist falsch -> Clear amount
         nein, 60 -> Correct amount 60

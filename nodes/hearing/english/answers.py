@@ -62,6 +62,9 @@ ANSWERS = {
         i (dont|do not) (want|need)( to)?( {it}| {do} {it})?|i (dont|do not)( think so)?|im not
         i (wouldnt|wont|cant)
     """,
+    "unsure": """
+        maybe|perhaps|well|hm+|i dont know|not sure|im not sure|possibly
+    """,
     "yes_alone": """
         (yes )?(i|we) (do|am|are|would|did|have|can|will|want to|want {it}|need {it})( {it}| to)?
         (yes )?(id|i would) (like|love) to|please( do)?

@@ -80,6 +80,9 @@ ANSWERS = {
     "joint": """
         und|aber|auch
     """,
+    "unsure": """
+        na ja|naja|vielleicht|hm+|weiß nicht|mal sehen|jein
+    """,
     "yes_alone": """
         (ja )?(das )?(will|möchte|mache|habe|bin|kann) ich( {it})?|bitte( schön)?
     """,

@@ -67,7 +67,7 @@ FORMS = {
         (?:.*, )?(?:(?:und|aber|also|oh|weil) )*(?:mein|meine|sein|seine|ihr|ihre|unser|unsere
             |dein|deine|der|die|das|ein|eine) (?P<subject>[^ ,]+(?: [^ ,]+)??) (?:ist|war|sind
             |waren|hat|hatte|wird|wiegt|kostet|wohnt|beginnt|endet)\\b
-        (?:(?:und|aber|also|oh) )*(?P<subject>ich|er|sie|wir|du) (?:sah|traf|hörte|verlor|aß|las
+        (?:(?:und|aber|also|oh) )*(?P<subject>ich|er|sie|wir|du) (?:war|sah|traf|hörte|verlor|aß|las
             |gewann|sagte|hasse|verpasste|kaufte|vergaß)\\b
     """,
 }

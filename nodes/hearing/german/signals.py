@@ -3,7 +3,7 @@
 SIGNALS = {
     "wish": """
         ich (möchte|will|würde gern|würde gerne|wollte|muss)|(können|könnten) (sie|wir)|bitte
-        (kannst|könntest) du|lass uns|wir
+        (kannst|könntest) du|lass uns|wir|(kann|könnte|darf|dürfte) ich
     """,
     "cancel": """
         ({wish} )*{it}? ?(stopp|stop|stoppen|abbrechen|abbruch|aufhören|beenden|stornieren
@@ -53,7 +53,7 @@ SIGNALS = {
     """,
     "wait": """
         {bit_lead}?( )?(einen|ein|ne|eine|nen|zwei|paar|ein paar)? ?(kleinen )?(moment|augenblick
-            |sekunde|minute|sekunden|minuten|momentchen|sek|min)( bitte| mal| geduld)?
+            |sekunde|minute|sekunden|minuten|momentchen|sek|min)( bitte| mal| geduld| noch)*
         warte|warten sie|wart mal|warte mal|moment mal|sekunde mal
         bin gleich (da|zurück|wieder da)|gleich
         ich (suche|schaue|gucke|hole|muss) ((mal|kurz|eben|gerade|nur) )*({it} )?(nach|nachsehen
