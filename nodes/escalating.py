@@ -10,7 +10,6 @@ from typing import Any
 
 from journeys import Escalation, JourneySpec
 from nodes.moves import note
-from nodes.policies import is_heard
 from nodes.state import Position, Turn
 from nodes.talk import Takeover, Talk
 
@@ -38,12 +37,6 @@ def takeover_of(position: Position) -> Takeover | None:
     """Return who has the conversation; None if that is the assistant."""
     talk = position.get("talk")
     return talk.get("takeover") if talk else None
-
-
-def may_call(spec: JourneySpec, position: Position, reason: str) -> bool:
-    """Say whether a request for a person, asked or by sentiment, is followed here."""
-    policy = escalation_of(spec, position)
-    return policy is not None and is_heard(policy, reason)
 
 
 def escalated(spec: JourneySpec, position: Position, reason: str, turn: Turn) -> Change:

@@ -129,12 +129,11 @@ async def test_what_was_left_is_posted_by_the_next_server_that_starts(
         assert [receiver.body(n)["session_id"] for n in (0, 1)] == ["s-1", "s-2"]
 
 
-async def test_two_processes_post_a_call_once(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'bikes.db'}"
-    async with workshop("s-1", url) as journey:
+async def test_two_processes_post_a_call_once(kept_url: str) -> None:
+    async with workshop("s-1", kept_url) as journey:
         await call(journey)
     async with receiving() as receiver:
-        store = await open_store(url, None)
+        store = await open_store(kept_url, None)
         couriers = [Courier(store, Webhook(receiver.url, WEBHOOK_SECRET), None) for _ in range(4)]
         await asyncio.gather(*(courier.deliver_all() for courier in couriers))
         for courier in couriers:
@@ -143,7 +142,7 @@ async def test_two_processes_post_a_call_once(tmp_path: Path) -> None:
             await courier.end()
         await store.close()
         assert len(receiver.posts) == 1
-    assert await delivered(url) == [True]
+    assert await delivered(kept_url) == [True]
 
 
 async def test_a_call_that_was_released_or_deleted_is_not_posted(memory_url: str) -> None:
