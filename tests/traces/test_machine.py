@@ -76,12 +76,14 @@ class Ordering(RuleBasedStateMachine):
     def run(self, awaited: Any) -> Any:
         return self.loop.run_until_complete(awaited)
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(number=st.integers(0, 2))
+    def begin(self, number: int) -> None:
         self.chat = Chat(ORDERS, f"memory://orders-{next(self.numbers)}", scripted=True)
         self.run(self.chat.begin())
         self.says(Go("order"))
         self.stands(self.book)
+        if number:
+            self.fill_in(number)
 
     def says(self, *means: Command) -> None:
         self.run(self.chat.says(f"zq {next(self.numbers)}x vb", *means))
@@ -101,6 +103,10 @@ class Ordering(RuleBasedStateMachine):
         return self.chat.asked[0] if self.chat.asked else ""
 
     @property
+    def at_order(self) -> bool:
+        return bool(self.chat.at == "order" and not self.chat.stack)
+
+    @property
     def returning(self) -> bool:
         return bool(self.chat.position["returning"])
 
@@ -115,15 +121,21 @@ class Ordering(RuleBasedStateMachine):
         self.says(Correct(name, raw) if corrects and known else Fill(name, raw))
         self.stands(self.book if self.book.taken_over else after)
 
-    @precondition(lambda self: someone_listens(self) and not self.book.done)
-    @rule(number=st.integers(1, 2), agrees=st.booleans())
-    def fill_in_the_rest(self, number: int, agrees: bool) -> None:
-        if self.chat.at != "order":
-            return
+    @precondition(lambda self: someone_listens(self) and not self.book.done and self.at_order)
+    @rule(number=st.integers(1, 2), again=st.integers(0, 3))
+    def place(self, number: int, again: int) -> None:
+        """Order, go back to before that, and order again: what was done counts."""
+        self.fill_in(number)
+        if again and self.book.done:
+            self.roll_back(again)
+            if someone_listens(self) and not self.book.done and self.at_order:
+                self.fill_in(number)
+
+    def fill_in(self, number: int) -> None:
         for name, given in (("count", number), ("gift", 0), ("note", 0), ("least", 1)):
             if name not in self.book.payload:
                 self.give(name, given, False)
-        if agrees and self.asked == "summary":
+        if self.asked == "summary":
             self.say_yes()
 
     @precondition(someone_listens)
