@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec, Texts
+from journeys import JourneyConfig, JourneySpec, Personality, Texts
 from journeys.languages import texts_in
 from journeys.texts import BRACED, own_words
 
@@ -27,15 +27,15 @@ def texts_of(spec: JourneySpec, config: JourneyConfig) -> Texts:
         spec: The journey; of a concierge one of its parts.
         config: Whose texts count as worded where they differ from the English default.
     """
-    return _resolved(spec, config.texts)
+    own = own_words(spec.texts, spec.personality.language)
+    return _resolved(spec.personality, config.texts, tuple(sorted(own.items())))
 
 
-# By the identity of the spec, in which nothing changes.
+# Not by the spec, which would be held with all that hangs on it.
 @lru_cache(maxsize=256)
-def _resolved(spec: JourneySpec, configured: Texts) -> Texts:
-    manner = spec.personality
+def _resolved(manner: Personality, configured: Texts, own: tuple[tuple[str, str], ...]) -> Texts:
     texts = texts_in(manner.language, manner.formality, emojis=manner.emojis)
-    return replace(texts, **{**_worded(configured), **own_words(spec.texts, manner.language)})
+    return replace(texts, **{**_worded(configured), **dict(own)})
 
 
 def _worded(configured: Texts) -> dict[str, str]:

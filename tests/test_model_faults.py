@@ -144,10 +144,10 @@ async def talk(
 
 
 async def standing(journey: Journey) -> dict[str, Any]:
-    """Where a session stands and what it holds, but for the talk, the version and the time."""
+    """Where a session stands and what it holds, but for the talk and how far it is, and the time."""
     state = await journey.get_session_state()
     assert state is not None
-    passing = {"conversation_history", "version", "updated_at"}
+    passing = {"conversation_history", "phase", "version", "updated_at"}
     return {name: value for name, value in asdict(state).items() if name not in passing}
 
 
