@@ -10,6 +10,7 @@ from nodes.commands import Command, Verdict
 from nodes.course import Course, course_of
 from nodes.deciding import decide
 from nodes.forms.attempts import by_field
+from nodes.forms.claims import claimed
 from nodes.guidance import Weighed
 from nodes.hearing import Heard
 from nodes.limits import limits_of
@@ -101,7 +102,8 @@ def _without_model(course: Course, heard: Heard, free: Sequence[Verdict]) -> lis
 def _worded_by_model(course: Course, answer: Understood | None) -> None:
     """Let the model's own words stand where they ask what the runtime asks next.
 
-    They never do where anything was refused, dropped, or done.
+    They never do where anything was refused, dropped, or done, nor with a number that nobody gave
+    or a value that is not to be shown.
     """
     if answer is None or not answer.reply or course.run is None or course.aside:
         return
@@ -110,7 +112,11 @@ def _worded_by_model(course: Course, answer: Understood | None) -> None:
     dropped = any(event["kind"] == "dropped" for event in course.audit)
     refused = any(a["validation_status"] == "invalid" for a in course.attempts)
     fits = asked is not None and asked["kind"] == "field" and asked["about"] == answer.asks
-    if fits and not dropped and not refused and course.transition is None:
+    if not fits or dropped or refused or course.transition is not None:
+        return
+    if fault := claimed(course, answer.reply):
+        course.flags.append(f"wording_refused:{fault}")
+    else:
         course.words = [answer.reply]
         course.asks = answer.asks or ""
 

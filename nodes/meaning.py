@@ -47,7 +47,7 @@ def changed(before: str, after: str, names: Iterable[str] = ()) -> str:
             return what
     if bool(_DENIED.search(before)) != bool(_DENIED.search(after)):
         return "denial"
-    lost = [name for name in names if _says(before, name) and not _says(after, name)]
+    lost = [name for name in names if says(before, name) and not says(after, name)]
     return "names" if lost else ""
 
 
@@ -55,7 +55,7 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
     return [" ".join(said.split()).rstrip(".,;!?") for said in pattern.findall(text)]
 
 
-def _says(text: str, name: str) -> bool:
+def says(text: str, name: str) -> bool:
     """Say whether a name stands in a text as whole words, in any case."""
     pattern = rf"(?<!\w){re.escape(name.strip().casefold())}(?!\w)"
     return bool(name.strip()) and re.search(pattern, text.casefold()) is not None

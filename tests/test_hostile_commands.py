@@ -337,6 +337,27 @@ async def test_a_reply_counts_only_where_it_asks_what_is_asked_next(desk):
         assert "Your card" not in at.reply.message  # nothing was taken
 
 
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [("Noted, 5 seats. Which deck?", "figures"), ("Thanks for M-77! Which deck?", "hidden")],
+    ids=["number", "secret"],
+)
+async def test_a_reply_that_claims_another_value_or_tells_a_secret_is_not_said(desk, reply, fault):
+    async with desk() as at:
+        given = fill(seats="four", card="M-77")
+        await at.says(f"{VAGUE}, four, M-77", says(given, reply=reply, asks="deck"))
+
+        assert at.reply.message == "Which deck? (upper, lower)"
+        assert at.reply.metadata["flags"] == [f"wording_refused:{fault}"]
+
+
+async def test_a_reply_that_tells_what_was_taken_is_said(desk):
+    async with desk() as at:
+        said = "4 seats it is, 1 to 20 go. Upper or lower?"
+        await at.says(VAGUE, says(fill(seats="four"), reply=said, asks="deck"))
+        assert at.reply.message == said
+
+
 async def test_a_reply_beside_what_is_not_taken_is_not_said(desk):
     async with desk() as at:
         claims = answer(

@@ -37,11 +37,10 @@ def _told(course: Course, field: Field, reason: str) -> None:
         give_up(course, f"max_attempts:{field.name}")
     elif times <= len(field.retry_texts):
         course.words.append(field.retry_texts[times - 1])
-    elif times == 1:
+    elif times == 1 or not (takes := hint_of(field, course.setting)):
         course.words.append(reason)
     else:
-        hint = course.text("hint", hint=hint_of(field, course.setting))
-        course.words.append(f"{reason} {hint}")
+        course.words.append(f"{reason} {course.text('hint', hint=takes)}")
 
 
 async def refused(course: Course, field: Field, value: object) -> Unreadable | None:

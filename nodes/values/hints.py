@@ -45,10 +45,15 @@ _HOURS = ("19:00", "10:00", "14:30", "08:00", "12:00", "17:00", "21:00", "06:00"
 
 
 def hint_of(field: Field, setting: Setting) -> str:
-    """Return what is taken, for the text `hint`: "1 to 20, for example 4"."""
+    """Return what is taken, for the text `hint`: "1 to 20, for example 4".
+
+    It is empty where only the author knows: of text that a pattern or a function checks.
+    """
     words = _WORDS.get(setting.language, _WORDS["en"])
     if field.type == "enum":
         return ", ".join(field.ways)
+    if field.type == "text" and field.validators:
+        return ""
     if field.type in ("boolean", "text"):
         return words[field.type]
     if field.type == "list":

@@ -171,6 +171,7 @@ def test_hints_name_the_range_and_an_example_within_it() -> None:
     ]
     for field, expected in hints:
         assert hint_of(field, US) == expected
+    assert hint_of(_of("text", Regex(r"\d{6}")), US) == ""  # "a few words" would be wrong
     assert hint_of(_of("integer", Range(1, 20)), DE) == "1 bis 20, zum Beispiel 4"
     assert hint_of(_of("date", Range("today")), DE) == (
         "ab Samstag, 21. November 2026, zum Beispiel Sonntag, 22. November 2026"
