@@ -104,7 +104,7 @@ def signature_of(secret: bytes, timestamp: str, body: bytes) -> str:
 
     Example:
         >>> signature_of(b"0123456789abcdef", "1700000000", b"{}")[:11]
-        'v1=bb78f28b'
+        'v1=e4f8e2ec'
     """
     signed = timestamp.encode() + b"." + body
     return "v1=" + hmac.new(secret, signed, hashlib.sha256).hexdigest()

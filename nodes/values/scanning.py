@@ -78,8 +78,7 @@ def apart(hits: Iterable[Hit]) -> list[Hit]:
 def settled(text: str, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits that are meant: none that is denied, and of a slip only the last.
 
-    Example:
-        Of "not 50, 55" the second, and of "four, sorry, five" too.
+    Of "not 50, 55" it is the second, and of "four, sorry, five" too.
     """
     meant = [hit for hit in _strong(hits) if not DENYING.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
