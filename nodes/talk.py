@@ -40,10 +40,10 @@ class Option(TypedDict):
 class Asked(TypedDict):
     """What the user was asked last, and the next message may answer.
 
-    `kind` is field, summary, correction, return (to `about`, a paused pathway), paused (which one),
-    clarify (which transition), restart, change (of `about`, a field, after an effect), human,
-    unclaimed, retry (of the effects of `about`), or more (anything else). `about` is the name of a
-    field or pathway.
+    `kind` is field, summary, wrong (which field of the summary is), correction, return (to `about`,
+    a paused pathway), paused (which one), clarify (which transition), restart, change (of `about`,
+    a field, after an effect), human, unclaimed, retry (of the effects of `about`), or more
+    (anything else). `about` is the name of a field or pathway.
     """
 
     kind: str

@@ -39,7 +39,7 @@ async def fill(course: Course, commands: Sequence[Command], fillable: Sequence[F
         if isinstance(command, Correct):
             await _corrected(course, command)
         elif isinstance(command, Clear):
-            _cleared(course, command)
+            taken_back(course, command)
         elif isinstance(command, Skip):
             _skipped(course)
     return bool(mine)
@@ -168,7 +168,8 @@ def _dependents(course: Course, name: str) -> list[Field]:
     return list(found.values())
 
 
-def _cleared(course: Course, command: Clear) -> None:
+def taken_back(course: Course, command: Clear) -> None:
+    """Empty a field that the user takes back, and ask for it at once (T10)."""
     name = command.field
     pending = name in course.talk.get("corrections", {})
     if course.value(name) is None and not pending:

@@ -38,7 +38,13 @@ def question_of(course: Course, asked: Asked, sheet: Sheet | None = None) -> str
     return course.text("clarify", options=listed)
 
 
-_FIXED = {"human": "offer_human", "unclaimed": "unclaimed", "more": "more", "retry": "retry"}
+_FIXED = {
+    "human": "offer_human",
+    "unclaimed": "unclaimed",
+    "more": "more",
+    "retry": "retry",
+    "wrong": "summary_wrong",
+}
 
 
 def _field_question(course: Course, field: Field) -> str:

@@ -11,10 +11,10 @@ from nodes.commands import Command
 from nodes.talk import Asked, Option
 from nodes.values import Setting
 
-CHOOSING = ("clarify", "paused", "restart", "change")
+CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""
 
-YES_OR_NO = ("summary", "correction", "return", "human", "unclaimed", "retry", "more")
+YES_OR_NO = ("summary", "wrong", "correction", "return", "human", "unclaimed", "retry", "more")
 """Kinds of questions whose answer is yes or no."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nodes.commands import Choose, Command, Confirm, Correct, Deny, Fill, Verdict
+from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.course import Course
-from nodes.forms.filling import replaced
+from nodes.forms.filling import replaced, taken_back
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import decline_return, reset, to_the_beginning
 from nodes.repair.people import CHANGE, PERSON, call_person
-from nodes.talk import Asked
+from nodes.talk import Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """What can be done with a task that is asked for again, by id."""
@@ -50,8 +50,20 @@ def _summary(course: Course, asked: Asked, commands: Sequence[Command]) -> list[
         return []
     if not _has_values(commands):
         course.say("summary_wrong")
+        sheet = course.sheet(course.spec.pathways[asked["about"]])
+        known = [field for field in sheet.live if field.name in sheet.values]
+        options = [Option(id=field.name, label=field.title) for field in known]
+        course.ask(Asked(kind="wrong", about=asked["about"], options=options))
         course.rest()
     return []
+
+
+def _wrong(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+    chosen = _chosen(asked, commands)
+    if chosen is not None:
+        taken_back(course, Clear(chosen))
+        return []
+    return None if _said(commands) is None else []
 
 
 def _correction(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
@@ -203,6 +215,7 @@ def _chosen(asked: Asked, commands: Sequence[Command]) -> str | None:
 
 _ANSWERS: dict[str, Answer] = {
     "summary": _summary,
+    "wrong": _wrong,
     "correction": _correction,
     "return": _return,
     "paused": _paused,

@@ -168,3 +168,21 @@ async def test_what_was_done_is_not_undone_by_cancelling(chat: Chat) -> None:
     await chat.says("speak to a person", Choose("person"))
     assert chat.audited("escalated") == ["escalated"]
     assert chat.world.count("book_table") == 1
+
+
+@trace(BANK)
+async def test_what_is_wrong_with_a_summary_is_named_and_asked_again(chat: Chat) -> None:
+    await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
+    await chat.says("40", Fill("amount", "40"))
+    assert chat.asked == ("summary", "transfer")
+    await chat.says("no", Deny())
+    assert chat.says_text("summary_wrong")
+    assert chat.options == ["recipient", "amount"]
+    await chat.says("the amount", Choose("amount"))
+    assert chat.asks("amount")
+    assert chat.attempts("amount") == ["valid", "cleared"]
+    await chat.says("55", Fill("amount", "55"))
+    assert chat.asked == ("summary", "transfer")
+    assert chat.value("recipient") == "Maya"
+    await chat.says("yes", Confirm())
+    assert chat.world.args("send_money")["amount"] == {"amount": "55.00", "currency": "EUR"}
