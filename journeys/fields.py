@@ -49,7 +49,7 @@ class Field:
             value is no part of what is collected.
         sensitive: Never shown, logged, or given to a model, but for the message that brings it.
         ttl: Seconds after which a value has to be asked for again.
-        confirm: The user is read it back, with all others of this kind, and must say yes.
+        confirm: The user is read back what the form has collected, and must say yes to it.
         retry_texts: What is said after the first, second, ... value that is not taken.
         max_attempts: Values not taken in a row before the talk is escalated.
         extract: Patterns that find the value in a message without a model: the first group, or all.
