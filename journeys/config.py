@@ -123,6 +123,7 @@ class JourneyConfig:
         _check_texts(self.texts)
         check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
+        _check_place(self.region, self.timezone)
         key = self.encryption_key
         if key is not None and (not isinstance(key, bytes) or len(key) != 32):
             raise ConfigurationError(
@@ -183,6 +184,23 @@ def _check_model_names(config: JourneyConfig) -> None:
         value: Any = getattr(config, name)
         if not isinstance(value, str) or not value.strip():
             raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")
+
+
+def _check_place(region: Any, timezone: Any) -> None:
+    if not (isinstance(region, str) and len(region) == len("US") and region.isupper()):
+        raise ConfigurationError(
+            f"region is {region!r}; it must be a country as two capitals, such as 'US' or 'DE'."
+        )
+    if timezone == "UTC":
+        return
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few need it
+
+    try:
+        ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, TypeError, OSError) as error:
+        raise ConfigurationError(
+            f"timezone is {timezone!r}; it must be an IANA name, such as 'Europe/Berlin'."
+        ) from error
 
 
 def _is_number(value: Any) -> bool:

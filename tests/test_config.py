@@ -174,3 +174,14 @@ def test_texts_say_something(texts: Any) -> None:
 def test_a_refusal_is_a_journey_error_and_a_value_error() -> None:
     assert issubclass(ConfigurationError, JourneyError)
     assert issubclass(ConfigurationError, ValueError)
+
+
+@pytest.mark.parametrize("region", ["germany", "de", "", None])
+def test_a_region_is_a_country_of_two_capitals(region: Any) -> None:
+    assert "such as 'US' or 'DE'" in refused(region=region)
+
+
+@pytest.mark.parametrize("timezone", ["Mars/Olympus", "../etc", "", 5])
+def test_a_time_zone_is_an_iana_name(timezone: Any) -> None:
+    assert "such as 'Europe/Berlin'" in refused(timezone=timezone)
+    assert JourneyConfig(timezone="Europe/Berlin").timezone == "Europe/Berlin"
