@@ -88,7 +88,8 @@ def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
 
 def _objection(tail: Reading, ear: Ear) -> Heard | None:
     """Hear what shall be different; a yes or no before it only leads there."""
-    if ear.kind not in ("summary", "correction", "retry", "more"):
+    meant = ear.kind == "return" and tail.lexicon.begins("meant", tail.said)
+    if not meant and ear.kind not in ("summary", "correction", "retry", "more"):
         return None
     tail = _unjoined(tail)
     heard = correction(tail, ear)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeys import Field
 from nodes.hearing.lexicon import Lexicon
 from nodes.hearing.mentions import closeness, concerns, speaks_of
-from nodes.hearing.reading import Reading
+from nodes.hearing.reading import Reading, Token
 from nodes.values import Setting, Span, found_in
+from nodes.words import plain
 
 _COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")
 _WORDY = ("text", "name", "address", "list")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
+_OWN_NAME = re.compile(r"\b(your|ihr|ihren|dein|deinen)( (full|first|last|voller|vollen))? name")
 _MOST_WORDS = 200
 _MOST_SPANS = 12
 
@@ -116,7 +119,9 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     clause = next(
         (c for c in reading.clauses() if c.tokens[-1].end >= inside.tokens[0].end), reading
     )
-    if is_of_another(clause, field) or _is_denied(reading, inside):
+    if _is_denied(reading, inside):
+        return None
+    if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
         return None
     if reading.lexicon.begins("asking", clause.said):
         return None
@@ -125,9 +130,7 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    if field.type in _WEAK and _strange([*before, *behind], reading, field) * 4 >= len(
-        clause.tokens
-    ):
+    if field.type in _WEAK and _is_by_the_way(clause, span, field, asked):
         return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None
@@ -136,6 +139,25 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     weight = 8 * span.certain + 2 * close + 2 * beside + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
     return Claim(field, span.raw, span.start, span.end, weight, words)
+
+
+def _is_subject(clause: Reading, span: Span) -> bool:
+    """Whether a value is what a clause is about: the kind of animal in "my kitten is coughing"."""
+    found = (pattern.match(clause.marked) for pattern in clause.lexicon.forms("form_subject"))
+    said = next((match["subject"] for match in found if match), "")
+    return span.raw.casefold() in said.split()
+
+
+def _is_by_the_way(clause: Reading, span: Span, field: Field, asked: bool) -> bool:
+    """Whether most words around a choice, up to the next "and", have nothing to do with it."""
+    joints = clause.lexicon.words("joints")
+    phrase: list[Token] = []
+    for token in clause.tokens:
+        if token.word in joints and token.start >= span.end:
+            break
+        phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
+    around = [t.word for t in phrase if t.end <= span.start or t.start >= span.end]
+    return _strange(around, clause, field) * 4 >= len(phrase) + asked
 
 
 def _is_led(
@@ -188,6 +210,10 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
 
 def is_of_another(clause: Reading, field: Field) -> bool:
     """Whether a clause is about something that is not the field: "my cat is 12"."""
+    own = field.type == "name" and _OWN_NAME.search(plain(field.ask))
+    others = clause.lexicon.forms("form_named_other") if own else ()
+    if any(form.match(clause.marked) for form in others):
+        return True
     for pattern in clause.lexicon.forms("form_subject"):
         found = pattern.match(clause.marked)
         if found:

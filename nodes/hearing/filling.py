@@ -14,6 +14,7 @@ from nodes.values import Setting, Unreadable, value_of
 
 _FREE = ("text", "list")
 _WORDY = ("name", "address")
+_SPANNED = ("date", "time", "datetime")
 _MOST_UNKNOWN = 4
 _LONGEST_NAME = 7
 _SHORTEST_OF_TWO = 4
@@ -66,10 +67,12 @@ def answered_whole(reading: Reading, ear: Ear) -> Heard | None:
 
 
 def _gives_others(field: Field, reading: Reading, ear: Ear) -> bool:
-    """Whether a message gives other fields their values as well."""
-    if len(reading.tokens) < _SHORTEST_OF_TWO:
+    """Whether a message gives other fields their values as well; a mere date is no address."""
+    if len(reading.tokens) < _SHORTEST_OF_TWO and field.type != "address":
         return False
     claims = claims_of(reading, ear.fields, field, ear.setting)
+    if field.type == "address" and len(claims) == 1 and claims[0].field.type in _SPANNED:
+        return not unaccounted(reading, claims)
     return any(claim.field is field for claim in claims) and len(claims) > 1
 
 

@@ -39,6 +39,10 @@ FORMS = {
             |are) (?P<new>.+)
         (?:make|have) (?:the|my|our) (?P<what>[^,]+?) (?P<new>[^ ,]+)
     """,
+    "form_carried": """
+        (?:(?:and|but|also) )*(?:the|my|our|his|her|their) (?P<what>[^,]+?) (?:to be|to|into
+            |as) (?P<new>.+)
+    """,
     "form_labelled": """
         (?:(?:the|my|our) )?(?P<what>[^,]+?) , (?P<new>.+)
     """,
@@ -76,6 +80,11 @@ FORMS = {
         (?:(?:and|but|so|oh|well) )*(?P<subject>i|he|she|they|we|you) (?:saw|met|heard|lost|ate
             |watched|read|won|said|told|missed|broke|called|bought|sold|forgot|hate
             |was (there|here)|went|came)\\b
+    """,
+    "form_named_other": """
+        (?:(?:and|but|so|oh|well) )*(?:my|our|the) (?!name|names)[^ ,]+s name (?:is|s)\\b
+        (?:(?:and|but|so|oh|well) )*(?:his|her|their) name (?:is|s)\\b
+        (?:(?:and|but|so|oh|well) )*(?:my|our) [^ ,]+ (?:is|s) (?:called|named)\\b
     """,
     "wonder": """
         why|whats|what(?! about)|hows|how(?! about)|when|whens|where|wheres|who|whos|whom|which

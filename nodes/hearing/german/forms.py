@@ -37,6 +37,10 @@ FORMS = {
         (?:der|die|das|mein|meine|unser|unsere) (?P<what>[^,]+?) (?:ist|war|lautet)(?: eigentlich
             | doch| jetzt)? (?!falsch|nicht|verkehrt)(?P<new>.+)
     """,
+    "form_carried": """
+        (?:(?:und|aber|auch) )*(?:den|die|das|meine|meinen|mein|unsere
+            |unseren) (?P<what>[^,]+?) (?:auf|in|zu|nach) (?P<new>.+)
+    """,
     "form_clear": """
         (?:(?:bitte|ich möchte|ich will|ich würde gern|ich würde gerne|kann ich|können sie
             |könnten sie|können wir|ich muss|darf ich) )*(?:den|die|das|meine|meinen|mein|unsere
@@ -62,6 +66,10 @@ FORMS = {
     """,
     "we_are": """
         wir sind|wir werden|es sind|wir kommen zu|es kommen|wir sind zu
+    """,
+    "form_named_other": """
+        (?:(?:und|aber|also|oh) )*(?:sein|ihr) name ist\\b
+        (?:(?:und|aber|also|oh) )*(?:mein|meine|unser|unsere) (?!name)[^ ,]+ heißt\\b
     """,
     "form_subject": """
         (?:.*, )?(?:(?:und|aber|also|oh|weil) )*(?:mein|meine|sein|seine|ihr|ihre|unser|unsere

@@ -1,0 +1,125 @@
+"""What people said in gyms, at vets and to movers, and was not understood at first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from journeys import (
+    Field,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    Range,
+    ReturnToPrevious,
+    Transition,
+)
+
+
+class Gym(Journey):
+    """Join a gym."""
+
+    class Join(Pathway):
+        __title__ = "the membership"
+        __fields__ = [
+            Field("plan", "enum", "Which plan?", choices={"basic": [], "premium": ["gold"]}),
+            Field("start", "date", "When do you start?"),
+            Field("full_name", "name", "What is your name?", label="name"),
+            Field("age", "integer", "How old are you?", validators=[Range(16, 99)]),
+            Field("email", "email", "What is your email?"),
+        ]
+
+    class Hours(Pathway):
+        __title__ = "the opening hours"
+        __fields__ = [Field("branch", "enum", "Which branch?", choices=["north", "south"])]
+        __agents__ = ["desk"]
+        __return_behavior__ = ReturnToPrevious(policy="ask")
+
+    __transitions__ = [Transition(IntentTrigger(["opening hours"]), to_pathway="hours")]
+
+
+class Vet(Journey):
+    """See the vet."""
+
+    class Visit(Pathway):
+        __title__ = "the visit"
+        __fields__ = [
+            Field("animal", "enum", "What is it?", choices={"cat": ["kitten"], "dog": []}),
+            Field("home", "address", "Where do you live?"),
+            Field("day", "date", "On which day?"),
+        ]
+
+
+JOINED = ("gold", "1 March 2031", "Ann Lee", "27")
+
+
+async def told(journey: type[Journey], *messages: str) -> tuple[str, dict[str, Any]]:
+    """Return the last reply and what is collected."""
+    config = JourneyConfig(persistence="memory://found")
+    name = f"{journey.__name__}-{hash(messages)}"
+    agents = {"desk": lambda ask: "Eight to six."} if journey is Gym else {}
+    opened = journey(name, config, model=False, agents=agents)
+    await opened.start()
+    reply = ""
+    for message in messages:
+        reply = (await opened.process_message(message)).message
+    form = await opened.fields()
+    await opened.close()
+    return reply, {name: each.current_value for name, each in form.fields.items()}
+
+
+@pytest.mark.timeout(30)
+async def test_several_fields_are_corrected_in_one_message() -> None:
+    for said, age, start in (
+        ("actually I'm 28, and the start should be 3 March 2031", 28, "2031-03-03"),
+        ("sorry, the age is 30 and the start is 4 March 2031", 30, "2031-03-04"),
+        ("change the age to 31 and the start to 5 March 2031", 31, "2031-03-05"),
+    ):
+        _, values = await told(Gym, *JOINED, said)
+        assert (values["age"], values["start"]) == (age, start), said
+
+
+async def test_an_answer_and_a_correction_in_one_message_are_both_taken() -> None:
+    reply, values = await told(Gym, *JOINED, "my email is a@b.com and the age is 28, not 27")
+    assert (values["email"], values["age"]) == ("a@b.com", 28)
+    assert "28" in reply
+
+
+async def test_a_value_that_was_refused_is_said_anew_with_not() -> None:
+    reply, values = await told(Gym, *JOINED[:3], "12", "not 12, 21")
+    assert values["age"] == 21
+    assert reply == "What is your email?"
+
+
+async def test_the_name_of_somebody_else_is_not_the_users() -> None:
+    for said in ("my dog's name is Rex", "his name is Rex"):
+        reply, values = await told(Gym, *JOINED[:2], said)
+        assert values["full_name"] is None, said
+        assert reply.endswith("What is your name?")
+
+
+async def test_what_was_meant_instead_is_no_refusal_to_go_back() -> None:
+    reply, values = await told(
+        Gym, *JOINED[:2], "what are your opening hours?", "north", "no, I meant south"
+    )
+    assert (values["branch"], values["plan"]) == ("south", "premium")
+    assert reply == "All right, the branch is now south.\n\nWhat is your name?"
+
+
+async def test_an_answer_counts_beside_words_of_another_matter() -> None:
+    said = ("gold", "what are your opening hours?", "south and the start is 2 March 2031")
+    _, values = await told(Gym, *said)
+    assert values["branch"] == "south"
+
+
+async def test_the_kind_is_heard_where_the_sentence_is_about_it() -> None:
+    _, values = await told(Vet, "hello", "my kitten is coughing")
+    assert values["animal"] == "cat"
+
+
+async def test_a_mere_date_is_no_address() -> None:
+    reply, values = await told(Vet, "dog", "5 December 2030")
+    assert (values["home"], values["day"]) == (None, "2030-12-05")
+    assert reply == "Where do you live?"
