@@ -8,122 +8,27 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.hearing.ear import Ear, Heard
 from nodes.hearing.filling import is_readable, readable_part, values_given
-from nodes.hearing.known import is_value, of_type, reads_as, shortest
+from nodes.hearing.known import is_value, of_type, other_day, reads_as, shortest
+from nodes.hearing.lexicon import Lexicon
 from nodes.hearing.mentions import mentioned
 from nodes.hearing.reading import Reading
 
-_MOST_WORDS = 40
 _LONGEST_VALUE = 12
-_MOST_PARTS = 6
-_FREE = ("text", "list")
+_LONGEST_NAME = 6
 _WORDY = ("text", "list", "name", "address")
 
 
-def correction(reading: Reading, ear: Ear) -> Heard | None:
-    """Hear a value that shall be another one, or none."""
-    if not ear.correctable or not 0 < len(reading.tokens) <= _MOST_WORDS:
-        return None
-    if reading.ends_asking and not reading.lexicon.begins("wish", reading.said):
-        return None
-    if ear.pending and ear.pending.type in _FREE and len(reading.tokens) > _LONGEST_VALUE:
-        return None
-    if commands := _several(reading, ear) or _one(reading, ear):
-        return Heard(commands, sure=True, whole=True)
-    return _meant(reading, _lead(reading), ear)
-
-
-def _one(reading: Reading, ear: Ear) -> list[Command]:
+def named_change(reading: Reading, ear: Ear) -> list[Command]:
     """Read a correction that says what it is of, with the words that only lead to it."""
-    lead = _lead(reading)
+    lead = lead_of(reading)
     for part in (reading, reading.after(lead)) if lead else (reading,):
-        for way in (_contrasted, _named, _denied, _emptied):
+        for way in (_contrasted, _named, _denied, _emptied, _pointed_at):
             if commands := way(part, ear):
                 return commands
     return []
 
 
-def _several(reading: Reading, ear: Ear) -> list[Command]:
-    """Read corrections of several fields, one after the other, and answers beside them."""
-    parts = _parts(reading)
-    if not 1 < len(parts) <= _MOST_PARTS:
-        return []
-    if not any(_told(reading.part(first, last), ear) for first, last in parts):
-        return []
-    commands = _in_turn(reading, parts, ear)
-    corrects = any(isinstance(command, (Correct, Clear)) for command in commands)
-    return commands if corrects and len(_fields_of(commands)) > 1 else []
-
-
-def _parts(reading: Reading) -> list[tuple[int, int]]:
-    """Return where the parts of a sentence begin and end: at its signs, and at each "and"."""
-    tokens, joints = reading.tokens, reading.lexicon.words("joints")
-    begins = [
-        place
-        for place, token in enumerate(tokens)
-        if place and (tokens[place - 1].closes or token.word in joints)
-    ]
-    return list(zip([0, *begins], [*begins, len(tokens)], strict=True))
-
-
-def _in_turn(reading: Reading, parts: Sequence[tuple[int, int]], ear: Ear) -> list[Command]:
-    """Return what all parts say, each of other fields; the fewest parts belong together."""
-    for count in range(1, len(parts) + 1):
-        here = _said_in(reading.part(parts[0][0], parts[count - 1][1]), ear)
-        if not here or count == len(parts):
-            if here:
-                return here
-            continue
-        behind = _in_turn(reading, parts[count:], ear)
-        if behind and not _fields_of(here) & _fields_of(behind):
-            return [*here, *behind]
-    return []
-
-
-def _fields_of(commands: Sequence[Command]) -> set[str]:
-    return {getattr(command, "field", "") for command in commands}
-
-
-def _said_in(part: Reading, ear: Ear) -> list[Command]:
-    """Return what one of several parts says: a correction, or a value that nothing leads to."""
-    if commands := _told(part, ear):
-        return commands
-    joined = part.words[0] in part.lexicon.words("joints")
-    first = not part.text[: part.tokens[0].start].strip()
-    return _bare(part.after(part.lexicon.begins("lead", part.said)), ear) if joined or first else []
-
-
-def _told(part: Reading, ear: Ear) -> list[Command]:
-    """Return what a part says that names its field, or the value that was there."""
-    return _carried(part, ear) or _one(part, ear)
-
-
-def _carried(part: Reading, ear: Ear) -> list[Command]:
-    """Read "and the age to 30", behind "change the name to Bob"; "the day is the 3rd", if open."""
-    for name, fields in (("form_carried", ear.correctable), ("form_named", ear.fields)):
-        for pattern in part.lexicon.forms(name):
-            found = pattern.fullmatch(part.marked)
-            among = [*ear.fields, *ear.correctable]
-            field = found and mentioned(found["what"].split(), among, part.lexicon)
-            if not found or field not in fields:
-                continue
-            raw = readable_part(field, part.marked_part(*found.span("new")), ear)
-            if raw is not None:
-                return [(Correct if field in ear.correctable else Fill)(field.name, raw)]
-    return []
-
-
-def _bare(part: Reading, ear: Ear) -> list[Command]:
-    """Return the answer that was asked for, or the one known value of that type."""
-    asked = ear.pending if ear.pending and ear.pending.type not in _WORDY else None
-    if not part.tokens or part.asks:
-        return []
-    if asked and (raw := readable_part(asked, part, ear)) is not None:
-        return [Fill(asked.name, raw)]
-    latest = of_type(part, ear, wordy=False)
-    return [latest] if latest else []
-
-
-def _lead(reading: Reading) -> int:
+def lead_of(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
     end = reading.lexicon.begins("lead", reading.said)
     head, tail = reading.before(end), reading.after(end)
@@ -168,7 +73,7 @@ def _in_place_of(new: Reading, old: Reading, ear: Ear) -> Correct | Fill | None:
 
 def _answered_anew(new: Reading, old: Reading, ear: Ear) -> Fill | None:
     """Return the answer to what is asked, in place of one that was not taken: "not 50, 55"."""
-    asked = ear.pending
+    asked: Field | None = ear.pending
     if asked is None or asked.type in _WORDY or not reads_as(old.core(), asked, ear):
         return None
     raw = readable_part(asked, new, ear)
@@ -187,7 +92,8 @@ def _value_in(new: Reading, field: Field, ear: Ear) -> str | None:
         part = new.marked_part(*found.span("new")) if found else stripped
         short = 0 < len(part.tokens) <= _LONGEST_VALUE
         return part.raw if short and readable_part(field, part, ear) is not None else None
-    return shortest(new.part(-_LONGEST_VALUE), field, ear)
+    last = new.part(-_LONGEST_VALUE)
+    return shortest(last, field, ear) or other_day(last, field, ear)
 
 
 def _named(reading: Reading, ear: Ear) -> list[Command]:
@@ -224,13 +130,37 @@ def _emptied(reading: Reading, ear: Ear) -> list[Command]:
     """Read "I want to change the pickup address" and its like."""
     for pattern in reading.lexicon.forms("form_clear"):
         found = pattern.fullmatch(reading.marked)
-        field = found and mentioned(found["what"].split(), ear.correctable, reading.lexicon)
-        if field:
-            return [Clear(field.name)]
+        if found and (fields := _spoken_of(found["what"].split(), ear, reading.lexicon)):
+            return [Clear(field.name) for field in fields]
     return []
 
 
-def _meant(reading: Reading, lead: int, ear: Ear) -> Heard | None:
+def _spoken_of(words: Sequence[str], ear: Ear, lexicon: Lexicon) -> list[Field]:
+    """Return the fields that words name: one, or several with an "and" between them."""
+    pieces: list[list[str]] = [[]]
+    for word in words:
+        pieces = [*pieces, []] if word in lexicon.words("joints") else pieces
+        pieces[-1].append(word)
+    each = [mentioned(piece, ear.correctable, lexicon) for piece in pieces]
+    if len(each) > 1 and None not in each:
+        return [field for field in each if field]
+    one = mentioned(words, ear.correctable, lexicon)
+    return [one] if one else []
+
+
+def _pointed_at(reading: Reading, ear: Ear) -> list[Command]:
+    """Read "the name", where it was asked whether all is right, or what is wrong."""
+    lexicon = reading.lexicon
+    words = reading.core().words
+    led = words and words[0] in lexicon.words("articles") | lexicon.words("own")
+    if len(words) > _LONGEST_NAME or not words or words[-1] in lexicon.words("small"):
+        return []
+    if not (ear.kind == "summary" or (led and not ear.kind)):
+        return []
+    return [Clear(field.name) for field in _spoken_of(words, ear, lexicon)]
+
+
+def meant_change(reading: Reading, lead: int, ear: Ear) -> Heard | None:
     """Read "I meant John", "make it Friday at 8 for 6", and a bare "oh, for six"."""
     part = reading.after(lead) if lead else reading
     start = reading.lexicon.begins("meant", part.said)
@@ -244,8 +174,22 @@ def _meant(reading: Reading, lead: int, ear: Ear) -> Heard | None:
     given = values_given(value, ear, changing=True)
     if given and not given.rest and _is_plain(given, value, ear):
         return Heard(given.commands, sure=True, whole=True)
+    if lead and (turned := _turned(reading, value, ear)):
+        return Heard([turned], sure=True, whole=True)
     latest = of_type(value, ear, wordy=bool(start) or _says_no(reading, lead))
     return Heard([latest], sure=True, whole=True) if latest and (start or lead) else None
+
+
+def _turned(reading: Reading, value: Reading, ear: Ear) -> Correct | None:
+    """Read "oh wait, she is not vaccinated": the other answer to a question of yes or no."""
+    if len(value.tokens) > _LONGEST_VALUE:
+        return None
+    field = mentioned_in(value, [f for f in ear.correctable if f.type == "boolean"])
+    no = value.lexicon.words("negation") | value.lexicon.words("no")
+    said = not any(token.word in no and not token.closes for token in reading.tokens)
+    if field is None or ear.known[field.name] is said:
+        return None
+    return Correct(field.name, "yes" if said else "no")
 
 
 def _is_plain(given: Heard, value: Reading, ear: Ear) -> bool:

@@ -13,6 +13,7 @@ from nodes.hearing.filling import is_readable, readable_part
 from nodes.hearing.reading import Reading, read
 from nodes.values import Unreadable, found_in, value_of
 
+_DATE = Field("day", "date")
 _DAY = re.compile(r"(?:the |den |der |am |dem )*(\d{1,2})(?:st|nd|rd|th|\.)?")
 _WORDY = ("text", "list", "name", "address")
 _LONGEST = 6
@@ -31,7 +32,17 @@ def is_value(words: Reading, field: Field, ear: Ear) -> bool:
     if field.type in ("date", "datetime") and (day := _DAY.fullmatch(words.said)):
         return str(known)[8:10].lstrip("0") == day[1].lstrip("0")
     value = _value(field, words, ear)
+    if value is None and field.type == "datetime":
+        return bool(_value(_DATE, words, ear) == str(known)[:10])
     return value is not None and _same(value, known)
+
+
+def other_day(words: Reading, field: Field, ear: Ear) -> str | None:
+    """Return a day with the time that was known: "not tomorrow, on Tuesday" keeps "at ten"."""
+    if field.type != "datetime" or field.name not in ear.known:
+        return None
+    day = shortest(words, _DATE, ear)
+    return f"{day} {str(ear.known[field.name])[11:16]}" if day else None
 
 
 def reads_as(words: Reading, field: Field, ear: Ear) -> bool:

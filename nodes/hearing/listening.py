@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from nodes.hearing.answers import answer
 from nodes.hearing.choices import choice
-from nodes.hearing.correcting import correction
 from nodes.hearing.ear import Ear, Heard
 from nodes.hearing.filling import answered_whole, free_text, values_given
 from nodes.hearing.languages import lexicon_of
 from nodes.hearing.noise import noise
 from nodes.hearing.reading import read
+from nodes.hearing.several import correction
 from nodes.hearing.signals import signal
 
 MOST_CHARACTERS = 4096

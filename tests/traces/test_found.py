@@ -49,6 +49,9 @@ class Vet(Journey):
             Field("animal", "enum", "What is it?", choices={"cat": ["kitten"], "dog": []}),
             Field("home", "address", "Where do you live?"),
             Field("day", "date", "On which day?"),
+            Field("vaccinated", "boolean", "Is it vaccinated?"),
+            Field("slot", "datetime", "When do you come?"),
+            Field("note", "name", "Who comes?", label="visitor", confirm=True),
         ]
 
 
@@ -123,3 +126,32 @@ async def test_a_mere_date_is_no_address() -> None:
     reply, values = await told(Vet, "dog", "5 December 2030")
     assert (values["home"], values["day"]) == (None, "2030-12-05")
     assert reply == "Where do you live?"
+
+
+VISITED = ("dog", "12 Oak Street, Leeds", "5 December 2030", "yes", "3 March 2031 at 10:00")
+
+
+async def test_a_field_is_pointed_at_where_it_was_asked_what_is_wrong() -> None:
+    for said in (("no", "the visitor"), ("the visitor",), ("no, the visitor",)):
+        reply, values = await told(Vet, *VISITED, "Bo Hill", *said)
+        assert reply.endswith("Who comes?"), said
+        assert values["note"] is None
+
+
+async def test_two_fields_are_emptied_and_asked_for_in_one_message() -> None:
+    said = ("let me change the day and the visitor",)
+    reply, values = await told(Vet, *VISITED, "Bo Hill", *said)
+    assert (values["day"], values["note"]) == (None, None)
+    reply, values = await told(Vet, *VISITED, "Bo Hill", *said, "Ann Hill", "6 December 2030")
+    assert (values["day"], values["note"]) == ("2030-12-06", "Ann Hill")
+    assert reply.endswith("Is that right?")
+
+
+async def test_a_yes_is_taken_back_in_a_sentence() -> None:
+    _, values = await told(Vet, *VISITED, "oh wait, it is not vaccinated")
+    assert values["vaccinated"] is False
+
+
+async def test_another_day_keeps_the_time_of_the_moment() -> None:
+    _, values = await told(Vet, *VISITED, "not 3 March 2031, on 4 March 2031")
+    assert values["slot"] == "2031-03-04T10:00"
