@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from nodes.context import apply_ops
 from nodes.messages import Message, add_messages
 from nodes.state import Output, Position, Turn
+from nodes.talk import FieldAttempt, add_attempts
 
 _TYPES = {"user": "human", "assistant": "ai"}
 
@@ -43,6 +44,14 @@ def add_chat_messages(window: list[Any], new: Any) -> list[ChatMessage]:
     return readable
 
 
+def add_new_attempts(
+    old: dict[str, list[FieldAttempt]], new: dict[str, list[FieldAttempt]]
+) -> dict[str, list[FieldAttempt]]:
+    """Add attempts at fields as `add_attempts` does, but for those that a client sends back."""
+    fresh = {name: [a for a in given if a not in old.get(name, ())] for name, given in new.items()}
+    return add_attempts(old, fresh)
+
+
 # Without this word in the schema of its messages, Studio offers no chat with a graph.
 ChatMessages = Annotated[
     list[ChatMessage],
@@ -63,6 +72,7 @@ class ChatState(TypedDict):
 
     messages: ChatMessages
     context: Annotated[dict[str, Any], apply_ops]
+    fields: Annotated[dict[str, list[FieldAttempt]], add_new_attempts]
     position: Position
     turn: Turn
     results: Annotated[list[Output], EphemeralValue]

@@ -48,7 +48,7 @@ async def run_agent(
         return {}
     signature = agent.signature or seat.pathway.signature
     told = given_in_turn(state, seat.pathway.id)
-    payload, flags = payload_of(signature, base_of(state) | told, brief)
+    payload, flags = payload_of(signature, base_of(state, services.spec) | told, brief)
     payload |= told
     say = _speaker(state, services, seat, rules_in(state, told))
     services.tell("agent_started", **_named(seat))

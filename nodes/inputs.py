@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import ConfigurationError
+from journeys import ConfigurationError, JourneySpec
 from journeys.io_fields import FieldSpec, SignatureSpec
+from nodes.forms.secrets import without_secrets
 from nodes.messages import told
 from nodes.patterns.work import Brief
 from nodes.plain import copied, plain
@@ -42,16 +43,16 @@ def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def base_of(state: Mapping[str, Any]) -> dict[str, Any]:
+def base_of(state: Mapping[str, Any], spec: JourneySpec) -> dict[str, Any]:
     """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
 
-    It is a copy: what an agent does to it changes nothing, for nobody.
+    It is a copy: what an agent does to it changes nothing, for nobody. What the user said before of
+    sensitive fields is left out of the history, which models read.
     """
     if "inputs" in state:
         given: dict[str, Any] = copied(state["inputs"])
         return given
-    window = state["messages"][:-1]
-    history = told(window)
+    history = told(without_secrets(spec, state)[:-1])
     context = copied(state["context"])
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys import JourneySpec, ModelError
 from journeys.reader import journey_id
+from nodes.forms.secrets import without_secrets
 from nodes.inputs import GUIDELINES, given_in_turn
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
@@ -57,7 +58,7 @@ async def _freely(state: PathwayState, services: Services, otherwise: str) -> tu
     usage = services.usage or Usage()
     spec, config = services.spec, services.config
     rules = given_in_turn(state, spec.entry).get(GUIDELINES, [])
-    messages = state["messages"]
+    messages = without_secrets(spec, state)
     try:
         return await freeform(config, services.models, usage, messages, spec, rules=rules), []
     except ModelError as failure:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from journeys import FieldNotFoundError, Journey
 from tests import api as helpers
@@ -212,3 +213,26 @@ def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> Non
     audit = flat(run("audit", "s-1", "--store", store).stdout)
     assert "bags invalid · user provided · forty · It must be from 1 to 5." in audit
     assert "phone valid · user provided · not shown" in audit
+
+
+# ---- without a manager, as in Studio
+
+
+async def test_a_graph_that_clients_talk_to_themselves_collects_as_a_session_does(
+    memory_url: str,
+) -> None:
+    graph = Luggage.compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "t-1"}}
+    async with luggage(memory_url) as session:
+        await session.start()
+        for said in SAID:
+            reply = await session.process_message(said)
+            heard = await graph.ainvoke({"messages": [{"role": "user", "content": said}]}, thread)
+            assert heard["messages"][-1]["content"] == reply.message
+
+        assert heard["context"] == reply.accumulated_context
+        tried = [attempt["value"] for attempt in heard["fields"]["bags"]]
+        assert tried == [attempt.value for attempt in await session.attempts("bags")]
+
+    await graph.aupdate_state(thread, heard)  # a client that edits a state sends all of it back
+    assert (await graph.aget_state(thread)).values["fields"] == heard["fields"]

@@ -15,12 +15,15 @@ from journeys import (
     Escalation,
     Field,
     Guideline,
+    InputField,
     IntentTrigger,
     Journey,
     JourneyConfig,
+    OutputField,
     Pathway,
     Range,
     ReturnToPrevious,
+    Signature,
     Transition,
 )
 from nodes.llm.scripted import Fault, ScriptedModel, confirm, deny, fill, human, says
@@ -335,6 +338,45 @@ async def test_a_reply_counts_only_where_it_asks_what_is_asked_next(desk):
 
         await at.says(VAGUE, says(fill(deck="mast"), reply="Your card, please?", asks="card"))
         assert "Your card" not in at.reply.message  # nothing was taken
+
+
+class Fare(Signature):
+    """Say what a passage costs."""
+
+    message: str = InputField(description="What the customer asks")
+    history: list = InputField(description="What was said before")
+    response: str = OutputField(description="What to say back")
+
+
+class Kiosk(Journey):
+    """Sell places on a ferry, with a model that tells the fares."""
+
+    class CardPath(Pathway):
+        __fields__ = [
+            Field("card", "text", "Your member card?", sensitive=True),
+            Field("seats", "integer", "How many seats?"),
+        ]
+
+    class FaresPath(Pathway):
+        __signature__ = Fare
+        __agents__ = ["fare_clerk"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(["what does it cost"]), to_pathway="fares")]
+
+
+async def test_a_sensitive_value_is_not_in_the_history_that_a_model_agent_reads(memory_url):
+    config = JourneyConfig(persistence=memory_url)
+    async with ScriptedModel() as model, Kiosk("s-1", config, model=model) as journey:
+        await journey.start()
+        model.will_answer(says(fill(card="m 77 x")), says(), {"response": "Forty euros."})
+        await journey.process_message("well, that would be M-77-X")
+        told = await journey.process_message("what does it cost?")
+
+    assert told.message.startswith("Forty euros.")
+    assert "M-77-X" in model.calls[0].text  # the message that brings it
+    assert all("M-77-X" not in call.text for call in model.calls[1:])
+    assert model.calls[2].text.count("well, that would be [hidden]") == 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nodes.course import Course
 from nodes.forms.questions import lines_of
-from nodes.forms.sheet import field_named
+from nodes.forms.secrets import secrets_in
 from nodes.meaning import says
 from nodes.values import hint_of
 
@@ -24,21 +24,10 @@ def claimed(course: Course, reply: str) -> str:
         course: The turn, with what was taken of the message.
         reply: What the model would say.
     """
-    if any(says(reply, secret) for secret in _secrets(course)):
+    if any(says(reply, secret) for secret in secrets_in(course.spec, course.fields)):
         return "hidden"
     given = {figure for text in _given(course) for figure in _figures(text)}
     return "" if set(_figures(reply)) <= given else "figures"
-
-
-def _secrets(course: Course) -> Iterator[str]:
-    for name, attempts in course.fields.items():
-        try:
-            field = field_named(course.spec, name)
-        except KeyError:  # an older version of the journey had it
-            continue
-        for attempt in attempts if field.sensitive else ():
-            yield attempt["raw"]
-            yield str(attempt["value"])
 
 
 def _given(course: Course) -> Iterator[str]:
