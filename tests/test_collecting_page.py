@@ -31,7 +31,7 @@ async def test_the_page_does_what_it_says() -> None:
         else:
             exec(code, names)
 
-    assert len(blocks) == 4
+    assert len(blocks) == 5
 
 
 def test_the_page_names_what_there_is() -> None:

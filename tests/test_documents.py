@@ -135,7 +135,8 @@ def only_imports(block: str) -> bool:
 
 def readme_code() -> str:
     """The README's `parcel.py`, as it says: the journey and its agents under the imports."""
-    parts = [block for block in blocks("README.md", "python") if block != readme_program()]
+    others = (readme_program(), readme_form())
+    parts = [block for block in blocks("README.md", "python") if block not in others]
     return "\n\n".join(sorted(parts, key=lambda block: not only_imports(block)))
 
 
@@ -143,6 +144,12 @@ def readme_program() -> str:
     """The README's program beside `parcel.py`, exactly as it is printed."""
     (program,) = [block for block in blocks("README.md", "python") if "async def main" in block]
     return program
+
+
+def readme_form() -> str:
+    """The README's journey that collects, which stands alone."""
+    (form,) = [block for block in blocks("README.md", "python") if "__fields__" in block]
+    return form
 
 
 def readme_journey(code: str) -> types.ModuleType:
@@ -160,9 +167,8 @@ def test_the_readme_shows_a_journey() -> None:
 
 
 def test_the_journey_of_the_readme_is_short() -> None:
-    (journey,) = [block for block in blocks("README.md", "python") if "(Journey)" in block]
-
-    assert len(journey.splitlines()) <= 24
+    for journey in (block for block in blocks("README.md", "python") if "(Journey)" in block):
+        assert len(journey.splitlines()) <= 24
 
 
 def test_the_journey_of_the_readme_is_the_one_among_the_examples() -> None:
@@ -191,6 +197,20 @@ async def test_the_conversation_of_the_readme_is_held() -> None:
             assert reply.is_journey_complete == (note == "-> the journey is complete")
             assert reply.is_journey_complete or note.split()[1].rstrip(",") == reply.pathway_id
             assert bool(reply.metadata["pathway_stack"]) == ("refund is paused" in note)
+        assert reply.is_journey_complete
+
+
+async def test_what_the_readme_collects_is_collected() -> None:
+    module = readme_journey(readme_form())
+    (text,) = [block for block in blocks("README.md", "") if block.startswith("you ")]
+    said = [re.split(r" {2,}", line)[1] for line in text.splitlines()]
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    async with module.Tables("s-1", config, tools={"book": module.book}) as journey:
+        await journey.start()
+        for words, answer in zip(said[::2], said[1::2], strict=True):
+            reply = await journey.process_message(words)
+            assert " ".join(reply.message.split()) == answer
         assert reply.is_journey_complete
 
 
