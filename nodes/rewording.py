@@ -29,10 +29,11 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     It costs one call, and none where the runtime itself says nothing or its journey did not ask for
     it. What an agent said, or a model in the place of a text, is left alone; so is a greeting.
     """
-    places = turn.get("worded", [])
-    part = services.spec.part_of(place_of(turn)) if places else services.spec
-    models = services.models
-    if not places or not part.personality.reword or models is None or turn["kind"] != "turn":
+    places, models = turn.get("worded", []), services.models
+    if not places or models is None or turn["kind"] != "turn":
+        return turn
+    part = services.spec.part_of(place_of(turn))
+    if not part.personality.reword:
         return turn
     chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
     texts = [turn["replies"][place] for place in places]

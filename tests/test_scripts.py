@@ -169,7 +169,7 @@ def understanding(*pathways: str) -> bytes:
     data = {"questions": [{"question": f"to {place}", "leads_to": place} for place in pathways]}
     return asked(
         {"role": "user", "content": json.dumps(data)},
-        **wanting({}, name="understanding", strict=False),
+        **wanting({"properties": {"verdicts": {}}}, name="understanding", strict=False),
     )
 
 
