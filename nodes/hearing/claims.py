@@ -61,11 +61,16 @@ def claims_of(
     """
     if len(reading.tokens) > _MOST_WORDS:
         return []
-    found = [
-        claim
+    spans = [
+        (field, span)
         for field in fields
         for span in found_in(field, reading.text, setting)[:_MOST_SPANS]
-        if (claim := _claim(reading, field, span, field is pending))
+    ]
+    plain_days = [span for field, span in spans if field.type in _SPANNED and span.certain]
+    found = [
+        claim
+        for field, span in spans
+        if (claim := _claim(reading, field, span, field is pending, plain_days))
     ]
     ordered = _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
@@ -111,7 +116,9 @@ def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) ->
     return until or between in ("-", "\u2013")
 
 
-def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | None:
+def _claim(
+    reading: Reading, field: Field, span: Span, asked: bool, days: Sequence[Span]
+) -> Claim | None:
     """Return what a value claims; none where the words around it are of something else."""
     inside = reading.between(span.start, span.end)
     if not inside.tokens:
@@ -130,7 +137,7 @@ def _claim(reading: Reading, field: Field, span: Span, asked: bool) -> Claim | N
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    if field.type in _WEAK and _is_by_the_way(clause, span, field, asked):
+    if field.type in _WEAK and _is_by_the_way(clause, span, field, [*days, span], asked):
         return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None
@@ -148,7 +155,9 @@ def _is_subject(clause: Reading, span: Span) -> bool:
     return span.raw.casefold() in said.split()
 
 
-def _is_by_the_way(clause: Reading, span: Span, field: Field, asked: bool) -> bool:
+def _is_by_the_way(
+    clause: Reading, span: Span, field: Field, told: Sequence[Span], asked: bool
+) -> bool:
     """Whether most words around a choice, up to the next "and", have nothing to do with it."""
     joints = clause.lexicon.words("joints")
     phrase: list[Token] = []
@@ -156,7 +165,9 @@ def _is_by_the_way(clause: Reading, span: Span, field: Field, asked: bool) -> bo
         if token.word in joints and token.start >= span.end:
             break
         phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
-    around = [t.word for t in phrase if t.end <= span.start or t.start >= span.end]
+    around = [
+        t.word for t in phrase if all(t.end <= each.start or t.start >= each.end for each in told)
+    ]
     return _strange(around, clause, field) * 4 >= len(phrase) + asked
 
 

@@ -18,6 +18,9 @@ from journeys import (
 )
 
 
+pytestmark = pytest.mark.timeout(60)
+
+
 class Gym(Journey):
     """Join a gym."""
 
@@ -73,7 +76,6 @@ async def told(journey: type[Journey], *messages: str) -> tuple[str, dict[str, A
     return reply, {name: each.current_value for name, each in form.fields.items()}
 
 
-@pytest.mark.timeout(30)
 async def test_several_fields_are_corrected_in_one_message() -> None:
     for said, age, start in (
         ("actually I'm 28, and the start should be 3 March 2031", 28, "2031-03-03"),
@@ -155,3 +157,9 @@ async def test_a_yes_is_taken_back_in_a_sentence() -> None:
 async def test_another_day_keeps_the_time_of_the_moment() -> None:
     _, values = await told(Vet, *VISITED, "not 3 March 2031, on 4 March 2031")
     assert values["slot"] == "2031-03-04T10:00"
+
+
+async def test_a_choice_is_heard_beside_a_day() -> None:
+    _, values = await told(Gym, "A membership for gold on Saturday")
+    assert values["plan"] == "premium"
+    assert values["start"] is not None
