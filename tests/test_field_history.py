@@ -215,6 +215,16 @@ def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> Non
     assert "phone valid · user provided · not shown" in audit
 
 
+@pytest.mark.timeout(30)
+def test_the_chat_shows_values_as_users_read_them(folder: Path) -> None:
+    store = f"sqlite:///{folder / 'a.db'}"
+    typed = "send money to Maya\n2000\n40\n/fields\n/fields amount\n"
+    text = flat(run("chat", "bank_transfer", "--store", store, typed=typed).stdout)
+
+    assert "amount EUR 40.00 collected 2 2000: There are only EUR 1,250.00" in text
+    assert "3 40 EUR 40.00 valid user provided" in text
+
+
 # ---- without a manager, as in Studio
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from journeys import FieldAttemptEntry, FieldState, Journey
+from nodes.forms.sheet import field_named
+from nodes.values import Setting
+from nodes.values import shown as as_read
 from server.cli.rendering import out, row, short, table
 
 _HIDDEN = "(not shown)"
@@ -30,7 +34,8 @@ async def show_fields(journey: Journey, name: str = "") -> None:
     for field_name, state in view.fields.items():
         attempts = [attempt for attempt in everything if attempt.field == field_name]
         mark = "▸" if field_name == view.current_field else ""
-        cells = (state.title, _value(state.value, hidden=state.hidden and state.is_collected))
+        value = _readable(journey, field_name, state.value)
+        cells = (state.title, _value(value, hidden=state.hidden and state.is_collected))
         shown.add_row(*row(mark, *cells, _status(state), len(attempts), _refused(attempts)))
     out.print(shown)
 
@@ -43,10 +48,19 @@ async def _show_attempts(journey: Journey, name: str) -> None:
     shown = table("turn", "what was said", "value", "status", "by", "why")
     for attempt in attempts:
         said = _value(attempt.raw or None, hidden=attempt.hidden)
-        value = _value(attempt.value, hidden=attempt.hidden)
+        value = _value(_readable(journey, name, attempt.value), hidden=attempt.hidden)
         status, by = attempt.validation_status, attempt.source.replace("_", " ")
         shown.add_row(*row(attempt.turn, said, value, status, by, attempt.reason))
     out.print(shown)
+
+
+def _readable(journey: Journey, name: str, value: Any) -> str | None:
+    """Return a value as users read it, which is shorter than the data that it is kept as."""
+    if value is None:
+        return None
+    config, language = journey.config, journey.spec.personality.language
+    setting = Setting(datetime.now(UTC), config.region, language)
+    return as_read(field_named(journey.spec, name), value, setting)
 
 
 def _value(value: Any, *, hidden: bool) -> str:
