@@ -36,6 +36,7 @@ from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
 from nodes.collect import collect, is_collected
 from nodes.effect_outcome import went_well
+from nodes.hearing import load as load_hearing
 from nodes.llm.models import open_models
 from nodes.matching.index import index_of
 from nodes.services import Services
@@ -81,6 +82,9 @@ def build(
     """
     if not spec.entry:
         raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+    if any(pathway.form for pathway in spec.pathways.values()):
+        for part in (spec, *spec.parts.values()):
+            load_hearing(part.personality.language)
     index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
     if chat:

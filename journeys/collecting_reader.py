@@ -21,7 +21,6 @@ COLLECTING_ATTRIBUTES = (
     "__migrations__",
 )
 PATTERNS = (
-    "continue",
     "cancel",
     "clarify",
     "off_topic",
@@ -30,7 +29,6 @@ PATTERNS = (
     "repeat",
     "wait",
     "noise",
-    "invalid",
     "blocked",
     "resume",
     "human",

@@ -53,7 +53,7 @@ async def ask_model(
     if not questions and not weighed.asked and form is None:
         return turn, Understood(), weighed
     if services.models is None:
-        return {**turn, "flags": ["model_not_configured"]}, Understood(), weighed
+        return {**turn, "flags": [*turn["flags"], "model_not_configured"]}, Understood(), weighed
     message = turn["message"] or ""
     moment = Moment(spec, position, standing.question, message, questions, weighed.asked, form)
     try:
@@ -63,7 +63,7 @@ async def ask_model(
     except ModelError as failure:
         event = note("model_failed", position, trigger="understanding", reason=str(failure))
         flag = f"understanding_failed:{failure.kind}"
-        turn = {**turn, "flags": [flag], "audit": [*turn["audit"], event]}
+        turn = {**turn, "flags": [*turn["flags"], flag], "audit": [*turn["audit"], event]}
         return turn, Understood(), bypassed(weighed) if weighed.asked else weighed
     turn = _doubted(turn, answer, position)
     least = config.guideline_confidence_threshold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,12 @@ class Outcome:
 def step_of(pathway: PathwaySpec, effect: Effect) -> str:
     """Return the name of an effect's step."""
     return f"{pathway.id}.{effect.tool}"
+
+
+def step_renamed(step: str, renamed: Callable[[str], str]) -> str:
+    """Return the name of a step whose pathway may have another name by now."""
+    pathway, _, tool = step.partition(".")
+    return f"{renamed(pathway)}.{tool}"
 
 
 def went_well(progress: Mapping[str, Any]) -> bool:

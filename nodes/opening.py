@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import JourneySpec, PathwayNotFoundError
 from nodes.consent import asked_before
+from nodes.effect_outcome import step_renamed
 from nodes.phases import phase_of
 from nodes.plain import stamp
 from nodes.state import Frame, Position, SessionState, Turn
@@ -36,8 +37,12 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
         kept: Any = {**talk}
         for name in ("confirmed", "finished"):
             kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
+        kept["taken"] = [step_renamed(step, renamed) for step in kept.get("taken", [])]
+        done = kept.get("done", {})
+        kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
         if (asked := kept.get("asked")) and asked["kind"] != "field":
-            kept["asked"] = {**asked, "about": renamed(asked["about"])}
+            options = [{**option, "id": renamed(option["id"])} for option in asked["options"]]
+            kept["asked"] = {**asked, "about": renamed(asked["about"]), "options": options}
         after["talk"] = kept
     return after
 

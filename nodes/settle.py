@@ -97,7 +97,7 @@ def _talked(
     progress: Mapping[str, Any] = given.get("progress") or {}
     attempts = progress.get(FORM, {}).get("attempts", [])
     if "aside" in heard:
-        heard = {**heard, "run": heard["aside"], "entered": "stay"}
+        heard = {**heard, "run": heard["aside"]}
         del heard["aside"]
         return position, heard, grown({"context": ops}, attempts)
     before = position

@@ -26,16 +26,15 @@ async def understand(state: SessionState, services: Services) -> Update:
         MaxPathwayDepthError: Under fail_fast, when a detour would exceed the depth limit.
         PathwayNotFoundError: The session stands in a pathway that this journey does not have.
     """
-    position: Position = state.get("position") or beginning(services.spec)
+    position = migrated(services.spec, state.get("position") or beginning(services.spec))
     turn = opened(state, position)
-    held = with_person(services, state, migrated(services.spec, position), turn)
+    held = with_person(services, state, position, turn)
     if held is not None:
         return held
     if turn["kind"] == "start":
         return greeted(state, services, turn, position)
     if turn["kind"] != "turn" or turn["message"] is None:
         return {"position": counted(position, turn), "turn": turn}
-    position = migrated(services.spec, position)
     check_known(services.spec, position)
     position, asked_about = asked_before(position)
     turn["asked"] = asked_about

@@ -15,7 +15,7 @@ from nodes.listening import setting_of
 from nodes.messages import GIVEN_BACK, mark
 from nodes.moves import note
 from nodes.services import Services
-from nodes.state import Position, Turn, Update
+from nodes.state import PARTING, Position, Turn, Update
 from nodes.talk import Asked, EscalationChange, Takeover
 
 WITH_PERSON = "with_person"
@@ -118,7 +118,7 @@ def _resumed(
     texts = services.texts_in(position["pathway"])
     words = [texts.released, *([question] if question else [])]
     for place, text in enumerate(words):
-        services.say(text if place == 0 else f"\n\n{text}")
+        services.say(text if place == 0 else PARTING + text)
     turn = {**turn, "replies": words, "worded": [*range(len(words))]}
     return {"position": position, "turn": turn, "messages": [mark(GIVEN_BACK)]}
 

@@ -114,12 +114,11 @@ async def _corrected(course: Course, command: Correct) -> None:
 
 async def _first_value(course: Course, command: Correct) -> None:
     """Take a change of what has no value for its first value, where it may have one."""
-    names = {field.name for p in (course.here,) if p.form for field in p.form.fields}
-    if command.field not in names:
+    fillable = course.here.form.fields if course.here.form else ()
+    if command.field not in {field.name for field in fillable}:
         course.note("dropped", reason=f"no field '{command.field:.80}' has a value to change")
         course.flags.append("outside_closed_set")
         return
-    fillable = course.here.form.fields if course.here.form else ()
     await _filled(course, Fill(command.field, command.value, command.confidence), fillable)
 
 

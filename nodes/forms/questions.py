@@ -49,8 +49,7 @@ _FIXED = {
 
 def _field_question(course: Course, field: Field) -> str:
     question = field.ask or course.text("ask", field=field.title)
-    single = field.type == "enum"
-    if not single:
+    if field.type != "enum":
         return question
     return course.text("ask_choice", question=question, choices=", ".join(field.ways))
 
@@ -58,9 +57,12 @@ def _field_question(course: Course, field: Field) -> str:
 def lines_of(course: Course, sheet: Sheet) -> str:
     """Return what a form has collected, a line a field."""
     values = sheet.values
-    shown = [field for field in sheet.live if field.name in values]
-    said = {field.title: course.shown(field, values[field.name]) for field in shown}
-    return "\n".join(course.text("summary_line", field=f, value=v) for f, v in said.items())
+    known = [(field, values[field.name]) for field in sheet.live if field.name in values]
+    lines = [
+        course.text("summary_line", field=field.title, value=course.shown(field, value))
+        for field, value in known
+    ]
+    return "\n".join(lines)
 
 
 def ask_again(course: Course) -> None:

@@ -108,13 +108,23 @@ class Sheet:
         """Return what is to be asked next; None where everything is collected and confirmed."""
         for name in self.talk.get("corrections", {}):
             return Asked(kind="correction", about=name, options=[])
-        for name in self.talk.get("reopened", []):
+        for name in filter(self._may_ask, self.talk.get("reopened", [])):
             return Asked(kind="field", about=name, options=[])
         if still := self.open:
             return Asked(kind="field", about=still[0].name, options=[])
         if self.wants_summary:
             return Asked(kind="summary", about=self.pathway.id, options=[])
         return None
+
+    def _may_ask(self, name: str) -> bool:
+        """Say whether a field that is to be asked for again is asked for here.
+
+        One of this form is if it still counts. One of another pathway is by what follows that
+        pathway; a detour leaves it to what it interrupted.
+        """
+        if self.pathway.form and name in self.pathway.form:
+            return any(field.name == name for field in self.live)
+        return not self.pathway.is_detour
 
     @property
     def is_closed(self) -> bool:

@@ -8,7 +8,7 @@ from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill,
 from nodes.course import Course
 from nodes.forms.filling import replaced, taken_back
 from nodes.repair.clarifying import narrowed
-from nodes.repair.leaving import decline_return, reset, to_the_beginning
+from nodes.repair.leaving import decline_all, decline_return, reset, to_the_beginning
 from nodes.repair.people import CHANGE, PERSON, call_person
 from nodes.talk import Asked, Option
 
@@ -108,8 +108,7 @@ def _paused(course: Course, asked: Asked, commands: Sequence[Command]) -> list[V
     chosen = _chosen(asked, commands)
     if chosen is None:
         if _said(commands) is False:
-            while course.position["stack"]:
-                decline_return(course, "declined by the user")
+            decline_all(course, "declined by the user")
             return []
         return None
     stack = course.position["stack"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from journeys import TransitionSpec
-from journeys.spec import ACTIVATION, CANCEL, MOVE
+from journeys.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Verdict
 from nodes.course import Course
 from nodes.legal import asks_model, is_share, legal
@@ -111,8 +111,7 @@ def narrowed(course: Course, asked: Asked, denied: Collection[str]) -> list[Verd
 
 def tasks_of(course: Course) -> str:
     """Return what can be done from here, as users are told it."""
-    kinds = (MOVE, ACTIVATION)
-    moves = [t for t in legal(course.spec, course.position) if t.kind in kinds and t.kind != CANCEL]
+    moves = [t for t in legal(course.spec, course.position) if t.kind in (MOVE, ACTIVATION)]
     targets = dict.fromkeys(course.spec.pathways[t.target].title for t in moves)
     if course.here.form:
         targets = {course.here.title: None, **targets}

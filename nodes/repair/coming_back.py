@@ -9,7 +9,7 @@ from journeys.spec import MAX_HOPS
 from nodes.course import Course
 from nodes.forms.questions import question_of
 from nodes.moves import move
-from nodes.repair.leaving import decline_return, reset
+from nodes.repair.leaving import decline_all, reset
 from nodes.state import Fired
 from nodes.talk import Asked, Option
 
@@ -43,6 +43,7 @@ def _begin_next(course: Course, depth: int) -> None:
     before = course.position["pathway"]
     moved = move(course.spec, course.standing, transition, depth)
     if moved.refused_depth:
+        course.note("depth_refused", to=transition.target, reason="it waited")
         course.say("too_deep")
         return
     course.position = moved.position
@@ -100,8 +101,7 @@ def _ask_which(course: Course) -> None:
 
 def _end(course: Course) -> None:
     """Give up all that was interrupted; one event a frame, the top one first."""
-    for _ in course.position["stack"]:
-        decline_return(course, "the detour ends what it interrupted")
+    decline_all(course, "the detour ends what it interrupted")
     course.words = [course.text("more")]
 
 

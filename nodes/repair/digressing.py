@@ -8,8 +8,9 @@ from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Wait
 from nodes.course import Course
 from nodes.forms.sheet import owners
 from nodes.hearing.greetings import is_greeting
-from nodes.repair.clarifying import clarify, tasks_of
+from nodes.repair.clarifying import MOST_UNCLEAR, clarify, tasks_of
 from nodes.repair.people import offer_person, policy_of
+from nodes.talk import Option
 
 MOST_OFF_TOPIC = 3
 """Messages in a row that lead off, after which it is said what this is about (T19)."""
@@ -82,18 +83,18 @@ def not_understood(course: Course) -> None:
     if "last_at" not in course.talk or is_greeting(course.turn["message"] or ""):
         return
     if asked and asked["options"]:
-        clarify_as(course, asked["options"], asked["kind"], asked["about"])
+        _clarify_as(course, asked["options"], asked["kind"], asked["about"])
         return
     times = course.talk.get("unclear", 0) + 1
     course.talk = {**course.talk, "unclear": times}
     course.repair("noise", "noise")
-    if times >= MOST_OFF_TOPIC and policy_of(course):
+    if times >= MOST_UNCLEAR and policy_of(course):
         offer_person(course, "not_understood")
 
 
-def clarify_as(course: Course, options: Sequence[object], kind: str, about: str) -> None:
+def _clarify_as(course: Course, options: Sequence[Option], kind: str, about: str) -> None:
     """Ask again which of the options is meant, whatever they are for."""
-    clarify(course, options)  # type: ignore[arg-type]
+    clarify(course, options)
     now = course.talk.get("asked")
     if now and now["kind"] == "clarify":
         course.ask({**now, "kind": kind, "about": about})

@@ -94,19 +94,32 @@ def _end_detour(course: Course) -> None:
 
 def decline_return(course: Course, reason: str) -> None:
     """Give up the task that was interrupted; the ones below it are offered then."""
-    *below, paused = course.position["stack"]
-    pathway = course.spec.pathways[paused["pathway"]]
-    course.note("cancelled", to=pathway.id, reason=reason)
-    reset(course, pathway, "cancelled")
-    course.repair("cancel", "left", task=pathway.title)
-    if below:
-        course.position = {**course.position, "stack": below}
+    _give_up_paused(course, reason)
+    if course.position["stack"]:
         course.say("ask_return", task=course.here.title)
         course.ask(Asked(kind="return", about=course.here.id, options=[]))
         course.rest()
         return
     to_the_beginning(course)
     course.say("more")
+
+
+def decline_all(course: Course, reason: str) -> None:
+    """Give up every task that was interrupted, the top one first."""
+    while course.position["stack"]:
+        _give_up_paused(course, reason)
+    to_the_beginning(course)
+    course.say("more")
+
+
+def _give_up_paused(course: Course, reason: str) -> None:
+    """Give up the task that was interrupted last."""
+    *below, paused = course.position["stack"]
+    pathway = course.spec.pathways[paused["pathway"]]
+    course.note("cancelled", to=pathway.id, reason=reason)
+    reset(course, pathway, "cancelled")
+    course.repair("cancel", "left", task=pathway.title)
+    course.position = {**course.position, "stack": below}
 
 
 def to_the_beginning(course: Course) -> None:

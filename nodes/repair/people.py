@@ -73,7 +73,7 @@ def after_effect(course: Course, field: Field) -> bool:
 
     Source: reference traces, T13.
     """
-    used = _effect_of(course, field)
+    used = effect_of(course, field)
     if used is None:
         return False
     pathway, effect = used
@@ -94,7 +94,8 @@ def after_effect(course: Course, field: Field) -> bool:
     return True
 
 
-def _effect_of(course: Course, field: Field) -> tuple[PathwaySpec, Effect] | None:
+def effect_of(course: Course, field: Field) -> tuple[PathwaySpec, Effect] | None:
+    """Return the effect that was taken with a value, and its pathway; None: none was."""
     finished = course.talk.get("finished", [])
     if course.here.form and field.name in course.here.form and course.here.id not in finished:
         return None  # the task at hand has it as well, and that is not done yet

@@ -8,10 +8,10 @@ from journeys import PathwaySpec, TransitionSpec
 from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.course import Course
-from nodes.forms.sheet import owners
 from nodes.limits import Limits
 from nodes.moves import move
 from nodes.repair.leaving import reset
+from nodes.repair.people import effect_of
 from nodes.steer import Steering
 from nodes.talk import Asked, Option
 
@@ -121,11 +121,14 @@ def begun_already(course: Course) -> bool:
 def change_instead(course: Course, limits: Limits) -> None:
     """Go to the pathway that changes what an effect did (T13)."""
     field = course.field(course.changing)
-    target = _change_of(course, field.name)
-    if target is None:
+    used = effect_of(course, field)
+    if used is None or not used[1].change:
         return
+    target = course.spec.pathways[used[1].change]
     moved = move(course.spec, course.standing, way_to(target), limits.depth)
     if moved.refused_depth:
+        course.note("depth_refused", to=target.id, reason="asked for by the user")
+        course.refused_depth = moved.refused_depth
         course.say("too_deep")
         course.rest()
         return
@@ -137,14 +140,6 @@ def change_instead(course: Course, limits: Limits) -> None:
     if target.id in course.talk.get("finished", []):
         reset(course, target, "begun anew")
     course.run, course.entered, course.settled = target.id, "transition", True
-
-
-def _change_of(course: Course, name: str) -> PathwaySpec | None:
-    for pathway in owners(course.spec, name):
-        for effect in pathway.effects:
-            if effect.change:
-                return course.spec.pathways[effect.change]
-    return None
 
 
 def way_to(pathway: PathwaySpec, **details: Any) -> TransitionSpec:
