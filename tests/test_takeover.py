@@ -307,6 +307,25 @@ async def test_a_rollback_takes_a_call_back_and_brings_it_back(memory_url: str) 
         assert (await journey.manager.release("bob")).phase is COLLECTING
 
 
+async def test_a_call_and_its_turn_are_one_transaction(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with workshop("s-1", f"sqlite:///{tmp_path / 'journeys.db'}") as journey:
+        await journey.start()
+        await journey.process_message("city")
+        store = (await journey.manager._session()).store
+        await store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
+        reply = await journey.process_message("a person, please")
+        await store.saver.conn.set_trace_callback(None)  # type: ignore[union-attr]
+
+    assert reply.metadata["phase"] == "escalated"
+    words = [statement.split()[0] for statement in seen]
+    begun, ended = words.index("BEGIN"), words.index("COMMIT")
+    assert (words.count("BEGIN"), words.count("COMMIT")) == (1, 1)
+    inside = "\n".join(seen[begun:ended])
+    assert "INSERT INTO escalations" in inside
+    assert "INSERT INTO turns" in inside
+
+
 async def test_calls_go_with_their_session(store_url: str) -> None:
     store = await open_store(store_url, None)
     async with workshop("s-1", store_url) as journey, workshop("s-2", store_url) as other:
