@@ -17,7 +17,6 @@ from journeys import (
     Transition,
 )
 
-
 pytestmark = pytest.mark.timeout(60)
 
 
