@@ -315,13 +315,13 @@ async def test_a_call_and_its_turn_are_one_transaction(tmp_path: Path) -> None:
         store = (await journey.manager._session()).store
         await store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
         reply = await journey.process_message("a person, please")
-        await store.saver.conn.set_trace_callback(None)  # type: ignore[union-attr]
+        written = [*seen]
 
     assert reply.metadata["phase"] == "escalated"
-    words = [statement.split()[0] for statement in seen]
+    words = [statement.split()[0] for statement in written]
     begun, ended = words.index("BEGIN"), words.index("COMMIT")
     assert (words.count("BEGIN"), words.count("COMMIT")) == (1, 1)
-    inside = "\n".join(seen[begun:ended])
+    inside = "\n".join(written[begun:ended])
     assert "INSERT INTO escalations" in inside
     assert "INSERT INTO turns" in inside
 
