@@ -47,7 +47,9 @@ class Field:
         depends_on: Names of fields; when one of them changes, this one is checked again.
         when: Called with what is collected; while it is false, the field is not asked for, and its
             value is no part of what is collected.
-        sensitive: Never shown, logged, or given to a model, but for the message that brings it.
+        sensitive: Left out of what models are given but for the message that brings it, of
+            summaries, of what people are told of a session, of attempts, and of the log. Context
+            and transcript hold it as all else: `__sensitive__` encrypts them.
         ttl: Seconds after which a value has to be asked for again.
         confirm: The user is read back what the form has collected, and must say yes to it.
         retry_texts: What is said after the first, second, ... value that is not taken.

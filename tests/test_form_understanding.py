@@ -215,7 +215,8 @@ async def test_where_agents_are_declared_no_reply_is_asked_for():
     _, asked_for = await read(says(), stay())
     _, other = await read(says(), stay(worded=False))
 
-    assert asked_for.schema and other.schema
+    assert asked_for.schema
+    assert other.schema
     assert set(asked_for.schema["properties"]) == {"verdicts", "commands", "asks", "reply"}
     assert set(other.schema["properties"]) == {"verdicts", "commands"}
     assert "'reply'" in asked_for.text

@@ -144,7 +144,7 @@ async def talk(
 
 
 async def standing(journey: Journey) -> dict[str, Any]:
-    """Where a session stands and what it holds, but for the talk and how far it is, and the time."""
+    """Where a session stands and what it holds, but for the talk, how far it is, and the time."""
     state = await journey.get_session_state()
     assert state is not None
     passing = {"conversation_history", "phase", "version", "updated_at"}
