@@ -45,6 +45,8 @@ FREE = ("text", "name", "address")
 """Types of which nearly every message would be a value."""
 MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
+MOST_WORDS_OF_A_VALUE = 4
+"""Longest message that is taken for an attempt because of a digit or an at sign in it."""
 _SPELLED = ("enum", "boolean", "name")
 """Types whose values are words."""
 
@@ -204,8 +206,10 @@ def guessed(course: Course, message: str) -> list[Command]:
     if found_in(field, message, course.setting):
         return leads_off
     most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
-    looks_like_it = any(char.isdigit() or char == "@" for char in message)
-    is_short = len(message.split()) <= most and not message.rstrip().endswith("?")
+    words = len(message.split())
+    has_signs = any(char.isdigit() or char == "@" for char in message)
+    looks_like_it = has_signs and words <= MOST_WORDS_OF_A_VALUE
+    is_short = words <= most and not message.rstrip().endswith("?")
     return [Fill(field.name, message)] if looks_like_it or is_short else leads_off
 
 

@@ -78,10 +78,9 @@ def is_blocked(course: Course, steering: Steering) -> bool:
         return False
     if course.here.form is None or course.sheet().is_closed:
         return False
-    asked = course.talk.get("asked")
-    return not interruptible(
-        course.here, asked["about"] if asked and asked["kind"] == "field" else ""
-    )
+    asked = course.sheet().asked()
+    at = asked["about"] if asked and asked["kind"] == "field" else ""
+    return not interruptible(course.here, at)
 
 
 def interruptible(pathway: PathwaySpec, field: str) -> bool:
