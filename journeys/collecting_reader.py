@@ -21,6 +21,7 @@ COLLECTING_ATTRIBUTES = (
     "__migrations__",
 )
 PATTERNS = (
+    "continue",
     "cancel",
     "clarify",
     "off_topic",
@@ -29,6 +30,7 @@ PATTERNS = (
     "repeat",
     "wait",
     "noise",
+    "invalid",
     "blocked",
     "resume",
     "human",

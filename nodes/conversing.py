@@ -50,6 +50,7 @@ async def converse(
     if called_by_word(course):
         return _update(state, course, turn)
     welcome(course)
+    welcomed = len(course.words)
     heard = heard_in(course, turn["message"] or "")
     free = await free_verdicts(services, position, turn["message"] or "", state["context"])
     heard, free = await in_free_text(course, heard, free)
@@ -61,7 +62,7 @@ async def converse(
     await decide(course, [*free, *commands], limits_of(services.config))
     if course.refused_depth and services.fails_fast:
         raise MaxPathwayDepthError(*course.refused_depth)
-    _worded_by_model(course, answer)
+    _worded_by_model(course, answer, welcomed)
     turn = guided(services.spec, turn, weighed, course.run, course.position)
     return _update(state, course, turn)
 
@@ -99,7 +100,7 @@ def _without_model(course: Course, heard: Heard, free: Sequence[Verdict]) -> lis
     return said or guessed(course, message)
 
 
-def _worded_by_model(course: Course, answer: Understood | None) -> None:
+def _worded_by_model(course: Course, answer: Understood | None, welcomed: int) -> None:
     """Let the model's own words stand where they ask what the runtime asks next.
 
     They never do where anything was refused, dropped, or done, nor with a number that nobody gave
@@ -117,7 +118,7 @@ def _worded_by_model(course: Course, answer: Understood | None) -> None:
     if fault := claimed(course, answer.reply):
         course.flags.append(f"wording_refused:{fault}")
     else:
-        course.words = [answer.reply]
+        course.words = [*course.words[:welcomed], answer.reply]
         course.asks = answer.asks or ""
 
 

@@ -102,11 +102,15 @@ class Course:
 
     def repair(self, pattern: str, name: str, **values: Any) -> None:
         """Answer by a repair pattern: by a text, or by the pathway that the journey has for it."""
+        self.answer(pattern, self.text(name, **values))
+
+    def answer(self, pattern: str, text: str) -> None:
+        """Answer by a repair pattern as `repair` does, with words that are found already."""
         self.note("repaired", trigger=pattern)
         if own := self.spec.pattern_in(self.here.id, pattern):
             self.aside = own
         else:
-            self.say(name, **values)
+            self.words.append(text)
 
     def ask(self, asked: Asked | None) -> None:
         """Remember what the user is asked; the next message may answer it."""

@@ -62,6 +62,8 @@ async def decide(course: Course, commands: Sequence[Command], limits: Limits) ->
         moves = [*(chosen or []), *moves] if chosen else moves
     here = _for_here(course, said)
     spoke = await fill(course, here, fillable(course)) or spoke
+    if course.talk.get("takeover"):
+        return  # a person was called for what could not be taken; where it stands stays
     if course.changing:
         change_instead(course, limits)
     else:

@@ -81,7 +81,7 @@ def led_on(
     moved = after["pathway"] != turn["begun_in"]
     heard: Turn = {
         **turn,
-        "run": course.run,
+        "run": course.aside or course.run,
         "entered": course.entered,
         "moved": turn["moved"] or moved,
         "replies": [*turn["replies"], *course.words],
@@ -91,6 +91,8 @@ def led_on(
         "transition": turn["transition"] or course.transition,
         "ops": [*turn["ops"], *([*op, pathway.id] for op in course.ops)],
     }
+    if course.aside:
+        heard["aside"] = course.run
     return after, heard, [[*op, pathway.id] for op in course.ops], course
 
 

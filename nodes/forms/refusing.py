@@ -36,11 +36,11 @@ def _told(course: Course, field: Field, reason: str) -> None:
         course.say("exhausted", field=field.title)
         give_up(course, f"max_attempts:{field.name}")
     elif times <= len(field.retry_texts):
-        course.words.append(field.retry_texts[times - 1])
+        course.answer("invalid", field.retry_texts[times - 1])
     elif times == 1 or not (takes := hint_of(field, course.setting)):
-        course.words.append(reason)
+        course.answer("invalid", reason)
     else:
-        course.words.append(f"{reason} {course.text('hint', hint=takes)}")
+        course.answer("invalid", f"{reason} {course.text('hint', hint=takes)}")
 
 
 async def refused(course: Course, field: Field, value: object) -> Unreadable | None:

@@ -79,13 +79,16 @@ def _ask_the_same(course: Course) -> None:
     asked = course.sheet().asked() if course.here.form else None
     if asked is None:
         return
-    course.say("returning", task=course.here.title)
-    course.words.append(question_of(course, asked))
+    course.repair("continue", "returning", task=course.here.title)
     course.ask(asked)
+    if course.aside:
+        course.run = course.here.id  # its form asks behind what answers instead of the text
+    else:
+        course.words.append(question_of(course, asked))
 
 
 def _ask_whether(course: Course) -> None:
-    course.say("ask_return", task=course.here.title)
+    course.repair("continue", "ask_return", task=course.here.title)
     course.ask(Asked(kind="return", about=course.here.id, options=[]))
 
 
@@ -95,7 +98,7 @@ def _ask_which(course: Course) -> None:
         _ask_whether(course)
         return
     options = [Option(id=id_, label=course.spec.pathways[id_].title) for id_ in paused]
-    course.say("which_paused", options=course.listed(options))
+    course.repair("continue", "which_paused", options=course.listed(options))
     course.ask(Asked(kind="paused", about="", options=options))
 
 
