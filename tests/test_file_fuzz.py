@@ -55,7 +55,7 @@ def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_valid_file_with_something_else_in_it(data: st.DataObject) -> None:
     value = VALID
@@ -67,7 +67,7 @@ def test_a_valid_file_with_something_else_in_it(data: st.DataObject) -> None:
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_valid_text_with_signs_changed(data: st.DataObject) -> None:
     text = YAML
@@ -80,7 +80,7 @@ def test_a_valid_text_with_signs_changed(data: st.DataObject) -> None:
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80) | st.lists(SIGNS, max_size=30).map("".join))
 def test_any_text(text: str) -> None:
     is_read_or_refused(text, "claim.yaml")

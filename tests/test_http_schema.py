@@ -12,14 +12,23 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture.utils import many
+from schemathesis.checks import load_all_checks
+from schemathesis.core.result import Ok
+from schemathesis.generation.hypothesis.builder import (
+    HypothesisTestConfig,
+    HypothesisTestMode,
+    create_test,
+)
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from server.app import app_of
 from tests.api import KEY, serving, wired
 
 _CURSORS = ("GET /v1/sessions", "GET /v1/reviews", "GET /v1/escalations")
-_STRICTER = ("POST /v1/sessions", *_CURSORS)
-"""Contexts and cursors have rules that a schema cannot say."""
+_ACTS = ("claim", "messages", "release")
+_OPERATORS = [f"POST /v1/escalations/{{escalation_id}}/{act}" for act in _ACTS]
+_STRICTER = ("POST /v1/sessions", *_CURSORS, *_OPERATORS)
+"""Contexts, cursors and names of operators have rules that a schema cannot say."""
 _numbers = count()
 _HEADERS = {"Authorization": f"Bearer {KEY}", "Connection": "close"}
 
@@ -64,12 +73,34 @@ def server() -> Iterator[dict[str, Any]]:
 
 
 schema = schemathesis.openapi.from_dict(app_of(wired(keys=(KEY,))).openapi())
+load_all_checks()
+OPERATIONS: dict[str, Any] = {
+    found.ok().label: found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)
+}
 
 
+# What `schema.parametrize` makes of a test, but made when the test runs: drawing the cases takes
+# seconds, and every process of a run collects all tests.
 @pytest.mark.timeout(60)
-@schema.parametrize()
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-def test_any_request_is_answered_as_described(case: Any, server: dict[str, Any]) -> None:
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]) -> None:
+    operation = OPERATIONS[label]
+
+    @settings(
+        max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    def answers(case: Any) -> None:
+        answers_as_described(case, server)
+
+    config = HypothesisTestConfig(
+        modes=list(HypothesisTestMode),
+        settings=schema.config.get_hypothesis_settings(operation=operation, phase="fuzzing"),
+        project=schema.config,
+    )
+    create_test(operation=operation, test_func=answers, config=config)()
+
+
+def answers_as_described(case: Any, server: dict[str, Any]) -> None:
     if "session_id" in (case.path_parameters or {}) and next(_numbers) % 2:
         case.path_parameters["session_id"] = "s-1"
 

@@ -195,7 +195,7 @@ _WORDS = st.one_of(
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(_WORDS, max_size=12).map(" ".join),
     st.lists(st.integers(1, 30), min_size=1, max_size=6),

@@ -27,7 +27,10 @@ from journeys import (
     SessionNotStartedError,
     Signature,
 )
+from tests import stores
 from tests.clerks import gives, staff
+
+store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 

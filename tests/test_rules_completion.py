@@ -16,7 +16,10 @@ from journeys import (
     Texts,
     Transition,
 )
+from tests import stores
 from tests.clerks import gives, said, staff
+
+store_url = stores.here
 
 CLOSING = "We are all done here. If you need anything else, just say so."
 

@@ -18,7 +18,10 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from tests import stores
 from tests.clerks import gives, said, staff
+
+store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 

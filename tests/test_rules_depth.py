@@ -16,7 +16,10 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
+from tests import stores
 from tests.clerks import said, staff
+
+store_url = stores.here
 
 TOO_DEEP = "Let us finish what we have open first; then we can get to that."
 

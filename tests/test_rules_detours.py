@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from journeys import NEVER, Journey, Pathway, ReturnToPrevious, ReturnToSpecific, Transition
+from tests import stores
 from tests.clerks import said, staff
+
+store_url = stores.here
 
 
 class Loan(Journey):

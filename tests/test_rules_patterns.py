@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from journeys import NEVER, Journey, Pathway, Transition
+from tests import stores
 from tests.clerks import said, staff
+
+store_url = stores.here
 
 
 def desk(*rules: Transition) -> type[Journey]:

@@ -20,7 +20,10 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from tests import stores
 from tests.clerks import gives, said, staff
+
+store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 CLOSING = "We are all done here. If you need anything else, just say so."

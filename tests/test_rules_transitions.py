@@ -20,7 +20,10 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
+from tests import stores
 from tests.clerks import gives, said, staff
+
+store_url = stores.here
 
 
 class Bank(Journey):

@@ -409,7 +409,7 @@ def anywhere(draw: Any) -> Standing:
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=anywhere(), understood=COMMANDS, limits=LIMIT)
 def test_steer_never_raises_and_touches_nothing_it_was_given(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -427,7 +427,7 @@ def test_steer_never_raises_and_touches_nothing_it_was_given(
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_moves_only_along_what_is_legal_and_was_said(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -457,7 +457,7 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -484,7 +484,7 @@ def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_audits_each_detour_that_is_entered_and_left(
     where: Standing, understood: list[c.Command], limits: Limits

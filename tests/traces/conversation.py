@@ -53,7 +53,7 @@ class Way:
         return f"sqlite:///{folder / name}.db"
 
 
-OFFLINE = (Way("memory", scripted=False), Way("sqlite", scripted=False))
+OFFLINE = (Way("sqlite", scripted=False),)  # beside it, every talk is held in memory
 SCRIPTED = (Way("memory", scripted=True),)
 EVERY_WAY = (*OFFLINE, *SCRIPTED)
 IN_MEMORY = (Way("memory", scripted=False), *SCRIPTED)
