@@ -13,9 +13,12 @@ from journeys.spec import MOVE
 from nodes.commands import (
     Cancel,
     Command,
+    Confirm,
+    Deny,
     Explain,
     Fill,
     Human,
+    Noise,
     OffTopic,
     Repeat,
     Skip,
@@ -162,6 +165,8 @@ async def in_free_text(
     field = course.field(given.field)
     if field.type not in FREE:
         return heard, free
+    if not field.required and _yes_or_no(course, given.value) is False:
+        return replace(heard, commands=[Skip()]), free
     leads = any(v.holds and not v.error and v.tier == "pattern" for v in free)
     if interruptible(course.here, field.name):
         left = [] if leads else heard.commands
@@ -202,6 +207,8 @@ def guessed(course: Course, message: str) -> list[Command]:
     if not asked or asked["kind"] != "field" or is_greeting(message):
         return []
     field = course.field(asked["about"])
+    if (bare := _yes_or_no(course, message)) is not None:
+        return [Noise() if bare else Skip()]  # who says no to a question would rather not say
     leads_off: list[Command] = [OffTopic()] if "last_at" in course.talk else []
     if found_in(field, message, course.setting):
         return leads_off
@@ -211,6 +218,14 @@ def guessed(course: Course, message: str) -> list[Command]:
     looks_like_it = has_signs and words <= MOST_WORDS_OF_A_VALUE
     is_short = words <= most and not message.rstrip().endswith("?")
     return [Fill(field.name, message)] if looks_like_it or is_short else leads_off
+
+
+def _yes_or_no(course: Course, message: str) -> bool | None:
+    """Return whether a message is a bare yes or no; None for neither."""
+    nothing_else = Asked(kind="more", about="", options=[])
+    heard = hear(message, Ear(nothing_else, (), {}, (), course.setting))
+    kinds = [type(command) for command in heard.commands] if heard.whole else []
+    return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
 
 
 def asking_in(course: Course) -> Asking:

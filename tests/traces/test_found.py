@@ -162,3 +162,28 @@ async def test_a_choice_is_heard_beside_a_day() -> None:
     _, values = await told(Gym, "A membership for gold on Saturday")
     assert values["plan"] == "premium"
     assert values["start"] is not None
+
+
+class Seats(Journey):
+    """Take a seat in the theatre."""
+
+    class Seat(Pathway):
+        __fields__ = [
+            Field("evening", "date", "Which evening?"),
+            Field("wish", "text", "Any wish?", required=False),
+        ]
+
+
+async def test_a_bare_no_is_no_value_but_a_refusal(memory_url: str) -> None:
+    config = JourneyConfig(persistence=memory_url)
+    async with Seats("seats", config, model=False) as journey:
+        await journey.start()
+        for words in ("hello", "no", "yes", "3 March 2031", "no, thanks"):
+            last = await journey.process_message(words)
+        evening = [item.validation_status for item in await journey.attempts("evening")]
+        wish = [item.validation_status for item in await journey.attempts("wish")]
+
+    assert evening == ["valid"]
+    assert wish == ["cleared"]
+    assert "wish" not in last.accumulated_context
+    assert last.is_journey_complete
