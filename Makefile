@@ -39,7 +39,7 @@ studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 20
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser $(ARGS)
 
 test: $(DEV_STAMP)  ## Run the tests with branch coverage (ARGS="-k name" for some of them, then without)
-	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--numprocesses auto --cov)
+	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--numprocesses auto --dist worksteal --cov)
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check
