@@ -12,6 +12,7 @@ from nodes.hearing.known import is_value, of_type, other_day, reads_as, shortest
 from nodes.hearing.lexicon import Lexicon
 from nodes.hearing.mentions import mentioned
 from nodes.hearing.reading import Reading
+from nodes.values import found_in
 
 _LONGEST_VALUE = 12
 _LONGEST_NAME = 6
@@ -157,7 +158,10 @@ def _pointed_at(reading: Reading, ear: Ear) -> list[Command]:
         return []
     if not (ear.kind == "summary" or (led and not ear.kind)):
         return []
-    return [Clear(field.name) for field in _spoken_of(words, ear, lexicon)]
+    fields = _spoken_of(words, ear, lexicon)
+    if any(f.type not in _WORDY and found_in(f, reading.raw, ear.setting) for f in fields):
+        return []  # "3 cars" says what it shall be
+    return [Clear(field.name) for field in fields]
 
 
 def meant_change(reading: Reading, lead: int, ear: Ear) -> Heard | None:

@@ -187,3 +187,24 @@ async def test_a_bare_no_is_no_value_but_a_refusal(memory_url: str) -> None:
     assert wish == ["cleared"]
     assert "wish" not in last.accumulated_context
     assert last.is_journey_complete
+
+
+async def test_a_number_beside_the_name_of_its_field_is_what_it_shall_be(memory_url: str) -> None:
+    config = JourneyConfig(persistence=memory_url)
+    async with Ferry("ferry", config, model=False) as journey:
+        await journey.start()
+        for words in ("Dover", "2", "3 cars, please"):
+            last = await journey.process_message(words)
+
+    assert last.accumulated_context == {"port": "Dover", "cars": 3}
+    assert "Is that right?" in last.message
+
+
+class Ferry(Journey):
+    """Cross the sea."""
+
+    class Crossing(Pathway):
+        __fields__ = [
+            Field("port", "enum", "Which port?", choices=["Harwich", "Dover"]),
+            Field("cars", "integer", "How many cars?", confirm=True),
+        ]
