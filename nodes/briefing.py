@@ -8,9 +8,9 @@ from typing import Any
 from journeys import Field, JourneySpec, PathwaySpec, Texts
 from nodes.escalating import escalation_of, takeover_of
 from nodes.forms.sheet import Sheet, field_named, talk_of
-from nodes.listening import setting_of
 from nodes.messages import last_said
 from nodes.services import Services
+from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import PARTING, Position, Turn
 from nodes.talk import FieldAttempt

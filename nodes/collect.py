@@ -7,7 +7,6 @@ from typing import Any
 from journeys import Field, PathwaySpec
 from nodes.course import Course, course_of
 from nodes.forms.questions import question_of
-from nodes.listening import setting_of
 from nodes.services import Services
 from nodes.state import PathwayState, Update
 from nodes.values import Unreadable, refusal_of, value_of
@@ -25,8 +24,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
     turn = state["turn"]
     assert turn["run"] is not None
     pathway = services.spec.pathways[turn["run"]]
-    setting = setting_of(services.spec, services.config, turn)
-    course = course_of(services, state, turn, state["position"], setting)
+    course = course_of(services, state, turn, state["position"])
     await _known_already(course, pathway)
     sheet = course.sheet(pathway)
     asked = sheet.asked()

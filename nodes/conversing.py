@@ -21,7 +21,6 @@ from nodes.listening import (
     heard_for,
     heard_in,
     in_free_text,
-    setting_of,
     welcome,
 )
 from nodes.llm.verdicts import Understood
@@ -45,8 +44,7 @@ async def converse(
     Raises:
         MaxPathwayDepthError: Under fail_fast, when a detour would exceed the depth limit.
     """
-    setting = setting_of(services.spec, services.config, turn)
-    course = course_of(services, state, turn, position, setting, last_said(state["messages"]))
+    course = course_of(services, state, turn, position, last_said(state["messages"]))
     if called_by_word(course):
         return _update(state, course, turn)
     welcome(course)

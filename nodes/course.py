@@ -13,6 +13,7 @@ from nodes.forms.attempts import attempt, by_field
 from nodes.forms.sheet import Sheet, current_value, field_named, owners, talk_of
 from nodes.moves import Entered, Standing, note
 from nodes.services import Services
+from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import Fired, Judged, Position, SessionState, Turn
 from nodes.talk import Asked, Attempted, FieldAttempt, Option, Talk, add_attempts
@@ -197,14 +198,13 @@ def course_of(
     state: SessionState,
     turn: Turn,
     position: Position,
-    setting: Setting,
     question: str = "",
 ) -> Course:
     """Return the course of a turn that begins."""
     return Course(
         services,
         turn,
-        setting,
+        setting_of(services.spec, services.config, turn),
         position,
         state.get("context", {}),
         dict(state.get("fields", {})),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from nodes.course import Course, course_of
 from nodes.forms.questions import question_of
-from nodes.listening import setting_of
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
 from nodes.talk import Talk
@@ -24,8 +23,7 @@ def greeted(state: SessionState, services: Services, turn: Turn, position: Posit
     turn = {**turn, "replies": [greeting]}
     if services.spec.pathways[position["pathway"]].form is None:
         return {"position": position, "turn": turn}
-    setting = setting_of(services.spec, services.config, turn)
-    return _with_question(course_of(services, state, turn, position, setting))
+    return _with_question(course_of(services, state, turn, position))
 
 
 def _with_question(course: Course) -> Update:

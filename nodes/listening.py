@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
-from zoneinfo import ZoneInfo
+from datetime import datetime, timedelta
 
-from journeys import Field, JourneyConfig, JourneySpec
+from journeys import Field
 from journeys.spec import MOVE
 from nodes.commands import (
     Cancel,
@@ -38,9 +36,8 @@ from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
 from nodes.repair.switching import interruptible
-from nodes.state import Turn
 from nodes.talk import Asked, FieldAttempt, Option
-from nodes.values import Setting, found_in, hint_of
+from nodes.values import found_in, hint_of
 
 _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
 """What an author's own trigger on the same message comes before."""
@@ -52,20 +49,6 @@ MOST_WORDS_OF_A_VALUE = 4
 """Longest message that is taken for an attempt because of a digit or an at sign in it."""
 _SPELLED = ("enum", "boolean", "name")
 """Types whose values are words."""
-
-
-def setting_of(spec: JourneySpec, config: JourneyConfig, turn: Turn) -> Setting:
-    """Return when and where the user speaks."""
-    at = datetime.fromisoformat(turn["at"]).astimezone(_zone(config.timezone))
-    place = turn["run"] or turn["begun_in"]
-    part = spec.part_of(place) if place in spec.pathways else spec
-    return Setting(at, config.region, part.personality.language)
-
-
-@lru_cache(maxsize=64)
-def _zone(name: str) -> tzinfo:
-    # A machine without a database of zones knows that one all the same.
-    return UTC if name == "UTC" else ZoneInfo(name)
 
 
 def welcome(course: Course) -> None:

@@ -11,11 +11,11 @@ from journeys import GuidelineSpec, JourneySpec, ModelError
 from nodes.checking.phrases import broken
 from nodes.checking.scope import place_of
 from nodes.forms.sheet import current_value
-from nodes.listening import setting_of
 from nodes.llm.rewording import worded_anew
 from nodes.llm.usage import Usage
 from nodes.meaning import changed
 from nodes.services import Services
+from nodes.setting import setting_of
 from nodes.state import SessionState, Turn
 from nodes.values import shown
 

@@ -73,13 +73,14 @@ async def settle(state: SessionState, services: Services) -> Update:
     update |= {"position": position, "turn": heard}
     if heard["run"]:
         return update
-    return {**update, **await _ended(_after(state, update), services, heard)}
+    rest = update["context"][len(ops) :]  # what came before is in the context already
+    context = apply_ops(context, rest) if rest else context
+    return {**update, **await _ended(_after(state, update, context), services, heard)}
 
 
-def _after(state: SessionState, update: Update) -> SessionState:
-    """Return the state as an update leaves it."""
+def _after(state: SessionState, update: Update, context: Context) -> SessionState:
+    """Return the state as an update leaves it, with the context as that leaves it."""
     fields = add_attempts(state.get("fields", {}), update.get("fields", {}))
-    context = apply_ops(state["context"], update["context"])
     return {**state, "context": context, "fields": fields, "position": update["position"]}
 
 

@@ -15,11 +15,11 @@ from journeys import Call, Effect, PathwaySpec
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Taken
 from nodes.forms.spoken import spoken
-from nodes.listening import setting_of
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
 from nodes.plain import canonical, cleaned, copied, plain, size
 from nodes.services import Services
+from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import PathwayState, Update
 from nodes.talk import Asked, Talk

@@ -12,7 +12,6 @@ from nodes.course import Course, course_of
 from nodes.effect_outcome import EFFECTS, went_well, with_effects
 from nodes.forms.attempts import by_field
 from nodes.forms.sheet import talk_of
-from nodes.listening import setting_of
 from nodes.repair.coming_back import completed
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
@@ -72,8 +71,7 @@ def led_on(
     Returns:
         The position, the record of the turn, changes of the context, and the course taken.
     """
-    setting = setting_of(services.spec, services.config, turn)
-    course = course_of(services, {**state, "context": dict(context)}, turn, position, setting)
+    course = course_of(services, {**state, "context": dict(context)}, turn, position)
     course.run, course.entered = turn["run"], turn["entered"]
     completed(course, pathway, services.config.max_pathway_depth)
     first = len(turn["replies"])

@@ -11,10 +11,10 @@ from nodes.course import course_of
 from nodes.escalating import escalation_of, released, takeover_of, with_talk
 from nodes.forms.questions import question_of
 from nodes.hearing import Ear, hear
-from nodes.listening import setting_of
 from nodes.messages import GIVEN_BACK, mark
 from nodes.moves import note
 from nodes.services import Services
+from nodes.setting import setting_of
 from nodes.state import PARTING, Position, Turn, Update
 from nodes.talk import Asked, EscalationChange, Takeover
 
@@ -129,8 +129,7 @@ def _open_question(
     """Return what is asked where the conversation is taken up again, and remember that it is."""
     if position["pathway"] not in services.spec.pathways:
         return position, ""  # of an older version, in which nothing can be asked now
-    setting = setting_of(services.spec, services.config, turn)
-    course = course_of(services, state, turn, position, setting)  # type: ignore[arg-type]
+    course = course_of(services, state, turn, position)  # type: ignore[arg-type]
     asked = course.talk.get("asked") or course.sheet().asked()
     if asked is None:
         return position, ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -29,7 +28,6 @@ from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
 from nodes.matcher import matcher_of
 from nodes.opening import beginning, new_turn
 from nodes.services import Services
-from nodes.values import Setting
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS, DECISIONS = 60, 500
@@ -259,13 +257,13 @@ async def _decided(steps: Steps) -> Figure:
     """Decide on ten commands of one message: values, moves, and what has to be dropped."""
     spec, config = Choices.spec, JourneyConfig()
     services = Services(spec, config, {}, matcher_of(spec))
-    limits, setting = limits_of(config), Setting(datetime.now(UTC))
+    limits = limits_of(config)
     commands = [command_in(item) for item in json.loads(_TEN)]
 
     async def ours() -> None:
         turn, position = new_turn(1, message="all at once"), beginning(spec)
         state: Any = {"messages": [], "context": {}, "fields": {}}
-        course = course_of(services, state, turn, position, setting)
+        course = course_of(services, state, turn, position)
         await decide(course, commands, limits)
         assert course.value("limit") == 1400
 
