@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from graphs.a2a import from_a2a, to_a2a
 from journeys import Agent, AgentCard, ConfigurationError, Pipeline, Skill
 
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 URL = "https://agents.example.org/billing"
 

@@ -228,7 +228,6 @@ def test_a_shipped_agent_is_sound(name: str) -> None:
     assert spec.warnings == ()
 
 
-@pytest.mark.timeout(30)
 def test_the_demo_of_the_default_agent_ends_with_what_a_person_is_told(folder: Path) -> None:
     shown = flat(run("demo", "default_agent", "--fast").stdout)
 
@@ -245,7 +244,6 @@ def test_the_demo_of_the_default_agent_ends_with_what_a_person_is_told(folder: P
         assert said in shown, said
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", ["casual_agent", "minimal_agent"])
 def test_the_demos_of_the_other_agents_come_to_their_end(folder: Path, name: str) -> None:
     shown = run("demo", name, "--fast").stdout

@@ -28,7 +28,6 @@ from nodes import embeddings
 from nodes.capabilities import Match, choose, ranking_of
 
 # A busy machine is slow, not wrong.
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 
 SHOP = (

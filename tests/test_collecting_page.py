@@ -9,8 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from journeys import Escalation, Field
 from journeys.behaviors import POLICIES
 from journeys.collecting_reader import PATTERNS
@@ -19,7 +17,6 @@ from journeys.fields import FIELD_TYPES
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "collecting.md").read_text()
 
 
-@pytest.mark.timeout(60)
 async def test_the_page_does_what_it_says() -> None:
     names: dict[str, Any] = {}
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)

@@ -24,7 +24,6 @@ SLOW = ORDERS.replace(
 # ---- interrupts
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
 def test_an_interrupt_at_start_up_is_no_traceback(folder: Path, wait: float) -> None:
     with start(folder, "chat", "orders.py") as talk:
@@ -36,7 +35,6 @@ def test_an_interrupt_at_start_up_is_no_traceback(folder: Path, wait: float) -> 
     assert talk.returncode in (0, 130)
 
 
-@pytest.mark.timeout(60)
 def test_an_interrupt_in_a_reply_gives_up_the_turn_and_not_the_talk(folder: Path) -> None:
     (folder / "orders.py").write_text("import time\n" + SLOW)
     with start(folder, "chat", "orders.py", "--session", "a") as talk:
@@ -66,7 +64,6 @@ def test_a_module_that_interrupts_its_import_is_a_fault(folder: Path) -> None:
 # ---- names
 
 
-@pytest.mark.timeout(60)
 def test_files_named_like_ours_or_like_the_librarys_break_nothing(folder: Path) -> None:
     for name in ("server", "calendar", "rich", "journeys"):
         (folder / f"{name}.py").write_text("raise RuntimeError('the wrong one')\n")

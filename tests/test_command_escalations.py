@@ -12,7 +12,6 @@ from tests import bike_shop
 from tests.bike_shop import workshop
 from tests.command import flat, run
 
-pytestmark = pytest.mark.timeout(60)
 JOURNEY = ("--journey", f"{bike_shop.__file__}:Workshop")
 
 

@@ -31,7 +31,6 @@ def desk(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.timeout(30)
 def test_a_file_is_talked_to(desk: Path) -> None:
     said = "the roof, urgent\nWell?\n"
 
@@ -45,7 +44,6 @@ def test_a_file_is_talked_to(desk: Path) -> None:
     assert "assess" in run("draw", "claim.yaml", "--graph").stdout
 
 
-@pytest.mark.timeout(30)
 def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> None:
     (desk / "claim.py").write_text("from tests.claim_desk import AGENTS\n")
     told = flat(run("chat", "claim.yaml", code=1).stderr)
@@ -77,7 +75,6 @@ def test_a_served_file_has_its_agents_and_tools(desk: Path) -> None:
     assert find("claim.yaml").tools == claim_desk.TOOLS
 
 
-@pytest.mark.timeout(30)
 def test_check_reads_files_and_folders(desk: Path) -> None:
     assert (
         "✓ ClaimDesk (claim.yaml): 4 pathways, 2 transitions" in run("check", "claim.yaml").stdout

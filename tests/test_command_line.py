@@ -48,7 +48,6 @@ def test_a_command_that_does_not_exist_gets_a_hint() -> None:
 # ---- demo
 
 
-@pytest.mark.timeout(30)
 def test_the_demo_holds_the_referral_in_five_turns(tmp_path: Path) -> None:
     picture = tmp_path / "referral.svg"
 
@@ -67,7 +66,6 @@ def test_the_demo_holds_the_referral_in_five_turns(tmp_path: Path) -> None:
     assert picture.read_text().startswith("<svg")
 
 
-@pytest.mark.timeout(30)
 def test_the_demo_ends_the_same_way_each_time() -> None:
     first, second = run("demo", "--fast").stdout, run("demo", "--fast").stdout
 
@@ -75,7 +73,6 @@ def test_the_demo_ends_the_same_way_each_time() -> None:
     assert "journey complete" in second
 
 
-@pytest.mark.timeout(30)
 def test_the_demo_holds_the_conversation_of_a_journey_that_is_named() -> None:
     shown = run("demo", "insurance_claim", "--fast").stdout
 
@@ -438,7 +435,6 @@ def test_a_key_that_is_none_is_refused_and_never_shown(
 # ---- the process itself
 
 
-@pytest.mark.timeout(60)
 def test_bytes_that_are_no_text_do_not_end_a_conversation(folder: Path) -> None:
     with start(folder, "chat", "parcel_refund") as talk:
         shown, told = talk.communicate(b"\xff\xfe oh\nIt is P-1042\n")
@@ -448,7 +444,6 @@ def test_bytes_that_are_no_text_do_not_end_a_conversation(folder: Path) -> None:
     assert "Found P-1042" in shown.decode()
 
 
-@pytest.mark.timeout(60)
 def test_an_interrupt_leaves_politely_and_the_session_stays(folder: Path) -> None:
     with start(folder, "chat", "parcel_refund", "--session", "mine") as talk:
         assert talk.stdin
@@ -468,7 +463,6 @@ def test_an_interrupt_leaves_politely_and_the_session_stays(folder: Path) -> Non
     assert "goes on in refund" in run("chat", "parcel_refund", "-s", "mine").stdout
 
 
-@pytest.mark.timeout(60)
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     with start(folder, "draw", "healthcare_referral", "-f", "svg") as drawing:
         assert drawing.stdout

@@ -19,8 +19,6 @@ from tests.test_drawing import cards, lines
 
 folder = command.folder
 logging_as_before = command.logging_as_before
-pytestmark = pytest.mark.timeout(30)
-
 DESKS = '''
 """Desks of a small shop."""
 

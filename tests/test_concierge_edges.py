@@ -479,7 +479,6 @@ async def test_studio_talks_to_it_without_a_manager():
     assert state["position"]["pathway"] == "repair.report"
 
 
-@pytest.mark.timeout(30)
 async def test_it_is_served_over_http(serve):
     api = await serve(Served(Desk, STAFF))
     session = await api.begin("desk")

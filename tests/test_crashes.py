@@ -81,7 +81,6 @@ def killed_once_it_talks(process: Any, log: Path, after: float) -> None:
     killed(process)
 
 
-@pytest.mark.timeout(90)
 async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spawn: Any) -> None:
     moments = random.Random(11)
     log = tmp_path / "acknowledged"
@@ -106,7 +105,6 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spa
     assert counts.get("writes", 0) == counts.get("checkpoint_writes", 0) == 0
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("messages", [0, 1, 15])
 async def test_killed_before_each_statement_of_a_turn(
     url: str, tmp_path: Path, spawn: Any, messages: int
@@ -126,7 +124,6 @@ async def test_killed_before_each_statement_of_a_turn(
     assert len(stood) > 5
 
 
-@pytest.mark.timeout(30)
 async def test_killed_in_an_agent(url: str, tmp_path: Path, spawn: Any) -> None:
     for messages in range(3):
         session_id = f"s-{messages}"
@@ -138,7 +135,6 @@ async def test_killed_in_an_agent(url: str, tmp_path: Path, spawn: Any) -> None:
         assert await standing(url, session_id) == messages
 
 
-@pytest.mark.timeout(60)
 async def test_killed_while_the_file_is_made(tmp_path: Path, spawn: Any) -> None:
     for statement in range(1, 60, 4):
         url = f"sqlite:///{tmp_path / f'{statement}.db'}"
@@ -149,7 +145,6 @@ async def test_killed_while_the_file_is_made(tmp_path: Path, spawn: Any) -> None
         assert await standing(url) == 1
 
 
-@pytest.mark.timeout(30)
 async def test_killed_in_a_start(url: str, tmp_path: Path, spawn: Any) -> None:
     await begun(url, session_id="other")
     before = rows(url)
@@ -165,7 +160,6 @@ async def test_killed_in_a_start(url: str, tmp_path: Path, spawn: Any) -> None:
     assert await standing(url) == 0
 
 
-@pytest.mark.timeout(30)
 async def test_killed_in_a_rollback(url: str, tmp_path: Path, spawn: Any) -> None:
     await begun(url, 5)
     for statement in range(1, 30):
@@ -184,7 +178,6 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path, spawn: Any) -> Non
         assert (await diary.audit())[-1].kind == "rollback"
 
 
-@pytest.mark.timeout(90)
 async def test_killed_in_a_delete(url: str, tmp_path: Path, spawn: Any) -> None:
     await begun(url, 4)
     for statement in range(1, 30):

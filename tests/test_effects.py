@@ -255,7 +255,6 @@ async def test_a_connection_that_is_cut_leaves_it_open_what_was_done(
         assert len(world.reserved) == 1
 
 
-@pytest.mark.timeout(30)
 async def test_a_network_that_loses_an_answer_of_the_store_makes_nobody_doubt(
     postgres_url: str, world: World, moments: Moments
 ) -> None:

@@ -44,7 +44,6 @@ async def said_again(url: str, world: World, session_id: str = "s-1") -> str:
         return (await journey.process_message("yes")).message
 
 
-@pytest.mark.timeout(60)
 async def test_what_was_noted_decides_what_is_done_again(
     kept_url: str, tmp_path: Path, spawn: Any
 ) -> None:
@@ -74,7 +73,6 @@ async def test_what_was_noted_decides_what_is_done_again(
     }
 
 
-@pytest.mark.timeout(60)
 async def test_killed_before_each_statement_nothing_is_done_twice(
     tmp_path: Path, spawn: Any
 ) -> None:
@@ -98,7 +96,6 @@ async def test_killed_before_each_statement_nothing_is_done_twice(
     assert 6 < statement < 40
 
 
-@pytest.mark.timeout(30)
 async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path, spawn: Any) -> None:
     """The other one is told that the session moved on, or does not know how it went."""
     world = World(tmp_path)

@@ -25,7 +25,6 @@ from nodes.policies import PolicyFacts, policy_met
 from nodes.state import Position, Turn
 from tests.bike_shop import Workshop, clerk, workshop
 
-pytestmark = pytest.mark.timeout(60)
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
 ESCALATED, COMPLETED = ConversationPhase.ESCALATED, ConversationPhase.COMPLETED
 TAKEN, DONE = PhaseFacts(taken_over=True), PhaseFacts(complete=True)

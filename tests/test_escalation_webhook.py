@@ -21,7 +21,6 @@ from tests.bike_shop import WEBHOOK_SECRET, Workshop, clerk, workshop
 from tests.call_receiver import Receiver, receiving
 from tests.command import run
 
-pytestmark = pytest.mark.timeout(60)
 serve = helpers.serve
 
 

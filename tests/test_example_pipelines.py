@@ -392,7 +392,6 @@ def a_value(kind: dict[str, Any]) -> Any:
     return {"string": "Said.", "number": 0.9, "integer": 1, "boolean": True}[kind["type"]]
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", NAMES)
 async def test_with_a_model_the_same_agents_work_with_their_tools(name: str) -> None:
     module = example(name)

@@ -32,7 +32,6 @@ async def reported(url: str, **config: Any) -> Journey:
     return journey
 
 
-@pytest.mark.timeout(30)
 async def test_all_attempts_are_kept_with_what_was_said_and_why_it_was_refused(
     store_url: str,
 ) -> None:
@@ -193,7 +192,6 @@ async def test_over_http_fields_and_attempts_are_read(serve: Callable[..., Any])
 # ---- in the terminal
 
 
-@pytest.mark.timeout(30)
 def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> None:
     store = f"sqlite:///{folder / 'a.db'}"
     typed = "\n".join(
@@ -215,7 +213,6 @@ def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> Non
     assert "phone valid · user provided · not shown" in audit
 
 
-@pytest.mark.timeout(30)
 def test_the_chat_shows_values_as_users_read_them(folder: Path) -> None:
     store = f"sqlite:///{folder / 'a.db'}"
     typed = "send money to Maya\n2000\n40\n/fields\n/fields amount\n"

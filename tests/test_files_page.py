@@ -60,7 +60,6 @@ async def test_the_python_of_the_page_does_what_it_says(parcel: Path) -> None:
     assert len(names["faults"]) == 4
 
 
-@pytest.mark.timeout(30)
 def test_the_commands_of_the_page_run(parcel: Path) -> None:
     commands = [line[2:].split()[1:] for line in blocks("console")[0].splitlines()]
     assert [words[0] for words in commands] == ["check", "demo", "chat", "serve", "draw"]

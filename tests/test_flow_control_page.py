@@ -8,12 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "flow-control.md").read_text()
 
 
-@pytest.mark.timeout(60)
 async def test_the_page_does_what_it_says() -> None:
     names: dict[str, Any] = {}
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)

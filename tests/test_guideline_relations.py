@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from nodes.matching.held import Held
 from nodes.matching.resolution import Resolution, order_of, resolve
 
 # A busy machine is slow, not wrong.
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 
 

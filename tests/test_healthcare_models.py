@@ -30,8 +30,6 @@ from nodes.llm.structured import schema_of
 from tests.clinic_model import ClinicModel, data_of, results_of, role_of, system_of
 from tests.talk import Talk
 
-pytestmark = pytest.mark.timeout(20)
-
 INTAKE, COPAY, SHOW, REJECT, BOOK = DEMO_MESSAGES
 ANA, BEN = SAMPLE_CONTEXT["insurance_id"], "MER-777777"
 TOOLS = {

@@ -512,7 +512,6 @@ def anything(dice: random.Random) -> dict[str, Any]:
     return answer(*commands, verdicts=[verdict], reply=said, asks=dice.choice((*NAMES, None)))
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(4))
 async def test_whatever_is_said_nothing_is_reserved_without_a_yes_to_what_was_read_back(desk, seed):
     dice, heard, booked = random.Random(seed), "", 0

@@ -22,7 +22,6 @@ from tests.proxy import Proxy
 serve, api = helpers.serve, helpers.api
 
 
-@pytest.mark.timeout(30)
 async def test_a_store_that_falls_silent_is_not_ready_within_the_limit(
     serve: Callable[..., Any], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

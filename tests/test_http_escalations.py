@@ -13,7 +13,6 @@ from tests.bike_shop import Workshop, clerk
 from tests.clerks import staff
 from tests.post_office import Letter
 
-pytestmark = pytest.mark.timeout(60)
 serve = helpers.serve
 Serve = Callable[..., Any]
 

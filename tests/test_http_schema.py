@@ -81,7 +81,6 @@ OPERATIONS: dict[str, Any] = {
 
 # What `schema.parametrize` makes of a test, but made when the test runs: drawing the cases takes
 # seconds, and every process of a run collects all tests.
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]) -> None:
     operation = OPERATIONS[label]

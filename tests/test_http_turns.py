@@ -326,7 +326,6 @@ async def test_an_error_of_the_turn_itself_is_a_problem_as_well(
     assert "tulip" in caplog.text
 
 
-@pytest.mark.timeout(20)
 async def test_who_never_reads_a_stream_is_left_and_the_turn_goes_on(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,7 +239,6 @@ async def test_the_first_context_may_fill_the_limit_and_no_more(store_url: str, 
             assert await parcel.get_session_state() is None
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(("more", "kept"), [(-1, True), (0, True), (1, False)])
 async def test_a_turn_may_fill_one_megabyte_and_no_more(
     talk: Talk, store_url: str, more: int, kept: bool

@@ -523,7 +523,6 @@ print(Trip.spec.version)
 """
 
 
-@pytest.mark.timeout(30)
 def test_the_version_is_the_same_in_every_process() -> None:
     root = Path(__file__).resolve().parent.parent
 

@@ -57,7 +57,6 @@ def reached(log: Path, word: str) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.timeout(30)
 async def test_a_process_that_was_away_for_too_long_writes_nothing(
     postgres_url: str, tmp_path: Path
 ) -> None:
@@ -86,7 +85,6 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
         assert (await parcel.process_message("card=1")).metadata["version"] == 2
 
 
-@pytest.mark.timeout(30)
 async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,14 +8,10 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from nodes.llm.scripted import Call
 from server.scripted import ScriptedServer
 from tests.clinic_model import ClinicModel, role_of
 from tests.command import ROOT
-
-pytestmark = pytest.mark.timeout(60)
 
 WANTS = {"When can I expect to see the money on my account?": "policy"}
 

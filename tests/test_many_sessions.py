@@ -10,8 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from journeys import JourneyConfig
 from tests import crash_child, process_child
 from tests.crash_child import Diary
@@ -49,7 +47,6 @@ async def writer(payload: dict[str, Any]) -> dict[str, Any]:
     return {"response": f"{payload['message']} {seen}", "heard": payload["message"], "count": 1}
 
 
-@pytest.mark.timeout(60)
 async def test_a_hundred_sessions_at_once_hold_nothing_foreign(store_url: str) -> None:
     config = JourneyConfig(persistence=store_url)
     agents = {"listener": listener, "writer": writer}
@@ -81,7 +78,6 @@ async def test_a_hundred_sessions_at_once_hold_nothing_foreign(store_url: str) -
         await diary.close()
 
 
-@pytest.mark.timeout(60)
 def test_processes_on_one_new_database_at_once_lose_nothing(kept_url: str, tmp_path: Path) -> None:
     """Three processes begin one session, and talk in it and in one of their own.
 

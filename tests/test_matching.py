@@ -14,7 +14,6 @@ from journeys.patterns import normal, said
 from nodes.matcher import Matcher, matcher_of
 
 # A busy machine is slow, not wrong.
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 
 HEARD = [

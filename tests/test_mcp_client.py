@@ -25,7 +25,6 @@ from tests import model_shop
 from tests.command import ROOT
 from tests.model_shop import Shop
 
-pytestmark = pytest.mark.timeout(40)
 shop = model_shop.shop
 
 STDIO = [sys.executable, "-m", "tests.mcp_library"]

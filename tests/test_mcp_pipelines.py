@@ -17,7 +17,6 @@ from tests import command
 from tests.command import ROOT
 from tests.mcp_desk import by_streams, offered, written
 
-pytestmark = pytest.mark.timeout(60)
 folder = command.folder
 logging_as_before = command.logging_as_before
 

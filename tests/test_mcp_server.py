@@ -30,7 +30,6 @@ from tests.mcp_desk import (
     written,
 )
 
-pytestmark = pytest.mark.timeout(60)
 folder = command.folder
 logging_as_before = command.logging_as_before
 

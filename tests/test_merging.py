@@ -23,7 +23,6 @@ from nodes.context import apply_ops, checked, how_to_merge, names_changed, resto
 from nodes.plain import size
 
 # A busy machine is slow, not wrong.
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 
 S = MergeStrategy

@@ -121,7 +121,6 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -
         assert (await parcel.process_message("card=1")).metadata["version"] == 2
 
 
-@pytest.mark.timeout(30)
 def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         done = list(pool.map(migrate_postgres, [empty_url] * 4))

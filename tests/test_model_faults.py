@@ -44,8 +44,6 @@ CANARY = "canary-of-the-model"
 BEFORE = {"name": "Ada", "mood": "calm"}
 GOOD = {"response": "Thank you. I am looking for it right now, please wait.", "order": "P-7"}
 
-pytestmark = pytest.mark.timeout(20)
-
 
 class FindOrder(Signature):
     """Find out which parcel the customer means."""

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from nodes.telemetry import otel
 from tests.command import ROOT
 
@@ -19,7 +17,6 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.M | re.S)
 
 
-@pytest.mark.timeout(30)
 def test_the_tree_of_the_page_is_what_its_code_prints(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text("\n".join(blocks("python")))
     command = [sys.executable, "-W", "error", str(tmp_path / "page.py")]

@@ -268,7 +268,6 @@ assert not structlog.is_configured()
 """
 
 
-@pytest.mark.timeout(30)
 def test_without_opentelemetry_everything_runs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT],
@@ -301,7 +300,6 @@ AGENTS = {"clerk": lambda ask: "yes"}
 """
 
 
-@pytest.mark.timeout(30)
 def test_a_server_writes_a_line_of_json_for_each_turn_if_it_is_asked_to(folder: Path) -> None:
     (folder / "solo.py").write_text(LINES)
     level = {"JOURNEYGRAPH_LOG_LEVEL": "INFO"}

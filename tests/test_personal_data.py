@@ -194,7 +194,6 @@ _WORDS = st.one_of(
 )
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(_WORDS, max_size=12).map(" ".join),
@@ -247,7 +246,6 @@ def test_what_stands_across_the_end_of_a_window_is_masked_whole(kind: str) -> No
         assert said == f"{'7 ' * before}{MASKS[kind]} {'7 ' * 300}"
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "unit",
     [

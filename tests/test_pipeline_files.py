@@ -22,7 +22,6 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
 
-pytestmark = pytest.mark.timeout(60)
 calm = settings(deadline=None)
 
 

@@ -30,7 +30,6 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.M | re.S)
 
 
-@pytest.mark.timeout(30)
 def test_the_page_does_what_it_says() -> None:
     said: list[str] = []
     examples = doctest.DocTestParser().get_doctest(

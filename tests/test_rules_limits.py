@@ -359,7 +359,6 @@ async def test_a_version_that_never_was_cannot_be_gone_back_to(talk, store_url, 
     assert (await chat.journey.get_session_state()).version == 1
 
 
-@pytest.mark.timeout(60)
 async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, store_url):
     """Rollback: at least 100 versions are kept, and a pruned one is an error."""
     chat = await reading(talk, store_url)

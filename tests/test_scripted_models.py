@@ -113,7 +113,6 @@ async def test_it_answers_in_a_structure(line: Line) -> None:
     assert set(call.schema["properties"]) == {"number", "note"}
 
 
-@pytest.mark.timeout(20)
 async def test_a_structure_streams(line: Line) -> None:
     line.script.will_answer({"number": "P-1", "note": "fragile, and late"})
     schema = {
@@ -266,7 +265,6 @@ async def test_what_came_before_a_break_was_seen(line: Line, fault: Any) -> None
     assert "".join(seen) == "one two"
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("pieces", [1, 50])
 async def test_a_model_may_say_far_too_much(line: Line, stream: bool, pieces: int) -> None:

@@ -74,7 +74,6 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return process.returncode, errors.decode()
 
 
-@pytest.mark.timeout(30)
 def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
     with served(folder) as (process, place, lines):
         said = "".join(lines)
@@ -90,7 +89,6 @@ def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(fol
         assert stopped(process) == (0, "")
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number: int) -> None:
     (folder / "slow.py").write_text(SLOW)
@@ -115,7 +113,6 @@ def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number
         assert [version["reply"] for version in versions] == ["", "Let me see. Yes."]
 
 
-@pytest.mark.timeout(30)
 def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
     (folder / "slow.py").write_text(SLOW)
     store = f"sqlite:///{folder / 'slow.db'}"
@@ -132,7 +129,6 @@ def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
         assert httpx2.get(f"{place}/v1/sessions/s-1").json()["version"] == 1
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("heard", [True, False])
 def test_who_asks_it_to_stop_twice_does_not_wait(folder: Path, heard: bool) -> None:
     (folder / "slow.py").write_text(SLOW)
@@ -158,7 +154,6 @@ def test_who_asks_it_to_stop_twice_does_not_wait(folder: Path, heard: bool) -> N
         assert httpx2.get(f"{place}/v1/sessions/s-1").json()["version"] == 0
 
 
-@pytest.mark.timeout(30)
 def test_with_keys_it_asks_for_them_and_hides_its_description(folder: Path) -> None:
     with served(folder, "parcel_refund", JOURNEYGRAPH_API_KEYS=f" {KEY} ,") as (_, place, lines):
         assert "Clients need a key" in "".join(lines)
@@ -170,7 +165,6 @@ def test_with_keys_it_asks_for_them_and_hides_its_description(folder: Path) -> N
         assert httpx2.get(f"{place}/docs", headers=asked).status_code == 404
 
 
-@pytest.mark.timeout(30)
 def test_with_keys_any_address_may_be_listened_at(folder: Path) -> None:
     words = ("parcel_refund", "--host", "0.0.0.0")
     with served(folder, *words, JOURNEYGRAPH_API_KEYS=KEY) as (_, place, _):
@@ -190,7 +184,6 @@ def test_without_a_key_other_addresses_are_refused_with_the_way_out(
     assert "token_urlsafe" in said
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -218,7 +211,6 @@ def test_what_cannot_be_served_is_said_in_a_line(
     assert "Listening" not in result.stdout
 
 
-@pytest.mark.timeout(30)
 def test_a_port_that_is_taken_is_said(folder: Path) -> None:
     with served(folder, "parcel_refund") as (_, place, _):
         port = place.rpartition(":")[2]
@@ -260,7 +252,6 @@ def test_two_stores_in_the_environment_are_refused(
     assert Settings().config("memory://x").persistence == "memory://x"
 
 
-@pytest.mark.timeout(30)
 def test_with_postgres_the_password_is_not_shown(folder: Path, postgres_url: str) -> None:
     url = postgres_url.replace("//postgres@", "//postgres:tulip@")
     with served(folder, "parcel_refund", DATABASE_URL=url) as (_, place, lines):
@@ -307,7 +298,6 @@ def has_curl() -> bool:
     return "--json" in done.stdout
 
 
-@pytest.mark.timeout(30)
 def test_the_conversation_of_the_readme_goes_as_printed(folder: Path) -> None:
     send = by_curl if has_curl() else asked
     with served(folder) as (_, place, _):

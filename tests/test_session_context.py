@@ -331,7 +331,6 @@ async def test_what_a_sensitive_journey_hears_is_never_in_redis(
     assert not [value for value in values if value and b"canary-" in value]
 
 
-@pytest.mark.timeout(30)
 async def test_nineteen_of_twenty_looks_are_hits_also_when_redis_forgets(
     api_on: Callable[..., Any], redis_server: RedisServer, session_id: str
 ) -> None:

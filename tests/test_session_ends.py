@@ -317,7 +317,6 @@ def test_a_handle_may_be_used_in_one_run_of_the_loop_after_the_other(store_url: 
     asyncio.run(parcel.close())
 
 
-@pytest.mark.timeout(30)
 async def test_closed_in_the_middle_of_a_turn_it_stands_before_or_after(store_url: str) -> None:
     moments = random.Random(5)
     for number in range(25):
@@ -349,7 +348,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("more", ["", "asyncio.run(main())"])
 def test_a_script_that_forgets_to_close_ends_cleanly(sqlite_url: str, more: str) -> None:
     began = time.monotonic()

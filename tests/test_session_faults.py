@@ -118,7 +118,6 @@ class Caller:
                     self.refused.append(error)
 
 
-@pytest.mark.timeout(60)
 def test_two_event_loops_on_one_store_lose_nothing(store_url: str) -> None:
     """A message counts once, or is refused with an error that says try again; never both.
 
@@ -244,7 +243,6 @@ async def test_a_cancelled_turn_leaves_the_session_before_it(store_url: str) -> 
         assert (reply.message, reply.metadata["version"]) == ("through", 1)
 
 
-@pytest.mark.timeout(30)
 async def test_a_turn_cancelled_at_any_moment_is_whole_or_not_there(store_url: str) -> None:
     moments = random.Random(7)
     async with opened(store_url, agents=ECHO) as parcel:
@@ -389,7 +387,6 @@ async def test_a_store_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
     assert garbage.read_text().startswith("this is no database")
 
 
-@pytest.mark.timeout(20)
 async def test_many_stores_can_be_opened_at_once(tmp_path: Path) -> None:
     urls = [f"sqlite:///{tmp_path / f'{number}.db'}" for number in range(6)]
     parcels = [opened(url) for url in (*urls, f"memory://{tmp_path}")]

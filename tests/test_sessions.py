@@ -285,7 +285,6 @@ async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str, versio
     assert len(await call.journey.versions()) == 2
 
 
-@pytest.mark.timeout(60)
 async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     talk: Talk, sqlite_url: str
 ) -> None:

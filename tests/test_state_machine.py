@@ -331,7 +331,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     made.close()
 
 
-@pytest.mark.timeout(90 + HUNTING)
+@pytest.mark.timeout(120 + HUNTING)
 @pytest.mark.parametrize("plans", [plans(), st.builds(nested)], ids=["any_journey", "nested"])
 def test_any_conversation_stands_where_the_rules_say(
     store_url: str, loop: asyncio.AbstractEventLoop, plans: Any

@@ -408,7 +408,6 @@ def anywhere(draw: Any) -> Standing:
     )
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=100, deadline=None)
 @given(where=anywhere(), understood=COMMANDS, limits=LIMIT)
 def test_steer_never_raises_and_touches_nothing_it_was_given(
@@ -426,7 +425,6 @@ def test_steer_never_raises_and_touches_nothing_it_was_given(
     assert json.dumps([result.position, result.ops, result.audit], allow_nan=False)
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_moves_only_along_what_is_legal_and_was_said(
@@ -456,7 +454,6 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
     assert result.moved == (taken.target != where.position["pathway"])
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
@@ -483,7 +480,6 @@ def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
         assert result.run is None
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_audits_each_detour_that_is_entered_and_left(

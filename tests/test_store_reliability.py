@@ -40,7 +40,6 @@ async def unanswered(*_: Any) -> Any:
     raise StateError("The session stands where it stood; try again.", retryable=True)
 
 
-@pytest.mark.timeout(30)
 async def test_who_is_cancelled_takes_no_connection_with_them(postgres_url: str) -> None:
     parcels = [opened(postgres_url, f"s-{n}", database_pool_size=2) for n in range(6)]
     for parcel in parcels:
@@ -64,7 +63,6 @@ async def test_who_is_cancelled_takes_no_connection_with_them(postgres_url: str)
     assert found(postgres_url, CLIENTS) == [(0,)]
 
 
-@pytest.mark.timeout(60)
 async def test_a_rollback_whose_commit_prunes_keeps_what_it_goes_back_to(kept_url: str) -> None:
     async with opened(kept_url) as parcel:
         await parcel.start()
@@ -89,7 +87,6 @@ async def test_settings_show_no_password(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "s3cret" not in repr(Settings())
 
 
-@pytest.mark.timeout(30)
 async def test_a_server_that_never_says_a_word_is_given_up_when_a_store_is_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -103,7 +100,6 @@ async def test_a_server_that_never_says_a_word_is_given_up_when_a_store_is_opene
             assert time.monotonic() - began < 5
 
 
-@pytest.mark.timeout(30)
 async def test_closing_waits_for_no_database_that_is_gone(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +113,6 @@ async def test_closing_waits_for_no_database_that_is_gone(
         assert time.monotonic() - began < 4
 
 
-@pytest.mark.timeout(30)
 async def test_a_commit_of_which_nothing_is_known_is_not_said_to_be_undone(network: Proxy) -> None:
     async with opened(network.url) as parcel:
         await parcel.start()

@@ -26,7 +26,6 @@ from server.cli.finding import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
 from tests.studio import HOST, KIOSK, ROOT, serving
 
-pytestmark = pytest.mark.timeout(60)
 served = pytest.mark.skipif(
     sys.version_info >= (3, 15), reason="the server of LangGraph has no wheels for this Python"
 )

@@ -28,7 +28,6 @@ from nodes.messages import GIVEN_BACK, TAKEN
 from nodes.speech import texts_of
 from tests.bike_shop import Workshop, clerk, workshop
 
-pytestmark = pytest.mark.timeout(60)
 TEXTS = texts_of(Workshop.spec, JourneyConfig())
 ESCALATED, COLLECTING = ConversationPhase.ESCALATED, ConversationPhase.COLLECTING
 

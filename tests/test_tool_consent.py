@@ -224,7 +224,6 @@ async def test_the_model_is_told_what_it_asked_about(desk):
         assert "asked_to_confirm" not in json.loads(model.calls[0].messages[-1]["content"])
 
 
-@pytest.mark.timeout(30)
 async def test_what_waits_is_there_in_another_process(desk, book, store_url):
     with ScriptedModel(MONDAY, said("Monday?"), MONDAY, said("Booked.")) as model:
         chat = await desk(model, store_url)

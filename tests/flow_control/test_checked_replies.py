@@ -403,7 +403,6 @@ async def test_a_turn_that_fails_is_answered_and_checked(
         assert len(await chat.journey.checks()) == len(free)
 
 
-@pytest.mark.timeout(30)
 async def test_a_long_hostile_reply_is_checked_whole(chat: Talk) -> None:
     hostile = "\u202e4\u200b" * 10_000 + " 12 34" * 4_000 + f" \u202a{CARD}\u202c guaranteed"
     talk = await chat(desk(NO_PROMISE), hostile, hostile.replace("guaranteed", "paid"))

@@ -213,7 +213,6 @@ def process(postgres_url: str, redis_server: RedisServer) -> Callable[..., Any]:
     return begin
 
 
-@pytest.mark.timeout(30)
 async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_expiry(
     process: Callable[..., Any],
     scripted: Callable[..., Any],
@@ -244,7 +243,6 @@ async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_without_
         assert "bow" not in system(script.calls[1])
 
 
-@pytest.mark.timeout(30)
 async def test_definitions_that_are_loaded_later_hold_from_the_next_turn_on_in_every_process(
     process: Callable[..., Any],
     scripted: Callable[..., Any],

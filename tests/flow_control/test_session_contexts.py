@@ -21,8 +21,6 @@ from tests.flow_control.line import journey
 from tests.proxy import Proxy
 from tests.redis import RedisServer
 
-pytestmark = pytest.mark.timeout(30)
-
 HOUR = 3600
 CALL = {"call_id": "sip-77", "customer_id": "C-1", "language": "de"}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.strategies as st
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
@@ -136,7 +135,6 @@ messages = st.one_of(
 )
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages, ears())
 def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Ear) -> None:
@@ -168,7 +166,6 @@ def test_a_message_beyond_any_length_is_left_to_others() -> None:
     assert heard.rest == long
 
 
-@pytest.mark.timeout(20)
 def test_messages_made_to_be_slow_are_not() -> None:
     listening = ear(
         "summary", "x", fields=DESKS[1], known={"party_size": 4}, among=DESKS[1], options=("a b",)

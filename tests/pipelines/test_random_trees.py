@@ -96,7 +96,6 @@ def run(pipeline: PatternPipeline, message: str) -> dict[str, Any]:
     return asyncio.run(asyncio.wait_for(pipeline.run(message=message), 20))
 
 
-@pytest.mark.timeout(60)
 @searched(120)
 @given(TREES, st.sampled_from(WORDS[:12]))
 def test_everybody_whom_the_rules_name_is_asked_and_heard(tree: Node, word: str) -> None:
@@ -113,7 +112,6 @@ def test_everybody_whom_the_rules_name_is_asked_and_heard(tree: Node, word: str)
     assert {said for agent in staff.made.values() for said in agent.messages} == {message}
 
 
-@pytest.mark.timeout(60)
 @searched(25)
 @given(TREES, st.sampled_from(WORDS[:12]), st.randoms(use_true_random=False))
 def test_the_same_tree_gives_the_same_result_whoever_is_quicker(
@@ -134,7 +132,6 @@ def _timeless(result: Mapping[str, Any]) -> str:
     return json.dumps(result, sort_keys=True)
 
 
-@pytest.mark.timeout(60)
 @searched(120)
 @given(TREES, st.sampled_from(WORDS[:12]), st.sets(st.integers(0, 14), min_size=1, max_size=4))
 def test_failures_are_told_exactly_and_nothing_else_is_lost(

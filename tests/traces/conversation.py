@@ -65,7 +65,6 @@ def trace(domain: Domain, ways: Sequence[Way] = EVERY_WAY) -> Callable[[Body], A
     """Make a test of a conversation for each way in which it is held."""
 
     def made(body: Body) -> Any:
-        @pytest.mark.timeout(30)
         @pytest.mark.parametrize("way", ways, ids=str)
         async def held(way: Way, tmp_path: Path) -> None:
             records = []

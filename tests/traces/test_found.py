@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from journeys import (
     Field,
     IntentTrigger,
@@ -16,8 +14,6 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-
-pytestmark = pytest.mark.timeout(60)
 
 
 class Gym(Journey):

@@ -133,7 +133,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("domain", "before", "then"),
     [

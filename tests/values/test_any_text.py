@@ -45,7 +45,6 @@ def _loaded() -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS, field=st.sampled_from(FIELDS), setting=st.sampled_from(SETTINGS))
-@pytest.mark.timeout(60)
 def test_any_text_is_a_plain_value_or_refused(text: str, field: Field, setting: Setting) -> None:
     for span in found_in(field, text, setting):
         assert text[span.start : span.end] == span.raw
@@ -73,7 +72,6 @@ _NUMBERS = ("+14155552671", "+4930901820", "+442079460958", "+819012345678", "+3
 
 @settings(max_examples=50, deadline=None)
 @given(day=_DATES, clock=st.times(), amount=_AMOUNTS, whole=st.integers(), setting=_SETTING)
-@pytest.mark.timeout(60)
 def test_what_is_shown_is_read_as_the_same_value(
     day: date, clock: time, amount: Any, whole: int, setting: Setting
 ) -> None:
@@ -92,7 +90,6 @@ def test_what_is_shown_is_read_as_the_same_value(
     _round("boolean", day.day > 15, setting)
 
 
-@pytest.mark.timeout(30)
 def test_a_flood_of_one_kind_is_read_before_long() -> None:
     for flood in FLOODS:
         text = (flood * 4096)[:4096]

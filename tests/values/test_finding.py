@@ -4,8 +4,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from journeys.fields import Field
 from nodes.values import found_in
 from tests.values.spellings import DE, US
@@ -82,7 +80,6 @@ def test_places_are_those_of_the_message_as_it_was_written() -> None:
     assert (span.raw, text[span.start : span.end]) == ("22. November", "22. November")
 
 
-@pytest.mark.timeout(60)
 def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys, nodes.values\n"
