@@ -27,10 +27,7 @@ from journeys import (
     SessionNotStartedError,
     Signature,
 )
-from tests import stores
 from tests.clerks import gives, staff
-
-store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 
@@ -88,9 +85,9 @@ class Crew(Journey):
         __agents__ = ["driver", "guide"]
 
 
-async def test_start_names_every_missing_agent_at_once(store_url):
+async def test_start_names_every_missing_agent_at_once(memory_url):
     """Agents not registered."""
-    async with Crew("s-1", JourneyConfig(persistence=store_url)) as journey:
+    async with Crew("s-1", JourneyConfig(persistence=memory_url)) as journey:
         journey.register_agent("packer", gives())
         with pytest.raises(AgentNotRegisteredError, match=r"'driver' \(in pack, go\); 'guide'"):
             await journey.start()
@@ -104,9 +101,9 @@ async def test_start_names_every_missing_agent_at_once(store_url):
     assert session.current_pathway_id == "pack"
 
 
-async def test_a_restored_session_asks_for_its_agents_at_the_first_message(talk, store_url):
+async def test_a_restored_session_asks_for_its_agents_at_the_first_message(talk, memory_url):
     """Agents not registered: for a restored session its first message."""
-    chat = await talk(Crew, staff(Crew), store_url)
+    chat = await talk(Crew, staff(Crew), memory_url)
     again = await Crew.restore("s-1", chat.journey.config)
     async with again:
         with pytest.raises(AgentNotRegisteredError, match=r"packer.*driver.*guide"):
@@ -118,9 +115,9 @@ async def test_a_restored_session_asks_for_its_agents_at_the_first_message(talk,
         assert (await again.process_message("hello")).message == "driver: hello"
 
 
-async def test_restoring_with_some_agents_only_is_refused(talk, store_url):
+async def test_restoring_with_some_agents_only_is_refused(talk, memory_url):
     """Agents not registered: or `restore(agents=)`."""
-    chat = await talk(Crew, staff(Crew), store_url)
+    chat = await talk(Crew, staff(Crew), memory_url)
 
     with pytest.raises(AgentNotRegisteredError, match=r"'driver'.*'guide'"):
         await Crew.restore("s-1", chat.journey.config, agents={"packer": gives()})
@@ -136,8 +133,8 @@ def test_a_name_that_no_pathway_uses_is_refused_with_a_hint(memory_url):
         Crew("s-2", JourneyConfig(persistence=memory_url), agents={"giude": gives()})
 
 
-async def test_an_agent_registered_anew_takes_the_place_of_the_first(talk, store_url):
-    chat = await alone(talk, store_url, lambda payload: "first")
+async def test_an_agent_registered_anew_takes_the_place_of_the_first(talk, memory_url):
+    chat = await alone(talk, memory_url, lambda payload: "first")
     await chat.says("hello")
     chat.journey.register_agent("speaker", lambda payload: "second")
 
@@ -168,9 +165,9 @@ async def given(talk: Any, url: str, *messages: str, **options: Any) -> dict[str
     return seen[-1]
 
 
-async def test_an_agent_is_given_message_context_history_and_its_inputs(talk, store_url):
+async def test_an_agent_is_given_message_context_history_and_its_inputs(talk, memory_url):
     """Function agents; the others give neither inputs nor defaults."""
-    got = await given(talk, store_url, "a table", "soup, please", context={"table": "window"})
+    got = await given(talk, memory_url, "a table", "soup, please", context={"table": "window"})
 
     history = [
         {"role": "user", "content": "a table"},
@@ -189,28 +186,28 @@ async def test_an_agent_is_given_message_context_history_and_its_inputs(talk, st
     }
 
 
-async def test_an_input_without_source_is_first_of_all_the_context_value(talk, store_url):
+async def test_an_input_without_source_is_first_of_all_the_context_value(talk, memory_url):
     """Which input gets the message: a context value of that name."""
     got = await given(
-        talk, store_url, "hello", context={"table": "5", "waiter": "Lou", "tags": [1]}
+        talk, memory_url, "hello", context={"table": "5", "waiter": "Lou", "tags": [1]}
     )
 
     assert (got["table"], got["waiter"], got["tags"]) == ("5", "Lou", [1])
 
 
-async def test_the_first_required_text_input_gets_the_message(talk, store_url):
+async def test_the_first_required_text_input_gets_the_message(talk, memory_url):
     """Which input gets the message: else the first required text input."""
-    got = await given(talk, store_url, "hello", context={"waiter": None})
+    got = await given(talk, memory_url, "hello", context={"waiter": None})
 
     assert (got["table"], got["waiter"]) == ("hello", "Kim")
 
 
-async def test_what_an_agent_does_to_a_default_changes_nothing(talk, store_url):
+async def test_what_an_agent_does_to_a_default_changes_nothing(talk, memory_url):
     def waiter(payload: dict[str, Any]) -> str:
         payload["tags"].append("mine")
         return str(payload["tags"])
 
-    chat = await talk(Restaurant, {"waiter": waiter}, store_url)
+    chat = await talk(Restaurant, {"waiter": waiter}, memory_url)
 
     assert [await chat.says("one"), await chat.says("two")] == ["['mine']", "['mine']"]
 
@@ -227,7 +224,7 @@ class Everything(Signature):
     response: str = OutputField(description="the answer")
 
 
-async def test_a_required_input_that_nothing_fills_is_empty_and_flagged(talk, store_url):
+async def test_a_required_input_that_nothing_fills_is_empty_and_flagged(talk, memory_url):
     """Which input gets the message; issue, part 5: the type's empty value, flagged."""
 
     class Form(Journey):
@@ -236,7 +233,7 @@ async def test_a_required_input_that_nothing_fills_is_empty_and_flagged(talk, st
             __agents__ = ["clerk"]
 
     got: dict[str, Any] = {}
-    chat = await talk(Form, {"clerk": lambda payload: got.update(payload) or "ok"}, store_url)
+    chat = await talk(Form, {"clerk": lambda payload: got.update(payload) or "ok"}, memory_url)
     await chat.says("hello")
 
     assert (got["first"], got["message"]) == ("hello", "hello")
@@ -248,10 +245,10 @@ async def test_a_required_input_that_nothing_fills_is_empty_and_flagged(talk, st
 # --- Function agents: what they give back -------------------------------------------------------
 
 
-async def test_an_agent_may_give_part_of_its_outputs_and_more_than_them(talk, store_url):
+async def test_an_agent_may_give_part_of_its_outputs_and_more_than_them(talk, memory_url):
     """Function agents: what is accumulated is kept."""
     agent = gives(dish="soup", note=None, wine="red", gossip="none of it", response="coming")
-    chat = await talk(Restaurant, {"waiter": agent}, store_url)
+    chat = await talk(Restaurant, {"waiter": agent}, memory_url)
 
     assert await chat.says("soup") == "coming"
     assert chat.context == {"dish": "soup", "wine": "red"}
@@ -268,10 +265,10 @@ async def test_an_agent_may_give_part_of_its_outputs_and_more_than_them(talk, st
     ],
 )
 async def test_an_output_of_another_type_than_declared_fails_the_turn(
-    talk, store_url, output, name
+    talk, memory_url, output, name
 ):
     """Function agents: types are checked where the signature declares them."""
-    chat = await talk(Restaurant, {"waiter": gives(**output, wine="red")}, store_url)
+    chat = await talk(Restaurant, {"waiter": gives(**output, wine="red")}, memory_url)
 
     assert await chat.says("soup") == APOLOGY
     error = chat.last.metadata["error"]
@@ -281,9 +278,9 @@ async def test_an_output_of_another_type_than_declared_fails_the_turn(
     assert chat.context == {}
 
 
-async def test_what_is_not_declared_may_be_of_any_type(talk, store_url):
+async def test_what_is_not_declared_may_be_of_any_type(talk, memory_url):
     """Function agents."""
-    chat = await talk(Restaurant, {"waiter": gives(wine=["red", 2])}, store_url)
+    chat = await talk(Restaurant, {"waiter": gives(wine=["red", 2])}, memory_url)
     await chat.says("wine")
 
     assert chat.context == {"wine": ["red", 2]}
@@ -366,9 +363,9 @@ AGENTS = {
 
 
 @pytest.mark.parametrize("kind", AGENTS)
-async def test_an_agent_is_anything_that_maps_inputs_to_outputs(talk, store_url, kind):
+async def test_an_agent_is_anything_that_maps_inputs_to_outputs(talk, memory_url, kind):
     """Function agents; an async `run` of others is never awaited, and nothing is said."""
-    chat = await alone(talk, store_url, AGENTS[kind])
+    chat = await alone(talk, memory_url, AGENTS[kind])
 
     assert await chat.says("hello") == "heard hello"
     assert chat.context == {"mood": "good"}
@@ -388,17 +385,17 @@ async def test_an_agent_is_anything_that_maps_inputs_to_outputs(talk, store_url,
     ],
     ids=lambda result: type(result).__name__,
 )
-async def test_a_reply_may_be_text_a_dict_or_a_message(talk, store_url, result):
+async def test_a_reply_may_be_text_a_dict_or_a_message(talk, memory_url, result):
     """Function agents."""
-    chat = await alone(talk, store_url, lambda payload: result)
+    chat = await alone(talk, memory_url, lambda payload: result)
 
     assert await chat.says("hello") == "heard it"
     assert chat.context == {}
 
 
-async def test_a_chat_model_is_given_the_talk(talk, store_url):
+async def test_a_chat_model_is_given_the_talk(talk, memory_url):
     model = GenericFakeChatModel(messages=iter(["good morning", "good night"]))
-    chat = await alone(talk, store_url, model)
+    chat = await alone(talk, memory_url, model)
 
     assert [await chat.says("hello"), await chat.says("bye")] == ["good morning", "good night"]
 
@@ -406,24 +403,24 @@ async def test_a_chat_model_is_given_the_talk(talk, store_url):
 @pytest.mark.parametrize(
     "result", [["a", "list"], 7, (1, 2), object()], ids=["list", "number", "tuple", "object"]
 )
-async def test_what_no_agent_may_give_back_fails_the_turn_and_says_so(talk, store_url, result):
+async def test_what_no_agent_may_give_back_fails_the_turn_and_says_so(talk, memory_url, result):
     """Function agents; a result that is no dict ends others with a TypeError."""
-    chat = await alone(talk, store_url, lambda payload: result)
+    chat = await alone(talk, memory_url, lambda payload: result)
 
     assert await chat.says("hello") == APOLOGY
     assert f"returned {type(result).__name__}" in chat.last.metadata["error"]["message"]
 
 
 @pytest.mark.parametrize("result", [None, {}, {"response": None}, {"mood": "quiet"}, ""])
-async def test_an_agent_may_say_nothing_and_that_is_flagged(talk, store_url, result):
-    chat = await alone(talk, store_url, lambda payload: result)
+async def test_an_agent_may_say_nothing_and_that_is_flagged(talk, memory_url, result):
+    chat = await alone(talk, memory_url, lambda payload: result)
 
     assert await chat.says("hello") == ""
     assert chat.last.metadata["flags"] == ["no_reply:talk"]
     assert chat.last.metadata["error"] is None
 
 
-async def test_a_pathway_without_agents_says_nothing(talk, store_url):
+async def test_a_pathway_without_agents_says_nothing(talk, memory_url):
     """A pathway without agents is allowed; others crash on the empty list."""
 
     class Pause(Journey):
@@ -433,7 +430,7 @@ async def test_a_pathway_without_agents_says_nothing(talk, store_url):
         class TalkPath(Pathway):
             __agents__ = ["speaker"]
 
-    chat = await talk(Pause, staff(Pause), store_url)
+    chat = await talk(Pause, staff(Pause), memory_url)
 
     assert [await chat.says("one"), await chat.says("two")] == ["", "speaker: two"]
 
@@ -452,20 +449,20 @@ def several(how: str) -> type[Journey]:
     return Team
 
 
-async def test_in_sequence_the_last_reply_counts_and_all_outputs_are_kept(talk, store_url):
+async def test_in_sequence_the_last_reply_counts_and_all_outputs_are_kept(talk, memory_url):
     """Several agents give `response`: sequential: the last; the others keep nothing at all."""
     agents = {
         "first": gives(response="one", a=1),
         "second": gives(response="two", b=2),
         "third": lambda payload: {"c": 3},
     }
-    chat = await talk(several("sequential"), agents, store_url)
+    chat = await talk(several("sequential"), agents, memory_url)
 
     assert await chat.says("go") == "two"
     assert chat.context == {"a": 1, "b": 2, "c": 3}
 
 
-async def test_in_sequence_each_sees_the_message_and_what_those_before_gave(talk, store_url):
+async def test_in_sequence_each_sees_the_message_and_what_those_before_gave(talk, memory_url):
     """Function agents; in others the message is lost after the first step."""
     seen = []
 
@@ -478,7 +475,7 @@ async def test_in_sequence_each_sees_the_message_and_what_those_before_gave(talk
         return answer
 
     agents = {"first": agent("a"), "second": agent("b"), "third": agent("c")}
-    chat = await talk(several("sequential"), agents, store_url)
+    chat = await talk(several("sequential"), agents, memory_url)
     await chat.says("go")
 
     assert seen == [
@@ -488,7 +485,7 @@ async def test_in_sequence_each_sees_the_message_and_what_those_before_gave(talk
     ]
 
 
-async def test_in_parallel_the_replies_are_joined_in_declared_order(talk, store_url):
+async def test_in_parallel_the_replies_are_joined_in_declared_order(talk, memory_url):
     """Several agents give `response`: parallel: joined in declared order."""
 
     def after(seconds: float, **outputs: Any) -> Any:
@@ -503,13 +500,13 @@ async def test_in_parallel_the_replies_are_joined_in_declared_order(talk, store_
         "second": after(0.0, b=2),
         "third": after(0.01, response="three", c=3),
     }
-    chat = await talk(several("parallel"), agents, store_url)
+    chat = await talk(several("parallel"), agents, memory_url)
 
     assert await chat.says("go") == "one\n\nthree"
     assert chat.context == {"a": 1, "b": 2, "c": 3}
 
 
-async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, store_url):
+async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, memory_url):
     """Several agents; each gets the pathway's inputs, none the outputs of another."""
     all_there = asyncio.Barrier(3)
     seen = []
@@ -520,7 +517,7 @@ async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, 
         return payload["message"]
 
     chat = await talk(
-        several("parallel"), dict.fromkeys(several("parallel").spec.agents, agent), store_url
+        several("parallel"), dict.fromkeys(several("parallel").spec.agents, agent), memory_url
     )
 
     assert await chat.says("go") == "go\n\ngo\n\ngo"
@@ -530,7 +527,7 @@ async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, 
 # --- Sync agents --------------------------------------------------------------------------------
 
 
-async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, store_url):
+async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, memory_url):
     """Sync agents; in others every other session stands still meanwhile."""
     here = threading.get_ident()
     threads = []
@@ -540,7 +537,7 @@ async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, s
         time.sleep(0.2)
         return "done"
 
-    chat = await alone(talk, store_url, slow)
+    chat = await alone(talk, memory_url, slow)
     turn = asyncio.ensure_future(chat.says("hello"))
     ticks = 0
     while not turn.done():
@@ -552,7 +549,7 @@ async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, s
     assert threads != [here]
 
 
-async def test_sync_agents_of_many_sessions_run_at_the_same_time(talk, store_url):
+async def test_sync_agents_of_many_sessions_run_at_the_same_time(talk, memory_url):
     """Sync agents: not a pool whose places run out."""
     together = threading.Barrier(20)
 
@@ -560,6 +557,6 @@ async def test_sync_agents_of_many_sessions_run_at_the_same_time(talk, store_url
         together.wait(4)
         return "all here"
 
-    chats = [await alone(talk, store_url, agent, session_id=f"s-{n}") for n in range(20)]
+    chats = [await alone(talk, memory_url, agent, session_id=f"s-{n}") for n in range(20)]
 
     assert await asyncio.gather(*(chat.says("hello") for chat in chats)) == ["all here"] * 20

@@ -18,10 +18,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from tests import stores
 from tests.clerks import gives, said, staff
-
-store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 
@@ -60,7 +57,7 @@ async def staying(talk: Any, url: str, update: dict[str, str], **options: Any) -
     return await talk(journey, agents, url, **options)
 
 
-async def test_an_update_is_made_before_the_target_runs(talk, store_url):
+async def test_an_update_is_made_before_the_target_runs(talk, memory_url):
     """context_update: booking sees the rejected doctor; the others never apply it."""
     offers = []
 
@@ -72,7 +69,7 @@ async def test_an_update_is_made_before_the_target_runs(talk, store_url):
 
     rules = [Transition(said("another"), "room", "room", context_update={"refused": "append:room"})]
     journey = type("Picky", (Hotel,), {"__transitions__": rules})
-    chat = await talk(journey, staff(journey, porter=porter), store_url)
+    chat = await talk(journey, staff(journey, porter=porter), memory_url)
 
     assert await chat.says("a room, please") == "Room 12?"
     assert await chat.says("another") == "Room 34?"
@@ -81,9 +78,9 @@ async def test_an_update_is_made_before_the_target_runs(talk, store_url):
     assert chat.context["refused"] == ["12", "34"]
 
 
-async def test_what_an_update_reads_is_kept_though_nobody_declared_it(talk, store_url):
+async def test_what_an_update_reads_is_kept_though_nobody_declared_it(talk, memory_url):
     """context_update: what it reads is kept in context like an accumulated name."""
-    chat = await staying(talk, store_url, {"a": "append:x", "b": "copy:y", "c": "z"})
+    chat = await staying(talk, memory_url, {"a": "append:x", "b": "copy:y", "c": "z"})
 
     await chat.says('{"x": 1, "y": 2, "z": 3, "other": 4, "response": "ok"}')
     assert chat.context == {"x": 1, "y": 2, "z": 3}
@@ -114,20 +111,20 @@ async def test_what_an_update_reads_is_kept_though_nobody_declared_it(talk, stor
         ({"view": "clear:", "kept": "copy:view"}, {"view": "sea"}, {"kept": "sea"}),
     ],
 )
-async def test_an_update_sets_clears_copies_and_appends(talk, store_url, update, before, after):
+async def test_an_update_sets_clears_copies_and_appends(talk, memory_url, update, before, after):
     """context_update, clause by clause."""
-    chat = await staying(talk, store_url, update, context=before)
+    chat = await staying(talk, memory_url, update, context=before)
 
     await chat.says("next")
 
     assert chat.context == await chat.journey.snapshot() == after
 
 
-async def test_an_update_reads_the_context_and_not_what_its_own_turn_finds_out(talk, store_url):
+async def test_an_update_reads_the_context_and_not_what_its_own_turn_finds_out(talk, memory_url):
     """context_update: it reads context."""
     chat = await staying(
         talk,
-        store_url,
+        memory_url,
         {"seen": "append:nights"},
         context={"nights": 1},
         agents={},
@@ -139,9 +136,11 @@ async def test_an_update_reads_the_context_and_not_what_its_own_turn_finds_out(t
     assert chat.context == {"nights": 2, "seen": [1]}
 
 
-async def test_a_copy_does_not_change_with_its_source(talk, store_url):
+async def test_a_copy_does_not_change_with_its_source(talk, memory_url):
     """context_update: copy."""
-    chat = await staying(talk, store_url, {"first": "copy:room"}, context={"room": {"tags": ["a"]}})
+    chat = await staying(
+        talk, memory_url, {"first": "copy:room"}, context={"room": {"tags": ["a"]}}
+    )
     await chat.says("next")
     await chat.says('{"room": {"tags": ["b"]}}')
 
@@ -149,7 +148,7 @@ async def test_a_copy_does_not_change_with_its_source(talk, store_url):
 
 
 @pytest.mark.parametrize("target", ["bill", "pool"])
-async def test_an_update_is_made_on_the_way_to_wherever_it_leads(talk, store_url, target):
+async def test_an_update_is_made_on_the_way_to_wherever_it_leads(talk, memory_url, target):
     """context_update: with plain transitions and detours."""
     rules = [Transition(said("go"), to_pathway=target, context_update={"left": "set:yes"})]
     journey = type("RuledHotel", (Hotel,), {"__transitions__": rules})
@@ -157,43 +156,43 @@ async def test_an_update_is_made_on_the_way_to_wherever_it_leads(talk, store_url
     agents = staff(journey)
     for name in ("cashier", "lifeguard"):
         agents[name] = lambda payload: seen.update(payload["context"])
-    chat = await talk(journey, agents, store_url)
+    chat = await talk(journey, agents, memory_url)
 
     await chat.says("go")
 
     assert seen == chat.context == {"left": "yes"}
 
 
-async def test_an_update_of_a_transition_that_was_outranked_is_not_made(talk, store_url):
+async def test_an_update_of_a_transition_that_was_outranked_is_not_made(talk, memory_url):
     """context_update: when the transition fires."""
     rules = [
         Transition(said("go"), to_pathway="bill", priority=2, context_update={"a": "set:1"}),
         Transition(said("go"), to_pathway="pool", priority=1, context_update={"b": "set:1"}),
     ]
     journey = type("RuledHotel", (Hotel,), {"__transitions__": rules})
-    chat = await talk(journey, staff(journey), store_url)
+    chat = await talk(journey, staff(journey), memory_url)
 
     await chat.says("go")
 
     assert chat.context == {"a": "1"}
 
 
-async def test_an_update_is_taken_back_with_a_turn_that_fails(talk, store_url):
+async def test_an_update_is_taken_back_with_a_turn_that_fails(talk, memory_url):
     """context_update, with Failure: context unchanged."""
 
     def down(payload: dict[str, Any]) -> str:
         raise OSError("down")
 
-    chat = await staying(talk, store_url, {"view": "set:sea"}, context={"view": "yard"})
+    chat = await staying(talk, memory_url, {"view": "set:sea"}, context={"view": "yard"})
     chat.journey.register_agent("porter", down)
 
     assert await chat.says("next") == APOLOGY
     assert chat.context == {"view": "yard"}
 
 
-async def test_the_history_of_a_name_says_what_it_was_when_and_by_whom(talk, store_url):
+async def test_the_history_of_a_name_says_what_it_was_when_and_by_whom(talk, memory_url):
     """Section 5: context_history."""
-    chat = await staying(talk, store_url, {"nights": "set:9"}, context={"nights": "1"})
+    chat = await staying(talk, memory_url, {"nights": "set:9"}, context={"nights": "1"})
     await chat.says('{"nights": "2"}')
     await chat.says("hello")
     await chat.says("next")
@@ -269,24 +268,24 @@ S = MergeStrategy
         (None, [False, None], False),
     ],
 )
-async def test_a_name_is_merged_by_its_strategy(talk, store_url, strategy, values, kept):
+async def test_a_name_is_merged_by_its_strategy(talk, memory_url, strategy, values, kept):
     """Accumulation; the others replace, stringify or concatenate where they should merge."""
-    chat = await noting(talk, store_url, strategy, values)
+    chat = await noting(talk, memory_url, strategy, values)
 
     assert json.dumps(chat.context, sort_keys=True) == json.dumps({"value": kept}, sort_keys=True)
     assert await (await chat.restored()).journey.snapshot() == {"value": kept}
 
 
-async def test_only_declared_names_are_kept(talk, store_url):
+async def test_only_declared_names_are_kept(talk, memory_url):
     """Accumulation; Function agents, may return more than its outputs."""
-    chat = await talk(ledger(None), {"typist": typist}, store_url)
+    chat = await talk(ledger(None), {"typist": typist}, memory_url)
 
     await chat.says('{"value": 1, "secret": 2, "response": "ok"}')
 
     assert chat.context == {"value": 1}
 
 
-async def test_a_strategy_declared_once_holds_in_every_pathway(talk, store_url):
+async def test_a_strategy_declared_once_holds_in_every_pathway(talk, memory_url):
     """Accumulation: a name has one strategy per journey."""
 
     class Tab(Journey):
@@ -300,7 +299,7 @@ async def test_a_strategy_declared_once_holds_in_every_pathway(talk, store_url):
             __agents__ = ["kitchen"]
             __accumulate__ = ["owed"]
 
-    chat = await talk(Tab, staff(Tab, bar=gives(owed=3), kitchen=gives(owed=9)), store_url)
+    chat = await talk(Tab, staff(Tab, bar=gives(owed=3), kitchen=gives(owed=9)), memory_url)
     await chat.says("a beer")
     await chat.says("and soup")
 
@@ -322,7 +321,7 @@ def test_two_strategies_for_one_name_are_a_fault_of_the_definition():
                 __accumulate__ = {"owed": MergeStrategy.APPEND}
 
 
-async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(talk, store_url):
+async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(talk, memory_url):
     """Accumulation; Several agents, in declared order."""
 
     class Survey(Journey):
@@ -336,7 +335,7 @@ async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(
         return {"last": "slow", "all": "slow", "total": 1}
 
     quick = gives(last="quick", all="quick", total=2)
-    chat = await talk(Survey, {"slow": slow, "quick": quick}, store_url)
+    chat = await talk(Survey, {"slow": slow, "quick": quick}, memory_url)
     await chat.says("go")
 
     assert chat.context == {"last": "quick", "all": ["slow", "quick"], "total": 3}
@@ -362,10 +361,10 @@ async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(
     ],
 )
 async def test_a_value_that_does_not_fit_fails_the_turn(
-    talk, store_url, strategy, values, name, types
+    talk, memory_url, strategy, values, name, types
 ):
     """Merge type mismatch: names field, strategy and types; never a silent replace."""
-    chat = await noting(talk, store_url, strategy, values[:-1])
+    chat = await noting(talk, memory_url, strategy, values[:-1])
     before = await chat.journey.snapshot()
 
     said_back = await chat.says(json.dumps({"value": values[-1], "response": "noted"}))
@@ -378,16 +377,16 @@ async def test_a_value_that_does_not_fit_fails_the_turn(
     assert (await chat.audited())[-1] == "failure"
 
 
-async def test_a_mismatch_inside_a_dict_names_the_way_to_it(talk, store_url):
+async def test_a_mismatch_inside_a_dict_names_the_way_to_it(talk, memory_url):
     """Merge type mismatch; undeclared dicts merge with the same rules inside."""
-    chat = await noting(talk, store_url, None, [{"a": {"b": [1]}}, {"a": {"b": 2}}])
+    chat = await noting(talk, memory_url, None, [{"a": {"b": [1]}}, {"a": {"b": 2}}])
 
     assert "'value.a.b'" in chat.last.metadata["error"]["message"]
 
 
-async def test_under_fail_fast_a_mismatch_is_raised(talk, store_url):
+async def test_under_fail_fast_a_mismatch_is_raised(talk, memory_url):
     """Merge type mismatch: it fails the turn like an agent's error."""
-    chat = await noting(talk, store_url, S.SUM, [1], error_recovery="fail_fast")
+    chat = await noting(talk, memory_url, S.SUM, [1], error_recovery="fail_fast")
 
     with pytest.raises(ContextMergeError) as caught:
         await chat.says('{"value": "two"}')
@@ -396,7 +395,7 @@ async def test_under_fail_fast_a_mismatch_is_raised(talk, store_url):
     assert await chat.journey.snapshot() == {"value": 1}
 
 
-async def test_of_a_turn_that_fails_by_one_value_the_others_are_not_kept_either(talk, store_url):
+async def test_of_a_turn_that_fails_by_one_value_the_others_are_not_kept_either(talk, memory_url):
     """Merge type mismatch; accumulation is all or nothing, in others it is not."""
 
     class Form(Journey):
@@ -405,7 +404,7 @@ async def test_of_a_turn_that_fails_by_one_value_the_others_are_not_kept_either(
             __accumulate__ = {"first": None, "count": S.SUM, "last": None}
             __complete_when__ = NEVER
 
-    chat = await talk(Form, {"typist": typist}, store_url)
+    chat = await talk(Form, {"typist": typist}, memory_url)
     await chat.says('{"first": "a", "count": 1}')
 
     await chat.says('{"first": "b", "count": "many", "last": "c"}')

@@ -16,10 +16,7 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from tests import stores
 from tests.clerks import said, staff
-
-store_url = stores.here
 
 TOO_DEEP = "Let us finish what we have open first; then we can get to that."
 
@@ -69,9 +66,9 @@ async def guide(talk: Any, url: str, *before: str, **config: Any) -> Any:
     return chat
 
 
-async def test_a_detour_too_deep_is_refused_politely_and_nothing_else_changes(talk, store_url):
+async def test_a_detour_too_deep_is_refused_politely_and_nothing_else_changes(talk, memory_url):
     """Depth limit, graceful: no push, no update, no agent, no move, no other rule."""
-    chat = await guide(talk, store_url, "the painter?", max_pathway_depth=1)
+    chat = await guide(talk, memory_url, "the painter?", max_pathway_depth=1)
     before = await chat.journey.get_session_state()
 
     assert await chat.says("which era, and the way out?") == TOO_DEEP
@@ -90,9 +87,9 @@ async def test_a_detour_too_deep_is_refused_politely_and_nothing_else_changes(ta
     assert await chat.says("well then") == "painter: well then"
 
 
-async def test_a_refused_detour_leaves_the_finished_one_returning(talk, store_url):
+async def test_a_refused_detour_leaves_the_finished_one_returning(talk, memory_url):
     """Depth limit: still returning if it was."""
-    chat = await guide(talk, store_url, "the painter?", "which era?", "era=baroque")
+    chat = await guide(talk, memory_url, "the painter?", "which era?", "era=baroque")
     assert (chat.stack, chat.last.metadata["returning"]) == (["tour", "painter"], True)
 
     assert await chat.says("a cafe?") == TOO_DEEP
@@ -103,23 +100,23 @@ async def test_a_refused_detour_leaves_the_finished_one_returning(talk, store_ur
     assert chat.stack == ["tour"]
 
 
-async def test_the_limit_of_the_detour_counts_where_it_is_the_smaller_one(talk, store_url):
+async def test_the_limit_of_the_detour_counts_where_it_is_the_smaller_one(talk, memory_url):
     """Depth limit: the smaller of both; depth counts frames."""
-    chat = await guide(talk, store_url, "the painter?")
+    chat = await guide(talk, memory_url, "the painter?")
 
     assert await chat.says("a cafe?") == TOO_DEEP
     assert await chat.says("which era?") == "era: which era?"
     assert chat.stack == ["tour", "painter"]
 
 
-async def test_the_limit_of_the_config_counts_where_it_is_the_smaller_one(talk, store_url):
+async def test_the_limit_of_the_config_counts_where_it_is_the_smaller_one(talk, memory_url):
     """Depth limit: the smaller of both."""
-    chat = await guide(talk, store_url, "the painter?", max_pathway_depth=1)
+    chat = await guide(talk, memory_url, "the painter?", max_pathway_depth=1)
 
     assert await chat.says("which era?") == TOO_DEEP
 
 
-async def test_ten_pathways_may_be_paused_unless_the_config_says_otherwise(talk, store_url):
+async def test_ten_pathways_may_be_paused_unless_the_config_says_otherwise(talk, memory_url):
     """Depth limit: ten."""
     names = [f"room{number}" for number in range(1, 12)]
     rooms = {
@@ -141,7 +138,7 @@ async def test_ten_pathways_may_be_paused_unless_the_config_says_otherwise(talk,
         "__transitions__": [Transition(said(name), to_pathway=name) for name in names],
     }
     castle = type("Castle", (Journey,), body)
-    chat = await talk(castle, staff(castle), store_url)
+    chat = await talk(castle, staff(castle), memory_url)
 
     for name in names[:10]:
         assert await chat.says(name) == f"{name}: {name}"
@@ -150,7 +147,7 @@ async def test_ten_pathways_may_be_paused_unless_the_config_says_otherwise(talk,
     assert len(chat.stack) == 10
 
 
-async def test_a_condition_refused_by_depth_counts_as_fired(talk, store_url):
+async def test_a_condition_refused_by_depth_counts_as_fired(talk, memory_url):
     """Depth limit: a condition that asked counts as fired, so it does not block every turn."""
 
     class Guarded(Museum):
@@ -159,7 +156,7 @@ async def test_a_condition_refused_by_depth_counts_as_fired(talk, store_url):
             Transition(ConditionTrigger(lambda c: "guide" in c), "era", "cafe", priority=9),
         ]
 
-    chat = await talk(Guarded, staff(Guarded), store_url, context={"guide": "Ann"})
+    chat = await talk(Guarded, staff(Guarded), memory_url, context={"guide": "Ann"})
     await chat.says("which era?")
 
     assert await chat.says("era=baroque") == TOO_DEEP
@@ -167,10 +164,10 @@ async def test_a_condition_refused_by_depth_counts_as_fired(talk, store_url):
     assert await chat.says("era=baroque, I said") == "era: era=baroque, I said"
 
 
-async def test_under_fail_fast_a_detour_too_deep_is_raised_and_the_state_unchanged(talk, store_url):
+async def test_under_fail_fast_a_detour_too_deep_is_raised_and_changes_nothing(talk, memory_url):
     """Depth limit, fail_fast; the error is a RuntimeError that says stack overflow."""
     chat = await guide(
-        talk, store_url, "the painter?", max_pathway_depth=1, error_recovery="fail_fast"
+        talk, memory_url, "the painter?", max_pathway_depth=1, error_recovery="fail_fast"
     )
     before = await chat.journey.get_session_state()
 
@@ -238,9 +235,9 @@ async def plan(talk: Any, url: str, *before: str) -> Any:
     return chat
 
 
-async def test_what_a_detour_without_traces_changed_is_undone_when_it_returns(talk, store_url):
+async def test_what_a_detour_without_traces_changed_is_undone_when_it_returns(talk, memory_url):
     """preserve_context=False; the update of the way in was made before the detour."""
-    chat = await plan(talk, store_url, "city=Rome nights=2", "what if we took city=Oslo?")
+    chat = await plan(talk, memory_url, "city=Rome nights=2", "what if we took city=Oslo?")
     assert chat.context == {"city": "Oslo", "nights": "2", "tried": "yes"}
     await chat.says("that is price=900, done=yes")
     assert chat.context["price"] == "900"
@@ -250,16 +247,16 @@ async def test_what_a_detour_without_traces_changed_is_undone_when_it_returns(ta
     assert chat.context == {"city": "Rome", "nights": "3", "tried": "yes"}
 
 
-async def test_a_detour_keeps_what_it_learned_unless_it_says_otherwise(talk, store_url):
+async def test_a_detour_keeps_what_it_learned_unless_it_says_otherwise(talk, memory_url):
     """preserve_context=False is not the default."""
-    chat = await plan(talk, store_url, "city=Rome", "the weather? sun=much")
+    chat = await plan(talk, memory_url, "city=Rome", "the weather? sun=much")
 
     await chat.says("good")
 
     assert chat.context == {"city": "Rome", "sun": "much"}
 
 
-async def test_the_paused_pathway_already_sees_the_context_without_the_traces(talk, store_url):
+async def test_the_paused_pathway_already_sees_the_context_without_the_traces(talk, memory_url):
     """preserve_context=False."""
     seen = []
 
@@ -267,7 +264,7 @@ async def test_the_paused_pathway_already_sees_the_context_without_the_traces(ta
         seen.append(payload["context"].get("city"))
         return "noted"
 
-    chat = await talk(Trip, staff(Trip, plan=note), store_url, context={"city": "Rome"})
+    chat = await talk(Trip, staff(Trip, plan=note), memory_url, context={"city": "Rome"})
     await chat.says("what if city=Oslo done=yes")
     await chat.says("rather not")
 
@@ -275,18 +272,18 @@ async def test_the_paused_pathway_already_sees_the_context_without_the_traces(ta
 
 
 @pytest.mark.parametrize("words", ["and the weather?", "to the plan"])
-async def test_traces_are_undone_also_when_a_transition_leaves_the_detour(talk, store_url, words):
+async def test_traces_are_undone_also_when_a_transition_leaves_the_detour(talk, memory_url, words):
     """preserve_context=False, with Another detour while returning and Plain transition."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo price=9 done=yes")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo price=9 done=yes")
 
     await chat.says(words)
 
     assert chat.context == {"city": "Rome", "tried": "yes"}
 
 
-async def test_traces_of_a_paused_detour_are_undone_when_that_one_returns(talk, store_url):
+async def test_traces_of_a_paused_detour_are_undone_when_that_one_returns(talk, memory_url):
     """preserve_context=False, nested."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo?", "the weather? sun=no")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "the weather? sun=no")
     assert chat.stack == ["plan", "what_if"]
     assert chat.context["sun"] == "no"
 
@@ -297,9 +294,9 @@ async def test_traces_of_a_paused_detour_are_undone_when_that_one_returns(talk, 
     assert (chat.context["city"], chat.stack) == ("Rome", [])
 
 
-async def test_a_detour_with_a_target_and_without_traces_undoes_them_on_the_way(talk, store_url):
+async def test_a_detour_with_a_target_and_without_traces_undoes_them_on_the_way(talk, memory_url):
     """preserve_context=False, ReturnToSpecific."""
-    chat = await plan(talk, store_url, "city=Rome", "abroad? city=Oslo price=9")
+    chat = await plan(talk, memory_url, "city=Rome", "abroad? city=Oslo price=9")
     assert chat.context == {"city": "Oslo", "price": "9"}
 
     assert await chat.says("so what do I need?") == "passport: so what do I need?"
@@ -307,10 +304,10 @@ async def test_a_detour_with_a_target_and_without_traces_undoes_them_on_the_way(
 
 
 async def test_a_detour_without_traces_asked_for_again_still_goes_back_to_the_start(
-    talk, store_url
+    talk, memory_url
 ):
     """preserve_context=False, with Detour asked for again while in it."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo?", "what if city=Bern?")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "what if city=Bern?")
     await chat.says("done=yes")
 
     await chat.says("no")
@@ -318,9 +315,9 @@ async def test_a_detour_without_traces_asked_for_again_still_goes_back_to_the_st
     assert chat.context == {"city": "Rome", "tried": "yes"}
 
 
-async def test_the_next_detour_does_not_inherit_that_the_last_one_left_no_traces(talk, store_url):
+async def test_the_next_detour_does_not_inherit_that_the_last_one_left_no_traces(talk, memory_url):
     """preserve_context=False, with Another detour while returning."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo done=yes")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo done=yes")
     await chat.says("and the weather? sun=much")
 
     await chat.says("fine")
@@ -328,9 +325,9 @@ async def test_the_next_detour_does_not_inherit_that_the_last_one_left_no_traces
     assert chat.context == {"city": "Rome", "tried": "yes", "sun": "much"}
 
 
-async def test_leaving_two_detours_without_traces_at_once_undoes_both(talk, store_url):
+async def test_leaving_two_detours_without_traces_at_once_undoes_both(talk, memory_url):
     """preserve_context=False, nested, with Plain transition inside a detour."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo?", "gamble on city=Bern")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "gamble on city=Bern")
     assert chat.stack == ["plan", "what_if"]
 
     await chat.says("back to the plan")
@@ -338,9 +335,9 @@ async def test_leaving_two_detours_without_traces_at_once_undoes_both(talk, stor
     assert (chat.context["city"], chat.stack) == ("Rome", [])
 
 
-async def test_an_update_on_the_way_out_reads_the_context_without_the_traces(talk, store_url):
+async def test_an_update_on_the_way_out_reads_the_context_without_the_traces(talk, memory_url):
     """preserve_context=False, with context_update: first undone, then read."""
-    chat = await plan(talk, store_url, "city=Rome", "what if city=Oslo done=yes")
+    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo done=yes")
 
     await chat.says("keep it")
 

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from journeys import NEVER, Journey, Pathway, ReturnToPrevious, ReturnToSpecific, Transition
-from tests import stores
 from tests.clerks import said, staff
-
-store_url = stores.here
 
 
 class Loan(Journey):
@@ -63,16 +60,16 @@ async def begin(talk: Any, url: str, *, context: Any = None, **config: Any) -> A
 # --- Stack at start -----------------------------------------------------------------------------
 
 
-async def test_a_session_begins_with_nothing_paused(talk, store_url):
-    chat = await begin(talk, store_url)
+async def test_a_session_begins_with_nothing_paused(talk, memory_url):
+    chat = await begin(talk, memory_url)
 
     session = await chat.journey.get_session_state()
 
     assert (session.current_pathway_id, session.pathway_stack) == ("search", [])
 
 
-async def test_only_a_transition_into_a_detour_pauses_a_pathway(talk, store_url):
-    chat = await begin(talk, store_url)
+async def test_only_a_transition_into_a_detour_pauses_a_pathway(talk, memory_url):
+    chat = await begin(talk, memory_url)
     stacks = []
 
     for words in ("title=Emma", "another book", "a person", "opening hours"):
@@ -83,7 +80,7 @@ async def test_only_a_transition_into_a_detour_pauses_a_pathway(talk, store_url)
     assert stacks == [[], [], [], ["desk"]]
 
 
-async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_depth(talk, store_url):
+async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_depth(talk, memory_url):
     """Stack at start; the stack of others leaks here until the tenth turn fails."""
 
     class Market(Journey):
@@ -100,7 +97,7 @@ async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_dept
             Transition(said("fruit"), "fish", "fruit"),
         ]
 
-    chat = await talk(Market, staff(Market), store_url, max_pathway_depth=2)
+    chat = await talk(Market, staff(Market), memory_url, max_pathway_depth=2)
 
     for words in ["fish", "fruit"] * 8:
         await chat.says(words)
@@ -112,9 +109,9 @@ async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_dept
 # --- When does a detour return ------------------------------------------------------------------
 
 
-async def test_a_detour_answers_and_the_next_message_goes_to_the_paused_pathway(talk, store_url):
+async def test_a_detour_answers_and_the_next_message_goes_to_the_paused_pathway(talk, memory_url):
     """When does a detour return."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("something by Austen")
 
     assert await chat.says("What are your opening hours?") == "hours: What are your opening hours?"
@@ -134,9 +131,9 @@ async def test_a_detour_answers_and_the_next_message_goes_to_the_paused_pathway(
     assert (chat.stack, chat.last.metadata["returning"]) == ([], False)
 
 
-async def test_a_detour_returns_also_after_the_session_was_taken_up_elsewhere(talk, store_url):
+async def test_a_detour_returns_also_after_the_session_was_taken_up_elsewhere(talk, memory_url):
     """When does a detour return; Frames are data (Stack at start)."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("opening hours?")
     chat = await chat.restored()
 
@@ -156,9 +153,9 @@ async def test_a_detour_returns_also_after_the_session_was_taken_up_elsewhere(ta
         ("no, another book", "search"),  # from the paused pathway
     ],
 )
-async def test_while_returning_a_transition_wins_over_the_return(talk, store_url, words, where):
+async def test_while_returning_a_transition_wins_over_the_return(talk, memory_url, words, where):
     """When does a detour return: from `*`, the detour, or the paused pathway."""
-    chat = await begin(talk, store_url, context={"title": "Emma"})
+    chat = await begin(talk, memory_url, context={"title": "Emma"})
     await chat.says("hello")
     await chat.says("opening hours?")
 
@@ -166,16 +163,16 @@ async def test_while_returning_a_transition_wins_over_the_return(talk, store_url
     assert chat.last.transition_to == where
 
 
-async def test_rules_of_a_pathway_that_is_neither_here_nor_paused_do_not_count(talk, store_url):
-    chat = await begin(talk, store_url)
+async def test_rules_of_a_pathway_that_is_neither_here_nor_paused_do_not_count(talk, memory_url):
+    chat = await begin(talk, memory_url)
     await chat.says("opening hours?")
 
     assert await chat.says("no, another book") == "search: no, another book"
     assert chat.last.transition_to is None
 
 
-async def test_rules_of_the_paused_pathway_do_not_count_before_the_detour_is_over(talk, store_url):
-    chat = await begin(talk, store_url, context={"title": "Emma"})
+async def test_rules_of_the_paused_pathway_do_not_count_before_the_detour_is_over(talk, memory_url):
+    chat = await begin(talk, memory_url, context={"title": "Emma"})
     await chat.says("hello")
     await chat.says("I need a library card")
 
@@ -186,9 +183,9 @@ async def test_rules_of_the_paused_pathway_do_not_count_before_the_detour_is_ove
 # --- Another detour while returning, asked for again, nested ------------------------------------
 
 
-async def test_a_finished_detour_gives_its_place_to_the_next_one(talk, store_url):
+async def test_a_finished_detour_gives_its_place_to_the_next_one(talk, memory_url):
     """Another detour while returning."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("opening hours?")
 
     assert await chat.says("and the late fee?") == "fees: and the late fee?"
@@ -198,9 +195,9 @@ async def test_a_finished_detour_gives_its_place_to_the_next_one(talk, store_url
     assert chat.stack == []
 
 
-async def test_a_long_row_of_detours_never_grows_the_stack(talk, store_url):
+async def test_a_long_row_of_detours_never_grows_the_stack(talk, memory_url):
     """Another detour while returning."""
-    chat = await begin(talk, store_url, max_pathway_depth=1)
+    chat = await begin(talk, memory_url, max_pathway_depth=1)
 
     for words in ["opening hours", "late fee"] * 5:
         await chat.says(words)
@@ -209,9 +206,9 @@ async def test_a_long_row_of_detours_never_grows_the_stack(talk, store_url):
     assert await chat.says("enough") == "search: enough"
 
 
-async def test_a_detour_that_is_not_complete_is_paused_and_taken_up_again(talk, store_url):
+async def test_a_detour_that_is_not_complete_is_paused_and_taken_up_again(talk, memory_url):
     """Another detour while returning: only a detour that is not complete is pushed."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("I want a library card")
 
     assert await chat.says("what late fee is there?") == "fees: what late fee is there?"
@@ -225,9 +222,9 @@ async def test_a_detour_that_is_not_complete_is_paused_and_taken_up_again(talk, 
     assert chat.stack == []
 
 
-async def test_a_detour_asked_for_again_runs_again_and_pauses_nothing(talk, store_url):
+async def test_a_detour_asked_for_again_runs_again_and_pauses_nothing(talk, memory_url):
     """Detour asked for again while in it."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
 
     for words in ("opening hours?", "opening hours on Monday?", "opening hours in May?"):
         assert await chat.says(words) == f"hours: {words}"
@@ -238,9 +235,9 @@ async def test_a_detour_asked_for_again_runs_again_and_pauses_nothing(talk, stor
     assert await chat.says("thanks") == "search: thanks"
 
 
-async def test_a_paused_detour_asked_for_is_unwound_to_and_never_there_twice(talk, store_url):
+async def test_a_paused_detour_asked_for_is_unwound_to_and_never_there_twice(talk, memory_url):
     """Detour asked for again while in it: a target that is paused is resumed."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("a library card")
     await chat.says("the late fee?")
 
@@ -249,9 +246,9 @@ async def test_a_paused_detour_asked_for_is_unwound_to_and_never_there_twice(tal
     assert chat.last.transition_to == "card"
 
 
-async def test_a_multi_turn_detour_stays_until_it_has_what_it_needs(talk, store_url):
+async def test_a_multi_turn_detour_stays_until_it_has_what_it_needs(talk, memory_url):
     """Multi-turn detour."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("a library card, please")
 
     assert await chat.says("how long does it take?") == "card: how long does it take?"
@@ -267,9 +264,9 @@ async def test_a_multi_turn_detour_stays_until_it_has_what_it_needs(talk, store_
 # --- Plain transition inside a detour -----------------------------------------------------------
 
 
-async def test_a_plain_transition_to_the_paused_pathway_unwinds_to_it(talk, store_url):
+async def test_a_plain_transition_to_the_paused_pathway_unwinds_to_it(talk, memory_url):
     """Plain transition inside a detour: target on the stack."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("a library card")
     await chat.says("what late fee?")
     await chat.says("so, the library card")
@@ -279,9 +276,9 @@ async def test_a_plain_transition_to_the_paused_pathway_unwinds_to_it(talk, stor
     assert "stack_cleared" not in await chat.audited()
 
 
-async def test_a_plain_transition_to_anywhere_else_clears_the_stack_and_is_audited(talk, store_url):
+async def test_a_plain_transition_to_anywhere_else_clears_the_stack_with_a_row(talk, memory_url):
     """Plain transition inside a detour: the conversation moved on."""
-    chat = await begin(talk, store_url)
+    chat = await begin(talk, memory_url)
     await chat.says("a library card")
     await chat.says("what late fee?")
 
@@ -297,8 +294,8 @@ async def test_a_plain_transition_to_anywhere_else_clears_the_stack_and_is_audit
     assert await chat.says("hello?") == "desk: hello?"
 
 
-async def test_the_audit_says_of_every_detour_when_it_was_entered_and_left(talk, store_url):
-    chat = await begin(talk, store_url)
+async def test_the_audit_says_of_every_detour_when_it_was_entered_and_left(talk, memory_url):
+    chat = await begin(talk, memory_url)
     for words in ("library card", "late fee", "opening hours", "go on", "a person"):
         await chat.says(words)
 
@@ -352,9 +349,9 @@ async def vet(talk: Any, url: str, *before: str, **config: Any) -> Any:
     return chat
 
 
-async def test_a_detour_with_a_target_clears_the_stack_and_goes_there(talk, store_url):
+async def test_a_detour_with_a_target_clears_the_stack_and_goes_there(talk, memory_url):
     """ReturnToSpecific: the target is not paused."""
-    chat = await vet(talk, store_url, "kind=cat", "wrong animal")
+    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
     assert (chat.last.pathway_id, chat.stack) == ("wrong_animal", ["visit"])
 
     assert await chat.says("it is a dog") == "animal: it is a dog"
@@ -362,9 +359,9 @@ async def test_a_detour_with_a_target_clears_the_stack_and_goes_there(talk, stor
     assert "stack_cleared" in await chat.audited()
 
 
-async def test_a_detour_with_a_target_unwinds_to_it_where_it_is_paused(talk, store_url):
+async def test_a_detour_with_a_target_unwinds_to_it_where_it_is_paused(talk, memory_url):
     """ReturnToSpecific: unwinds to its target if paused there."""
-    chat = await vet(talk, store_url, "insurance", "wrong animal")
+    chat = await vet(talk, memory_url, "insurance", "wrong animal")
     assert chat.stack == ["animal", "insurance"]
     chat = await chat.restored()
 
@@ -373,24 +370,24 @@ async def test_a_detour_with_a_target_unwinds_to_it_where_it_is_paused(talk, sto
     assert "stack_cleared" not in await chat.audited()
 
 
-async def test_while_returning_the_rules_of_the_target_count(talk, store_url):
+async def test_while_returning_the_rules_of_the_target_count(talk, memory_url):
     """ReturnToSpecific: the rules of that target count as those of the paused pathway."""
-    chat = await vet(talk, store_url, "kind=cat", "wrong animal")
+    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
 
     assert await chat.says("there are two of them") == "animal: there are two of them"
     assert (chat.last.transition_to, chat.context["pair"]) == ("animal", "yes")
     assert chat.stack == []
 
 
-async def test_while_returning_to_a_target_the_rules_of_the_paused_pathway_do_not(talk, store_url):
+async def test_while_returning_to_a_target_the_rules_of_the_paused_pathway_do_not(talk, memory_url):
     """ReturnToSpecific: in place of those of the paused pathway."""
-    chat = await vet(talk, store_url, "kind=cat", "wrong animal")
+    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
 
     assert await chat.says("in the evening") == "animal: in the evening"
     assert (chat.last.transition_to, "late" in chat.context) == (None, False)
 
 
-async def test_the_rules_of_the_target_count_only_while_returning(talk, store_url):
+async def test_the_rules_of_the_target_count_only_while_returning(talk, memory_url):
     """ReturnToSpecific: only while returning."""
 
     class Slow(Clinic):
@@ -399,7 +396,7 @@ async def test_the_rules_of_the_target_count_only_while_returning(talk, store_ur
             __complete_when__ = ["sure"]
             __return_behavior__ = ReturnToSpecific("animal")
 
-    chat = await talk(Slow, staff(Slow), store_url, context={"kind": "cat"})
+    chat = await talk(Slow, staff(Slow), memory_url, context={"kind": "cat"})
     await chat.says("hello")
     await chat.says("wrong animal")
 

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from journeys import NEVER, Journey, Pathway, Transition
-from tests import stores
 from tests.clerks import said, staff
-
-store_url = stores.here
 
 
 def desk(*rules: Transition) -> type[Journey]:
@@ -82,9 +79,9 @@ async def led_by(talk: Any, url: str, patterns: list[str], words: str) -> str | 
         ("aa", "aaa aa"),
     ],
 )
-async def test_a_phrase_is_heard(talk, store_url, pattern, words):
+async def test_a_phrase_is_heard(talk, memory_url, pattern, words):
     """Patterns: NFC, case-folded, whole words; "c++", "help?", "order #" match."""
-    assert await led_by(talk, store_url, [pattern], words) == "one"
+    assert await led_by(talk, memory_url, [pattern], words) == "one"
 
 
 @pytest.mark.parametrize(
@@ -110,9 +107,9 @@ async def test_a_phrase_is_heard(talk, store_url, pattern, words):
         ("book", "bookt die Reise"),
     ],
 )
-async def test_a_phrase_inside_a_word_is_not_heard(talk, store_url, pattern, words):
+async def test_a_phrase_inside_a_word_is_not_heard(talk, memory_url, pattern, words):
     """Patterns: whole words at word edges; "help" is not in "helpful"."""
-    assert await led_by(talk, store_url, [pattern], words) is None
+    assert await led_by(talk, memory_url, [pattern], words) is None
 
 
 @pytest.mark.parametrize(
@@ -125,48 +122,48 @@ async def test_a_phrase_inside_a_word_is_not_heard(talk, store_url, pattern, wor
         (["different doctor", "doctor please"], "a different doctor please"),
     ],
 )
-async def test_phrases_that_share_words_do_not_hide_each_other(talk, store_url, patterns, words):
+async def test_phrases_that_share_words_do_not_hide_each_other(talk, memory_url, patterns, words):
     """Patterns: one matcher for all of them, also when they share words."""
-    assert await led_by(talk, store_url, patterns, words) == "one"
+    assert await led_by(talk, memory_url, patterns, words) == "one"
 
 
-async def test_a_phrase_of_two_transitions_is_decided_by_their_priority(talk, store_url):
+async def test_a_phrase_of_two_transitions_is_decided_by_their_priority(talk, memory_url):
     """Patterns, with Transition order."""
     journey = desk(
         Transition(said("change"), to_pathway="one", priority=1),
         Transition(said("Change"), to_pathway="two", priority=2),
     )
-    chat = await talk(journey, staff(journey), store_url)
+    chat = await talk(journey, staff(journey), memory_url)
 
     await chat.says("I want to change it")
 
     assert chat.path == ["two"]
 
 
-async def test_a_longer_phrase_is_not_better_than_a_higher_priority(talk, store_url):
+async def test_a_longer_phrase_is_not_better_than_a_higher_priority(talk, memory_url):
     """Patterns, with Transition order."""
     journey = desk(
         Transition(said("what is the fee"), to_pathway="one", priority=1),
         Transition(said("fee"), to_pathway="two", priority=2),
     )
-    chat = await talk(journey, staff(journey), store_url)
+    chat = await talk(journey, staff(journey), memory_url)
 
     await chat.says("what is the fee?")
 
     assert chat.path == ["two"]
 
 
-async def test_a_transition_without_phrases_is_never_taken(talk, store_url):
+async def test_a_transition_without_phrases_is_never_taken(talk, memory_url):
     """Patterns: none match nothing."""
-    assert await led_by(talk, store_url, [], "anything") is None
+    assert await led_by(talk, memory_url, [], "anything") is None
 
 
-async def test_its_phrases_do_not_count_where_a_transition_does_not_apply(talk, store_url):
+async def test_its_phrases_do_not_count_where_a_transition_does_not_apply(talk, memory_url):
     journey = desk(
         Transition(said("go on"), "one", "two"),
         Transition(said("begin"), "hall", "one"),
     )
-    chat = await talk(journey, staff(journey), store_url)
+    chat = await talk(journey, staff(journey), memory_url)
     for words in ("go on", "begin", "begin", "go on"):
         await chat.says(words)
 

@@ -20,10 +20,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from tests import stores
 from tests.clerks import gives, said, staff
-
-store_url = stores.here
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
 CLOSING = "We are all done here. If you need anything else, just say so."
@@ -79,9 +76,9 @@ async def sending(talk: Any, url: str, *before: str, **others: Any) -> Any:
 # --- Response object ----------------------------------------------------------------------------
 
 
-async def test_a_turn_that_moves_nothing_says_so(talk, store_url):
+async def test_a_turn_that_moves_nothing_says_so(talk, memory_url):
     """Response object: every part of it."""
-    chat = await sending(talk, store_url)
+    chat = await sending(talk, memory_url)
 
     await chat.says("hello")
 
@@ -114,9 +111,9 @@ async def test_a_turn_that_moves_nothing_says_so(talk, store_url):
     )
 
 
-async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, store_url):
+async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, memory_url):
     """Response object: it is what really happened; the others make a part of theirs up."""
-    chat = await sending(talk, store_url, rates=gives(response="from 5 euros", kept="no"))
+    chat = await sending(talk, memory_url, rates=gives(response="from 5 euros", kept="no"))
 
     await chat.says("what are your rates?")
 
@@ -149,9 +146,9 @@ async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, sto
     )
 
 
-async def test_a_turn_of_several_pathways_joins_their_replies(talk, store_url):
+async def test_a_turn_of_several_pathways_joins_their_replies(talk, memory_url):
     """Response object: message, replies, ran; section 3: joined by a blank line."""
-    chat = await sending(talk, store_url)
+    chat = await sending(talk, memory_url)
 
     await chat.says("weight=2 paid=yes")
 
@@ -164,9 +161,9 @@ async def test_a_turn_of_several_pathways_joins_their_replies(talk, store_url):
     assert (chat.last.pathway_changed, chat.last.transition_to) == (True, None)
 
 
-async def test_the_other_names_of_the_documents_say_the_same(talk, store_url):
+async def test_the_other_names_of_the_documents_say_the_same(talk, memory_url):
     """Response object: properties."""
-    chat = await sending(talk, store_url, "weight=2")
+    chat = await sending(talk, memory_url, "weight=2")
     assert (chat.last.pathway, chat.last.transition_occurred) == ("label", False)
     assert chat.last.accumulated == {"weight": "2"}
 
@@ -174,7 +171,7 @@ async def test_the_other_names_of_the_documents_say_the_same(talk, store_url):
     assert (chat.last.pathway, chat.last.transition_occurred) == ("rates", True)
 
 
-async def test_a_move_there_and_back_in_one_turn_is_a_move(talk, store_url):
+async def test_a_move_there_and_back_in_one_turn_is_a_move(talk, memory_url):
     """Response object: pathway_changed (any move)."""
 
     class Bounce(Journey):
@@ -190,7 +187,7 @@ async def test_a_move_there_and_back_in_one_turn_is_a_move(talk, store_url):
 
         __transitions__ = [Transition(said("go"), to_pathway="trip")]
 
-    chat = await talk(Bounce, staff(Bounce), store_url)
+    chat = await talk(Bounce, staff(Bounce), memory_url)
     await chat.says("go")
 
     assert chat.ran == ["trip", "home"]
@@ -198,16 +195,16 @@ async def test_a_move_there_and_back_in_one_turn_is_a_move(talk, store_url):
     assert chat.last.transition_to == "trip"
 
 
-async def test_every_turn_has_the_version_that_the_ledger_gave_it(talk, store_url):
+async def test_every_turn_has_the_version_that_the_ledger_gave_it(talk, memory_url):
     """Response object: version."""
-    chat = await sending(talk, store_url, "one", "two")
+    chat = await sending(talk, memory_url, "one", "two")
     await chat.journey.rollback(1)
     await chat.says("three")
 
     assert [reply.metadata["version"] for reply in chat.replies] == [1, 2, 4]
 
 
-async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, store_url):
+async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, memory_url):
     """Response object: flags; no model is asked unless one is configured."""
 
     class Vague(Journey):
@@ -222,7 +219,7 @@ async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, store_u
         ]
         __entry_pathway__ = "hall"
 
-    chat = await talk(Vague, staff(Vague), store_url)
+    chat = await talk(Vague, staff(Vague), memory_url)
     await chat.says("see you")
     assert chat.last.metadata["flags"] == ["model_not_configured"]
     await chat.says("bye")
@@ -230,9 +227,9 @@ async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, store_u
 
 
 @pytest.mark.parametrize(("words", "flag"), [("  \n", "empty_message"), ("x" * 20_000, "too_long")])
-async def test_a_message_that_is_answered_by_a_fixed_text_is_no_turn(talk, store_url, words, flag):
+async def test_a_message_that_is_answered_by_a_fixed_text_is_no_turn(talk, memory_url, words, flag):
     """Issue, part 7: a stated outcome; nothing moves, nothing is recorded."""
-    chat = await sending(talk, store_url, "the rates?")
+    chat = await sending(talk, memory_url, "the rates?")
 
     await chat.says(words)
 
@@ -276,9 +273,9 @@ async def half(payload: dict[str, Any]) -> AsyncIterator[str]:
     raise ValueError("bent")
 
 
-async def test_the_events_of_a_turn_come_in_the_order_of_what_happens(talk, store_url):
+async def test_the_events_of_a_turn_come_in_the_order_of_what_happens(talk, memory_url):
     """Section 5, stream_message."""
-    chat = await sending(talk, store_url)
+    chat = await sending(talk, memory_url)
 
     events = await heard(chat, "weigh again: weight=2 paid=yes")
 
@@ -309,9 +306,9 @@ async def test_the_events_of_a_turn_come_in_the_order_of_what_happens(talk, stor
         ((), "x" * 20_000),
     ],
 )
-async def test_the_tokens_of_a_turn_are_its_message(talk, store_url, before, words):
+async def test_the_tokens_of_a_turn_are_its_message(talk, memory_url, before, words):
     """Section 5, stream_message: also for what the runtime says in its own voice."""
-    chat = await sending(talk, store_url, *before)
+    chat = await sending(talk, memory_url, *before)
 
     events = await heard(chat, words)
 
@@ -319,10 +316,10 @@ async def test_the_tokens_of_a_turn_are_its_message(talk, store_url, before, wor
     assert events[-1].type == "done"
 
 
-async def test_a_streamed_turn_is_the_same_turn(talk, store_url):
+async def test_a_streamed_turn_is_the_same_turn(talk, memory_url):
     """Section 5: stream_message and process_message differ in nothing else."""
-    one = await sending(talk, store_url)
-    two = await talk(Parcel, staff(Parcel), store_url, session_id="s-2")
+    one = await sending(talk, memory_url)
+    two = await talk(Parcel, staff(Parcel), memory_url, session_id="s-2")
     for words in ("hello", "the rates?", "weight=2", "deeper", "weigh again", "paid=yes", "hm"):
         await heard(two, words)
         await one.says(words)
@@ -331,9 +328,9 @@ async def test_a_streamed_turn_is_the_same_turn(talk, store_url):
     assert (await one.journey.snapshot()) == (await two.journey.snapshot())
 
 
-async def test_an_agent_that_speaks_bit_by_bit_is_heard_bit_by_bit(talk, store_url):
+async def test_an_agent_that_speaks_bit_by_bit_is_heard_bit_by_bit(talk, memory_url):
     """Section 5, stream_message; the parts of one reply, parted from the one before."""
-    chat = await sending(talk, store_url, scales=spelled, till=spelled)
+    chat = await sending(talk, memory_url, scales=spelled, till=spelled)
 
     events = await heard(chat, "three kilos paid=yes")
 
@@ -345,7 +342,7 @@ async def test_an_agent_that_speaks_bit_by_bit_is_heard_bit_by_bit(talk, store_u
     assert chat.context["weight"] == 3
 
 
-async def test_the_first_words_are_heard_before_the_last_are_known(talk, store_url):
+async def test_the_first_words_are_heard_before_the_last_are_known(talk, memory_url):
     """Section 5, stream_message: it is live."""
     go_on = asyncio.Event()
 
@@ -354,7 +351,7 @@ async def test_the_first_words_are_heard_before_the_last_are_known(talk, store_u
         await go_on.wait()
         yield "two"
 
-    chat = await sending(talk, store_url, scales=slowly)
+    chat = await sending(talk, memory_url, scales=slowly)
     stream = chat.journey.stream_message("hello")
     types = []
     async for event in stream:
@@ -367,22 +364,22 @@ async def test_the_first_words_are_heard_before_the_last_are_known(talk, store_u
     ]
 
 
-async def test_of_agents_in_sequence_only_what_is_said_in_the_end_is_heard(talk, store_url):
+async def test_of_agents_in_sequence_only_what_is_said_in_the_end_is_heard(talk, memory_url):
     """Section 4, Several agents give `response`: the last; so nobody hears the others."""
 
     class Chain(Journey):
         class TalkPath(Pathway):
             __agents__ = ["first", "second"]
 
-    chat = await talk(Chain, {"first": spelled, "second": spelled}, store_url)
+    chat = await talk(Chain, {"first": spelled, "second": spelled}, memory_url)
     events = await heard(chat, "so be it")
 
     assert text_of(events) == chat.last.message == "so be it ."
 
 
-async def test_of_agents_in_parallel_each_is_heard_whole_and_in_order(talk, store_url):
+async def test_of_agents_in_parallel_each_is_heard_whole_and_in_order(talk, memory_url):
     """Section 4, Several agents give `response`: joined in declared order."""
-    chat = await sending(talk, store_url, "weight=2", printer=spelled, stamp=spelled)
+    chat = await sending(talk, memory_url, "weight=2", printer=spelled, stamp=spelled)
 
     events = await heard(chat, "print it")
 
@@ -390,9 +387,9 @@ async def test_of_agents_in_parallel_each_is_heard_whole_and_in_order(talk, stor
 
 
 @pytest.mark.parametrize("agent", [broken, half])
-async def test_a_turn_that_failed_ends_with_the_apology_in_its_response(talk, store_url, agent):
+async def test_a_turn_that_failed_ends_with_the_apology_in_its_response(talk, memory_url, agent):
     """Tokens are provisional until `done`; who only listens to them hears the apology as well."""
-    chat = await sending(talk, store_url, scales=agent)
+    chat = await sending(talk, memory_url, scales=agent)
 
     events = await heard(chat, "hello")
 
@@ -401,9 +398,9 @@ async def test_a_turn_that_failed_ends_with_the_apology_in_its_response(talk, st
     assert events[-1].type == "done"
 
 
-async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, store_url):
+async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, memory_url):
     """error_recovery fail_fast, stream_message."""
-    chat = await sending(talk, store_url, scales=broken, config={"error_recovery": "fail_fast"})
+    chat = await sending(talk, memory_url, scales=broken, config={"error_recovery": "fail_fast"})
     events: list[JourneyEvent] = []
 
     async def listen() -> None:
@@ -421,9 +418,9 @@ async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, stor
     assert len(await chat.journey.versions()) == 1
 
 
-async def test_a_listener_who_goes_away_gives_the_turn_up(talk, store_url):
+async def test_a_listener_who_goes_away_gives_the_turn_up(talk, memory_url):
     """Closing the iterator before `done`: the session stands before the turn."""
-    chat = await sending(talk, store_url, scales=spelled)
+    chat = await sending(talk, memory_url, scales=spelled)
     before = await chat.journey.get_session_state()
     stream = chat.journey.stream_message("three kilos")
     async for event in stream:
@@ -436,22 +433,22 @@ async def test_a_listener_who_goes_away_gives_the_turn_up(talk, store_url):
     assert await chat.says("hello") == "hello ."
 
 
-async def test_a_condition_is_named_in_the_event_of_its_transition(talk, store_url):
+async def test_a_condition_is_named_in_the_event_of_its_transition(talk, memory_url):
     class Watch(Parcel):
         __transitions__ = [
             Transition(ConditionTrigger(lambda c: c.get("rush"), "is in a hurry"), "weigh", "rates")
         ]
 
-    chat = await talk(Watch, staff(Watch), store_url, context={"rush": True})
+    chat = await talk(Watch, staff(Watch), memory_url, context={"rush": True})
 
     events = await heard(chat, "hello")
 
     assert {**events[0].data} == {"from": "weigh", "to": "rates", "intent": "is in a hurry"}
 
 
-async def test_done_comes_when_the_turn_is_kept(talk, store_url):
+async def test_done_comes_when_the_turn_is_kept(talk, memory_url):
     """Section 3: the response of a stream is that of a committed turn."""
-    chat = await sending(talk, store_url)
+    chat = await sending(talk, memory_url)
     kept = []
     async for event in chat.journey.stream_message("hello"):
         if event.type == "done":

@@ -20,10 +20,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from tests import stores
 from tests.clerks import gives, said, staff
-
-store_url = stores.here
 
 
 class Bank(Journey):
@@ -88,11 +85,11 @@ class Broken(BaseTrigger):
 # --- Transition order ---------------------------------------------------------------------------
 
 
-async def test_of_two_patterns_the_higher_priority_wins(talk, store_url):
+async def test_of_two_patterns_the_higher_priority_wins(talk, memory_url):
     """Transition order: priority descending, whatever is declared first."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("send"), to_pathway="transfer", priority=1),
         Transition(said("stolen"), to_pathway="fraud", priority=2),
     )
@@ -100,11 +97,11 @@ async def test_of_two_patterns_the_higher_priority_wins(talk, store_url):
     assert await chat.says("send it, my card is stolen") == "fraud: send it, my card is stolen"
 
 
-async def test_of_two_equal_priorities_the_one_declared_first_wins(talk, store_url):
+async def test_of_two_equal_priorities_the_one_declared_first_wins(talk, memory_url):
     """Transition order: declaration order within."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("stolen"), to_pathway="fraud"),
         Transition(said("send"), to_pathway="transfer"),
     )
@@ -116,12 +113,12 @@ async def test_of_two_equal_priorities_the_one_declared_first_wins(talk, store_u
 
 @pytest.mark.parametrize(("condition", "pattern", "where"), [(9, 5, "fraud"), (5, 9, "transfer")])
 async def test_conditions_and_patterns_stand_in_one_list(
-    talk, store_url, condition, pattern, where
+    talk, memory_url, condition, pattern, where
 ):
     """Transition order: one list."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("send"), to_pathway="transfer", priority=pattern),
         Transition(ConditionTrigger(risky), to_pathway="fraud", priority=condition),
         context={"risk": "high"},
@@ -136,11 +133,11 @@ async def test_conditions_and_patterns_stand_in_one_list(
     ("own", "words", "where"),
     [(9, "SEND", "fraud"), (1, "SEND", "transfer"), (9, "send", "transfer")],
 )
-async def test_an_author_s_own_trigger_stands_in_the_same_list(talk, store_url, own, words, where):
+async def test_an_author_s_own_trigger_stands_in_the_same_list(talk, memory_url, own, words, where):
     """Transition order: free triggers are conditions, patterns and one's own."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("send"), to_pathway="transfer", priority=5),
         Transition(Shouted(), to_pathway="fraud", priority=own),
     )
@@ -150,9 +147,9 @@ async def test_an_author_s_own_trigger_stands_in_the_same_list(talk, store_url, 
     assert chat.path == [where]
 
 
-async def test_an_own_trigger_may_be_asynchronous(talk, store_url):
+async def test_an_own_trigger_may_be_asynchronous(talk, memory_url):
     """Transition order: own triggers."""
-    chat = await banking(talk, store_url, Transition(Slowly(), to_pathway="transfer"))
+    chat = await banking(talk, memory_url, Transition(Slowly(), to_pathway="transfer"))
 
     await chat.says("hello")
     await chat.says("send it")
@@ -161,11 +158,11 @@ async def test_an_own_trigger_may_be_asynchronous(talk, store_url):
     assert chat.last.metadata["tier"] == "own"
 
 
-async def test_an_own_trigger_that_raises_is_false_and_audited(talk, store_url):
+async def test_an_own_trigger_that_raises_is_false_and_audited(talk, memory_url):
     """Condition that stays true: a raising one is false, and audited."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(Broken(), to_pathway="fraud", priority=9),
         Transition(said("send"), to_pathway="transfer"),
     )
@@ -176,14 +173,14 @@ async def test_an_own_trigger_that_raises_is_false_and_audited(talk, store_url):
     assert "no such table" in audit[0].reason
 
 
-async def test_an_intent_of_one_s_own_is_asked_like_any_own_trigger(talk, store_url):
+async def test_an_intent_of_one_s_own_is_asked_like_any_own_trigger(talk, memory_url):
     """Transition order: one's own trigger, also where it extends one of ours."""
 
     class Amount(IntentTrigger):
         def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
             return any(word.isdigit() for word in message.split())
 
-    chat = await banking(talk, store_url, Transition(Amount(), to_pathway="transfer"))
+    chat = await banking(talk, memory_url, Transition(Amount(), to_pathway="transfer"))
 
     await chat.says("some money")
     await chat.says("40 euros")
@@ -191,11 +188,11 @@ async def test_an_intent_of_one_s_own_is_asked_like_any_own_trigger(talk, store_
     assert chat.path == ["counter", "transfer"]
 
 
-async def test_always_comes_last_whatever_its_priority(talk, store_url):
+async def test_always_comes_last_whatever_its_priority(talk, memory_url):
     """Transition order: AlwaysTrigger last."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(AlwaysTrigger(), "counter", "transfer", priority=1000),
         Transition(said("stolen"), "counter", "fraud", priority=-5),
     )
@@ -204,10 +201,10 @@ async def test_always_comes_last_whatever_its_priority(talk, store_url):
     assert chat.path == ["fraud"]
 
 
-async def test_always_fires_when_nothing_else_does_and_where_it_applies(talk, store_url):
+async def test_always_fires_when_nothing_else_does_and_where_it_applies(talk, memory_url):
     """Transition order: AlwaysTrigger."""
     chat = await banking(
-        talk, store_url, Transition(AlwaysTrigger(), "counter", "transfer", priority=1)
+        talk, memory_url, Transition(AlwaysTrigger(), "counter", "transfer", priority=1)
     )
 
     await chat.says("hello")
@@ -216,11 +213,11 @@ async def test_always_fires_when_nothing_else_does_and_where_it_applies(talk, st
     assert (chat.last.transition_to, chat.last.pathway_id) == (None, "transfer")
 
 
-async def test_always_does_not_keep_a_detour_from_returning(talk, store_url):
+async def test_always_does_not_keep_a_detour_from_returning(talk, memory_url):
     """Transition order: AlwaysTrigger not while returning."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("balance"), to_pathway="balance"),
         Transition(AlwaysTrigger(), to_pathway="transfer"),
     )
@@ -240,19 +237,19 @@ async def test_always_does_not_keep_a_detour_from_returning(talk, store_url):
         (["transfer", "balance"], "counter"),
     ],
 )
-async def test_a_transition_applies_where_it_comes_from(talk, store_url, sources, where):
-    chat = await banking(talk, store_url, Transition(said("stolen"), sources, "fraud"))
+async def test_a_transition_applies_where_it_comes_from(talk, memory_url, sources, where):
+    chat = await banking(talk, memory_url, Transition(said("stolen"), sources, "fraud"))
 
     await chat.says("stolen!")
 
     assert chat.path == [where]
 
 
-async def test_what_was_outranked_is_audited(talk, store_url):
+async def test_what_was_outranked_is_audited(talk, memory_url):
     """Section 3: what is dropped is audited."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("send"), to_pathway="transfer"),
         Transition(said("stolen"), to_pathway="fraud", priority=1),
     )
@@ -263,8 +260,8 @@ async def test_what_was_outranked_is_audited(talk, store_url):
     assert rows == [("dropped", "transfer", "send"), ("transition", "fraud", "stolen")]
 
 
-async def test_a_transition_to_where_one_stands_runs_it_again_and_moves_nothing(talk, store_url):
-    chat = await banking(talk, store_url, Transition(said("again"), to_pathway="counter"))
+async def test_a_transition_to_where_one_stands_runs_it_again_and_moves_nothing(talk, memory_url):
+    chat = await banking(talk, memory_url, Transition(said("again"), to_pathway="counter"))
 
     assert await chat.says("say that again") == "counter: say that again"
     assert (chat.last.transition_to, chat.last.pathway_changed) == ("counter", False)
@@ -277,9 +274,9 @@ WATCH = Transition(ConditionTrigger(risky), to_pathway="fraud", priority=100)
 BACK = Transition(said("back"), "fraud", "counter")
 
 
-async def test_a_condition_that_stays_true_fires_once(talk, store_url):
+async def test_a_condition_that_stays_true_fires_once(talk, memory_url):
     """Condition that stays true; the others fire, and push, until the tenth turn fails."""
-    chat = await banking(talk, store_url, WATCH, BACK, context={"risk": "high"})
+    chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
 
     for words in ["hello", "back", *["go on"] * 12]:
         await chat.says(words)
@@ -288,18 +285,18 @@ async def test_a_condition_that_stays_true_fires_once(talk, store_url):
     assert (await chat.audited()).count("transition") == 2
 
 
-async def test_a_condition_fires_again_once_it_was_seen_false(talk, store_url):
+async def test_a_condition_fires_again_once_it_was_seen_false(talk, memory_url):
     """Condition that stays true: being seen false arms it again."""
-    chat = await banking(talk, store_url, WATCH, BACK)
+    chat = await banking(talk, memory_url, WATCH, BACK)
     for words in ("risk=high", "hm", "back", "risk=low", "risk=high", "hm"):
         await chat.says(words)
 
     assert chat.path == ["counter", "fraud", "counter", "counter", "counter", "fraud"]
 
 
-async def test_that_it_fired_survives_the_session_being_taken_up_again(talk, store_url):
+async def test_that_it_fired_survives_the_session_being_taken_up_again(talk, memory_url):
     """Condition that stays true, in a new process."""
-    chat = await banking(talk, store_url, WATCH, BACK, context={"risk": "high"})
+    chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
     for words in ("hello", "back", "hm"):
         await chat.says(words)
         chat = await chat.restored()
@@ -307,9 +304,9 @@ async def test_that_it_fired_survives_the_session_being_taken_up_again(talk, sto
     assert chat.path == ["fraud", "counter", "counter"]
 
 
-async def test_a_condition_is_judged_at_the_start_of_a_turn(talk, store_url):
+async def test_a_condition_is_judged_at_the_start_of_a_turn(talk, memory_url):
     """Condition that stays true: what a turn finds out counts from the next one on."""
-    chat = await banking(talk, store_url, WATCH)
+    chat = await banking(talk, memory_url, WATCH)
 
     await chat.says("risk=high")
     assert chat.path == ["counter"]
@@ -317,23 +314,23 @@ async def test_a_condition_is_judged_at_the_start_of_a_turn(talk, store_url):
     assert chat.path == ["counter", "fraud"]
 
 
-async def test_a_condition_seen_false_while_another_pathway_speaks_is_armed_again(talk, store_url):
+async def test_a_condition_seen_false_while_another_pathway_speaks_is_armed_again(talk, memory_url):
     """Condition that stays true: judged wherever the session stands."""
     watch = Transition(ConditionTrigger(risky), "counter", "fraud", priority=100)
     to_transfer = Transition(said("send"), to_pathway="transfer")
     to_counter = Transition(said("back"), to_pathway="counter")
-    chat = await banking(talk, store_url, watch, to_transfer, to_counter, context={"risk": "high"})
+    chat = await banking(talk, memory_url, watch, to_transfer, to_counter, context={"risk": "high"})
     for words in ("hello", "send it", "risk=low", "risk=high", "back", "so?"):
         await chat.says(words)
 
     assert chat.path == ["fraud", "transfer", "transfer", "transfer", "counter", "fraud"]
 
 
-async def test_a_condition_outranked_by_another_stays_armed(talk, store_url):
+async def test_a_condition_outranked_by_another_stays_armed(talk, memory_url):
     """Condition that stays true: outranked it stays armed."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(risky), to_pathway="fraud", priority=1),
         Transition(said("send"), to_pathway="transfer", priority=5),
         context={"risk": "high"},
@@ -344,11 +341,11 @@ async def test_a_condition_outranked_by_another_stays_armed(talk, store_url):
     assert chat.path == ["transfer", "fraud"]
 
 
-async def test_of_two_conditions_both_fire_one_after_the_other(talk, store_url):
+async def test_of_two_conditions_both_fire_one_after_the_other(talk, memory_url):
     """Condition that stays true: outranked it stays armed."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(risky), to_pathway="fraud", priority=1),
         Transition(ConditionTrigger(lambda c: "name" in c), to_pathway="transfer", priority=2),
         context={"risk": "high", "name": "Ann"},
@@ -359,11 +356,11 @@ async def test_of_two_conditions_both_fire_one_after_the_other(talk, store_url):
     assert chat.path == ["transfer", "fraud", "fraud"]
 
 
-async def test_a_condition_true_where_it_does_not_apply_stays_armed(talk, store_url):
+async def test_a_condition_true_where_it_does_not_apply_stays_armed(talk, memory_url):
     """Condition that stays true: true where its `from` does not apply."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(risky), "transfer", "fraud"),
         Transition(said("send"), "counter", "transfer"),
         context={"risk": "high"},
@@ -375,11 +372,11 @@ async def test_a_condition_true_where_it_does_not_apply_stays_armed(talk, store_
     assert "dropped" not in await chat.audited()
 
 
-async def test_a_condition_that_raises_is_false_audited_and_flagged(talk, store_url):
+async def test_a_condition_that_raises_is_false_audited_and_flagged(talk, memory_url):
     """Condition that stays true: a raising one is false, and audited."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(lambda c: c["risk"] == "high"), to_pathway="fraud"),
     )
 
@@ -392,11 +389,11 @@ async def test_a_condition_that_raises_is_false_audited_and_flagged(talk, store_
     assert chat.last.metadata["flags"] == []
 
 
-async def test_a_condition_into_a_detour_fires_once_and_returns(talk, store_url):
+async def test_a_condition_into_a_detour_fires_once_and_returns(talk, memory_url):
     """Condition that stays true, with When does a detour return."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(risky), to_pathway="balance"),
         context={"risk": "high"},
     )
@@ -406,20 +403,20 @@ async def test_a_condition_into_a_detour_fires_once_and_returns(talk, store_url)
     assert chat.path == ["balance", "counter", "counter"]
 
 
-async def test_a_condition_is_judged_while_a_detour_waits_to_return(talk, store_url):
+async def test_a_condition_is_judged_while_a_detour_waits_to_return(talk, memory_url):
     """Condition that stays true: at the start of every turn."""
-    chat = await banking(talk, store_url, WATCH, Transition(said("balance"), to_pathway="balance"))
+    chat = await banking(talk, memory_url, WATCH, Transition(said("balance"), to_pathway="balance"))
     await chat.says("balance? risk=high")
 
     assert await chat.says("thanks") == "fraud: thanks"
     assert chat.stack == []
 
 
-async def test_a_condition_may_disarm_itself_by_its_own_update(talk, store_url):
+async def test_a_condition_may_disarm_itself_by_its_own_update(talk, memory_url):
     """Condition that stays true, with context_update."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(
             ConditionTrigger(risky),
             "counter",
@@ -435,7 +432,7 @@ async def test_a_condition_may_disarm_itself_by_its_own_update(talk, store_url):
     assert fired == [None, "counter", None, None, "counter"]
 
 
-async def test_what_a_condition_does_to_the_context_changes_nothing(talk, store_url):
+async def test_what_a_condition_does_to_the_context_changes_nothing(talk, memory_url):
     """Condition that stays true; Function agents, What an agent does to the context."""
 
     def greedy(context: Any) -> bool:
@@ -445,7 +442,7 @@ async def test_what_a_condition_does_to_the_context_changes_nothing(talk, store_
 
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(ConditionTrigger(greedy), to_pathway="fraud"),
         context={"list": ["one"]},
     )
@@ -454,7 +451,7 @@ async def test_what_a_condition_does_to_the_context_changes_nothing(talk, store_
     assert chat.context == {"list": ["one"]}
 
 
-async def test_a_condition_that_fired_in_a_failed_turn_is_still_armed(talk, store_url):
+async def test_a_condition_that_fired_in_a_failed_turn_is_still_armed(talk, memory_url):
     """Failure: position unchanged."""
     answers = iter([ValueError("down")])
 
@@ -463,16 +460,16 @@ async def test_a_condition_that_fired_in_a_failed_turn_is_still_armed(talk, stor
             raise error
         return "fraud desk"
 
-    chat = await banking(talk, store_url, WATCH, context={"risk": "high"}, agents={"fraud": fraud})
+    chat = await banking(talk, memory_url, WATCH, context={"risk": "high"}, agents={"fraud": fraud})
 
     await chat.says("hello")
     assert (chat.last.pathway_id, chat.last.transition_to) == ("counter", None)
     assert await chat.says("hello?") == "fraud desk"
 
 
-async def test_a_rollback_takes_back_that_a_condition_fired(talk, store_url):
+async def test_a_rollback_takes_back_that_a_condition_fired(talk, memory_url):
     """Condition that stays true, with Rollback."""
-    chat = await banking(talk, store_url, WATCH, BACK, context={"risk": "high"})
+    chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
     await chat.says("hello")
     await chat.journey.rollback(0)
 
@@ -481,19 +478,19 @@ async def test_a_rollback_takes_back_that_a_condition_fired(talk, store_url):
     assert chat.path == ["fraud", "fraud"]
 
 
-async def test_a_condition_without_a_function_never_fires(talk, store_url):
-    chat = await banking(talk, store_url, Transition(ConditionTrigger(), to_pathway="fraud"))
+async def test_a_condition_without_a_function_never_fires(talk, memory_url):
+    chat = await banking(talk, memory_url, Transition(ConditionTrigger(), to_pathway="fraud"))
 
     await chat.says("hello")
 
     assert chat.path == ["counter"]
 
 
-async def test_a_turn_tells_what_moved_it_and_how_it_was_decided(talk, store_url):
+async def test_a_turn_tells_what_moved_it_and_how_it_was_decided(talk, memory_url):
     """Response object: tier, intent, confidence, reasoning."""
     chat = await banking(
         talk,
-        store_url,
+        memory_url,
         Transition(said("send", "transfer"), to_pathway="transfer"),
         Transition(ConditionTrigger(risky, description="looks risky"), to_pathway="fraud"),
         agents={"transfer": gives(risk="high")},

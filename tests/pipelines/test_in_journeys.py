@@ -112,20 +112,15 @@ def registered(how: str, staff: dict[str, Marked]) -> dict[str, Any]:
     return {} if how == "as an object" else dict(staff)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def kept(request, tmp_path, memory_url):
-    return memory_url if request.param == "memory" else f"sqlite:///{tmp_path / 'journeys.db'}"
-
-
 def made(staff: dict[str, Marked]) -> Counter[str]:
     return Counter({name: len(agent.calls) for name, agent in staff.items() if agent.calls})
 
 
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
-async def test_a_pattern_replies_accumulates_and_takes_a_detour(talk, kept, pattern, how):
+async def test_a_pattern_replies_accumulates_and_takes_a_detour(talk, memory_url, pattern, how):
     staff = staff_of(pattern)
-    chat = await talk(shop(pattern, how, staff), registered(how, staff), kept)
+    chat = await talk(shop(pattern, how, staff), registered(how, staff), memory_url)
     said = ["the granite one, order=7", "help me with walnut", "granite again, paid=yes"]
 
     for message in said:
@@ -180,9 +175,9 @@ def test_the_graph_of_a_journey_shows_every_agent(pattern, how):
 
 
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
-async def test_a_failure_in_a_named_pattern_leaves_the_session_as_it_was(talk, kept, pattern):
+async def test_a_failure_in_a_named_pattern_leaves_the_session_as_it_was(talk, memory_url, pattern):
     staff = staff_of(pattern)
-    chat = await talk(shop(pattern, "by name", staff), dict(staff), kept)
+    chat = await talk(shop(pattern, "by name", staff), dict(staff), memory_url)
     await chat.says("walnut, order=7")
     staff["walnut"].answer = fails(LookupError("no walnuts"))
 
@@ -217,9 +212,9 @@ async def test_a_failure_in_a_named_pattern_is_raised_under_fail_fast(talk, memo
 
 
 @pytest.mark.parametrize("pattern", ["parallel", "ensemble", "consensus", "blackboard", "debate"])
-async def test_a_graceful_pipeline_answers_without_who_failed_and_says_so(talk, kept, pattern):
+async def test_a_graceful_pipeline_answers_and_says_who_failed(talk, memory_url, pattern):
     staff = staff_of(pattern)
-    chat = await talk(shop(pattern, "as an object", staff), {}, kept)
+    chat = await talk(shop(pattern, "as an object", staff), {}, memory_url)
     staff["walnut"].answer = fails(LookupError("no walnuts"))
 
     reply = await chat.says("granite, order=7")
@@ -344,7 +339,7 @@ def test_all_faults_are_told_at_once():
 # Nests, streams, many at once
 
 
-async def test_pipelines_inside_pipelines_work_in_a_pathway(talk, kept):
+async def test_pipelines_inside_pipelines_work_in_a_pathway(talk, memory_url):
     names = {name: noting(name) for name in ("walnut", "granite", "harbour", "velvet", "copper")}
     inner = Pipeline.consensus([names["walnut"], names["granite"]]).to_agent("inner")
     team = Pipeline.supervisor_worker(
@@ -358,7 +353,7 @@ async def test_pipelines_inside_pipelines_work_in_a_pathway(talk, kept):
             __pipeline__ = Pipeline.sequential([team.to_agent("team"), names["copper"]])
             __accumulate__ = ["order"]
 
-    chat = await talk(Nested, {"harbour": names["harbour"]}, kept)
+    chat = await talk(Nested, {"harbour": names["harbour"]}, memory_url)
 
     reply = await chat.says("walnut, order=7")
 
