@@ -130,7 +130,7 @@ async def serving(wiring: Wiring, **headers: str) -> AsyncIterator[Api]:
         while not server.started:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         place = f"http://127.0.0.1:{port}"
-        async with httpx2.AsyncClient(base_url=place, headers=headers, timeout=20) as client:
+        async with httpx2.AsyncClient(base_url=place, headers=headers, timeout=110) as client:
             yield Api(wiring, port, client)
     finally:
         server.should_exit = True

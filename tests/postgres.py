@@ -117,7 +117,7 @@ class Server:
         command = (str(self._bin / "postgres"), *place, "-k", str(self._folder), *options)
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._account)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while True:
             try:
                 psycopg.connect(self.url).close()

@@ -58,7 +58,7 @@ class RedisServer:
 
     def _answers(self, port: int) -> bool:
         assert self._process
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 100
         while self._process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as end:
                 end.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())

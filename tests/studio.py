@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 45.0
+PATIENCE = 110.0
 
 KIOSK = '''
 from journeys import NEVER, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition

@@ -17,7 +17,9 @@ logging_as_before = command.logging_as_before
 
 ORDER = ("chat", "orders.py", "--store", "memory://")
 SLOW = ORDERS.replace(
-    "def clerk(ask):", "def clerk(ask):\n    time.sleep(60 * ('slow' in ask['message']))"
+    "def clerk(ask):",
+    "def clerk(ask):\n    if 'slow' in ask['message']:\n"
+    "        open('busy', 'w').close()\n        time.sleep(600)",
 )
 
 
@@ -44,7 +46,8 @@ def test_an_interrupt_in_a_reply_gives_up_the_turn_and_not_the_talk(folder: Path
         talk.stdin.flush()
         while b"you > slow" not in talk.stdout.readline():
             pass
-        time.sleep(0.5)  # the agent is at work now
+        while not (folder / "busy").exists():
+            time.sleep(0.01)
         talk.send_signal(signal.SIGINT)
         shown, told = talk.communicate(b"/history\na pear\n")
 

@@ -110,9 +110,9 @@ async def test_a_commit_that_ends_after_the_turns_time_counts(talk, postgres_url
             other.execute("SELECT * FROM sessions FOR UPDATE")
             return "fine"
 
-        chat = await talk(Canned, {"clerk": locks}, postgres_url, turn_timeout_seconds=0.3)
+        chat = await talk(Canned, {"clerk": locks}, postgres_url, turn_timeout_seconds=1.5)
         turn = asyncio.ensure_future(chat.says("Hello"))
-        await asyncio.sleep(0.7)
+        await asyncio.sleep(2)
         other.rollback()
 
         assert await turn == "fine"

@@ -36,7 +36,7 @@ class Gate:
 
 async def until(holds: Callable[[], Any]) -> Any:
     """Wait until something holds."""
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(110):
         while not (found := await holds()):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return found

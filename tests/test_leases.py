@@ -48,7 +48,7 @@ class Elsewhere:
 
     async def _held(self, payload: dict[str, Any]) -> dict[str, Any]:
         self._busy.set()
-        await asyncio.to_thread(self._open.wait, 4)
+        await asyncio.to_thread(self._open.wait, 110)
         return await echo(payload)
 
 
@@ -76,7 +76,7 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
             before = await standing(parcel)
         finally:
             os.kill(late.pid, signal.SIGCONT)
-        await asyncio.to_thread(late.join, 10)
+        await asyncio.to_thread(late.join)
 
         told = await asyncio.to_thread(log.read_text)
         assert told.startswith("LostRace True The session moved on")
@@ -90,9 +90,11 @@ async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
 ) -> None:
     monkeypatch.setattr(lease, "SECONDS", 0.3)
     order: list[str] = []
+    begun = asyncio.Event()
 
     async def slow(payload: dict[str, Any]) -> dict[str, Any]:
         order.append("begins")
+        begun.set()
         await asyncio.sleep(1.2)
         order.append("ends")
         return await echo(payload)
@@ -108,7 +110,7 @@ async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
     async with opened(postgres_url, agents={**AGENTS, "address": slow}) as parcel:
         await parcel.start()
         first = asyncio.ensure_future(parcel.process_message("first"))
-        await asyncio.sleep(0.1)
+        await begun.wait()
         second = await asyncio.to_thread(lambda: asyncio.run(other()))
         assert (await first).metadata["version"] == 1
         assert second.metadata["version"] == 2

@@ -25,7 +25,7 @@ def live(*names: str, url: str = "", key: str = "sk-scripted") -> subprocess.Com
         env={**clean, **{name: value for name, value in given.items() if value}},
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=110,
         check=False,
     )
 

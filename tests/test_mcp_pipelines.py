@@ -157,7 +157,7 @@ async def test_a_run_ends_when_its_client_leaves(desk: tuple[Path, str]) -> None
 
 
 async def _until_there(file: Path) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(110):
         while not file.exists():  # noqa: ASYNC110, ASYNC240
             await asyncio.sleep(0.02)
 

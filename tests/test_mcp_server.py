@@ -82,7 +82,7 @@ async def held(client: Client, messages: tuple[str, ...], session_id: str) -> li
 
 
 async def until_there(file: Path) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(110):
         while not file.exists():  # noqa: ASYNC110, ASYNC240
             await asyncio.sleep(0.02)
 
@@ -352,7 +352,7 @@ async def test_standard_output_is_the_clients_alone_whatever_comes_in(folder: Pa
         while 3 not in answers:
             said = json.loads(process.stdout.readline())  # type: ignore[union-attr]
             answers[said.get("id")] = said
-        rest, errors = process.communicate(timeout=15)  # which closes its standard input
+        rest, errors = process.communicate(timeout=110)  # which closes its standard input
 
     assert answers[2]["error"]["code"] == -32601
     assert answers[3]["result"]["structuredContent"]["message"] == "1: hello"

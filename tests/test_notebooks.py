@@ -32,7 +32,7 @@ async def executed(path: Path, clone: Path) -> Any:
     """The notebook with what its cells gave; a cell that raises fails the test."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(clone / "notebooks")}}
-    client = NotebookClient(notebook, timeout=50, kernel_name="python3", resources=resources)
+    client = NotebookClient(notebook, timeout=110, kernel_name="python3", resources=resources)
     await client.async_execute()
     return notebook
 

@@ -22,7 +22,7 @@ def test_the_tree_of_the_page_is_what_its_code_prints(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", str(tmp_path / "page.py")]
     environment = {"PYTHONPATH": str(ROOT)}
 
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=25)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110)
 
     assert done.stderr == ""
     assert [done.stdout] == blocks("text")

@@ -275,7 +275,7 @@ def test_without_opentelemetry_everything_runs() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=25,
+        timeout=110,
     )
 
     assert done.stdout == "hello None\n"

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from nodes.llm.scripted import Fault, Script, Slow
+from nodes.llm.scripted import Fault, Script
 from server.scripted import ScriptedServer
 
 HELLO: dict[str, Any] = {"model": "small", "messages": [{"role": "user", "content": "Hi"}]}
@@ -90,11 +90,9 @@ def test_it_stops_while_somebody_waits(fault: Fault, caplog: pytest.LogCaptureFi
         waiting.start()
         while not server.calls:
             time.sleep(0.01)
-        start = time.perf_counter()
         server.stop()
         waiting.join()
 
-    assert time.perf_counter() - start < 1
     assert outcome[0] == 500 or isinstance(outcome[0], httpx2.RemoteProtocolError)
     assert caplog.records == []
 
@@ -109,17 +107,18 @@ def test_a_connection_breaks_without_a_word_in_the_log(caplog: pytest.LogCapture
 
 
 async def test_many_callers_are_served_at_once() -> None:
-    async with (
-        ScriptedServer(always=Slow("Hello.", before=0.2)) as server,
-        httpx2.AsyncClient() as client,
-    ):
+    script = (Fault.hang(), *["Hello."] * 20)
+    async with ScriptedServer(*script) as server, httpx2.AsyncClient(timeout=120) as client:
         url = f"{server.url}/chat/completions"
-        start = time.perf_counter()
+        hanging = asyncio.create_task(client.post(url, json=HELLO))
+        while not server.calls:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         answers = await asyncio.gather(*(client.post(url, json=HELLO) for _ in range(20)))
+        assert not hanging.done()
+        hanging.cancel()
 
-    assert time.perf_counter() - start < 1.5
     assert {json.loads(answer.content)["id"] for answer in answers} == {
-        f"chatcmpl-scripted-{number}" for number in range(1, 21)
+        f"chatcmpl-scripted-{number}" for number in range(2, 22)
     }
 
 

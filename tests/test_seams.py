@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import sqlite3
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -280,17 +280,20 @@ async def test_a_trigger_that_hangs_is_false_and_says_so(talk: Any, memory_url: 
 
 
 async def test_a_late_thread_is_audited_under_its_own_turn(talk: Any, memory_url: str) -> None:
+    go_on = threading.Event()
+
     def clerk(payload: dict[str, Any]) -> str:
         if payload["message"] == "slow":
-            time.sleep(0.4)
+            go_on.wait(110)
         return "done"
 
-    chat = await talk(Desk, {"clerk": clerk}, memory_url, pathway_timeout_seconds=0.1)
+    chat = await talk(Desk, {"clerk": clerk}, memory_url, pathway_timeout_seconds=1)
     for words in ("slow", "quick", "quick"):
         await chat.says(words)
-    await asyncio.sleep(0.6)
+    go_on.set()
+    while not (late := [e for e in await chat.journey.audit() if e.kind == "late_result"]):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
 
-    late = [entry for entry in await chat.journey.audit() if entry.kind == "late_result"]
     assert [entry.turn for entry in late] == [1]
 
 
@@ -348,8 +351,8 @@ async def test_one_file_has_one_store_however_it_is_called(tmp_path: Path) -> No
 
 
 async def test_what_has_expired_is_not_listed(talk: Any, memory_url: str) -> None:
-    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=0.05)
-    await asyncio.sleep(0.1)
+    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=1)
+    await asyncio.sleep(1)
     chat = await talk(Desk, {"clerk": echo}, memory_url, session_id="new")
 
     assert await chat.journey.list() == ["new"]

@@ -172,10 +172,8 @@ class TestErrorHandling:
                 raise
 
         pipeline = Pipeline.parallel([Marked("quick"), endless]).with_limits(timeout=0.15)
-        begun = time.perf_counter()
         result = await pipeline.run(message="hello")
 
-        assert time.perf_counter() - begun < 2
         assert failed(result) == [("endless", "timeout")]
         assert marks(result) == {"quick": 1}
         assert stopped == ["hello"]

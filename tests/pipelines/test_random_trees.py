@@ -93,7 +93,7 @@ def planted(
 
 
 def run(pipeline: PatternPipeline, message: str) -> dict[str, Any]:
-    return asyncio.run(asyncio.wait_for(pipeline.run(message=message), 20))
+    return asyncio.run(pipeline.run(message=message))
 
 
 @searched(120)
