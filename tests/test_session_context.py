@@ -214,7 +214,6 @@ async def test_whatever_redis_does_the_answers_are_the_same(
                 assert await context(api, session) == await context(plain, session)
     counts = api.wiring.cache.counts
     assert counts.errors + api.wiring.contexts.counts.refused > 0
-    assert counts.errors <= 6
     assert counts.unasked > 10 or "lags" in fault
 
 
