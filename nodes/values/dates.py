@@ -28,7 +28,9 @@ _COMPACT = re.compile(rf"{_EDGE}((?:19|20)\d\d)([01]\d)([0-3]\d){_END}")
 _DIGITS = re.compile(
     rf"{_EDGE}(\d{{1,2}})([./-])\s?(\d{{1,2}})(?:\2\s?(\d{{4}}|'?\d{{2}})|(\.(?!\d)))?{_END}"
 )
-_YEAR = r"(?:\s*,?\s*(?:(?:in|im jahr)\s+)?(\d{4}(?![:\d])|'\d\d)(?!\s?(?:uhr|h|hours)\b))?"
+_YEAR = (
+    r"(?:\s*,?\s*(?:(?:in|im jahr)\s+)?(\d{4}(?![:\d])|'\d\d)(?!\s?(?:uhr|h|hours|[ap]\.?\s?m)\b))?"
+)
 _DAY_MONTH = re.compile(
     rf"(?<![\w.,/:])(?:(\d{{1,2}})(?:st|nd|rd|th|ten|te|\.)?|({_ORDINAL}))[\s-]*"
     rf"(?:(?:day\s+)?of\s+)?({_MONTH})\b\.?-?{_YEAR}",

@@ -16,7 +16,8 @@ from nodes.values.setting import Setting
 from nodes.values.times import PART, readings_in
 
 _ISO = re.compile(
-    r"(?<!\w)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w)",
+    r"(?<!\w)(\d{4}-\d\d-\d\d)(?P<joint>[T ])(\d\d:\d\d(?::\d\d)?)(?P<exact>\.\d+)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w|\s*[ap]\s?\.?\s?m\b)",
     re.IGNORECASE,
 )
 _MIDNIGHT = re.compile("midnight|mitternacht", re.IGNORECASE)
@@ -73,8 +74,10 @@ def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[s
 
 def _iso(text: str, setting: Setting) -> Iterator[Hit]:
     for found in _ISO.finditer(text):
+        if found["joint"] == " " and not (found["exact"] or found["zone"]):
+            continue  # a day and a time as any other, of which more may be said
         try:
-            moment = datetime.fromisoformat(f"{found[1]}T{found[2]}{(found['zone'] or '').upper()}")
+            moment = datetime.fromisoformat(f"{found[1]}T{found[3]}{(found['zone'] or '').upper()}")
             if moment.tzinfo is not None:
                 moment = moment.astimezone(setting.at.tzinfo)
         except (ValueError, OverflowError):

@@ -10,25 +10,35 @@ import re
 from collections.abc import Iterator
 from datetime import time
 from itertools import islice
+from typing import NamedTuple
 
 from journeys.fields import Field
 from nodes.values.bounds import first_fitting
+from nodes.values.calendars import WEEKDAYS
 from nodes.values.numerals import german, numerals_in
-from nodes.values.scanning import MOST_HITS, Hit, apart, before
+from nodes.values.scanning import MOST_HITS, Hit, apart, before, words_in
 from nodes.values.setting import Setting
+from nodes.values.tables import words
 
 _NOON = 12
-_PM = r"(?P<half>\s?(?:a\.\s?m\.?|p\.\s?m\.?|am|pm)(?![\w]))"
+_AM_PM = r"(?:[ap]\s?\.?\s?m\b\.?)"
+# "pm", "P.M.", " p. m.", " (pm)", "-pm"; "p" alone only behind minutes.
+_PM = (
+    rf"(?P<half>\s*\(\s*{_AM_PM}\s*\)|(?:\s*-?\s*|\.(?=[ap])|,\s?(?=pm|[ap]\.)){_AM_PM}"
+    r"|(?<=:\d\d)[ap])(?!\w)"
+)
 _CLOCK = re.compile(
     r"(?<![\w.,/:+-])(?P<hour>[01]?\d"
     r"|2[0-4])(?P<sign>\s?:\s?|[.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
-    rf"(?:{_PM})?(?P<unit>\s?(?:uhr|h|o'?\s?clock|hours|hrs)\b)?(?![\w]|[:/-]?\d|[.,]\d)",
+    rf"(?P<unit>\s?(?:uhr|h|o'?\s?clock|hours|hrs)\b)?(?:{_PM})?(?![\w]|[:/-]?\d|[.,]\d)",
     re.IGNORECASE,
 )
-_HALVED = re.compile(rf"(?<![\w.,/:+-])(?P<hour>1[0-2]|0?[1-9]){_PM}", re.IGNORECASE)
+_HALVED = re.compile(
+    rf"(?<![\w.,/:+-])(?P<hour>1[0-2]|0?\d)(?P<minute>[0-5]\d)?{_PM}", re.IGNORECASE
+)
 _HOURS = re.compile(
     r"(?<![\w.,/:+-])(?P<hour>[01]?\d|2[0-4])\s?(?:uhr|h"
-    r"|o'?clock)\b(?:\s?(?P<minute>[0-5]?\d)(?![\w:.,]))?",
+    rf"|o'?\s?clock)\b(?:\s?(?P<minute>[0-5]?\d)(?![\w:.,]))?(?:{_PM})?",
     re.IGNORECASE,
 )
 _MILITARY = re.compile(
@@ -56,8 +66,16 @@ _GERMAN_HALF = re.compile(
 )
 _ENGLISH_HALF = re.compile(rf"\bhalf\s+{_HOUR}(?![\w:]|[.,]\d)(?:{_PM})?", re.IGNORECASE)
 _WORDED = re.compile(
-    rf"\b{_HOUR}(?:[\s-]+(?P<minute>thirty|fifteen|forty-five|forty\s+five|ten|twenty|oh\s+five))?"
-    r"(?P<unit>\s+(?:o'?clock|uhr)\b|" + _PM + r")?(?![\w:/%]|[.,-]\d)",
+    rf"(?<!:)(?<!\d[.,])\b{_HOUR}(?:[\s-]+(?P<minute>thirty|fifteen|forty-five|forty\s+five|ten|twenty|oh\s+five))?"
+    rf"(?P<unit>\s+(?:o'?clock|uhr)\b)?(?:{_PM})?(?![\w:/%]|[.,-]\d)",
+    re.IGNORECASE,
+)
+_UNDER_TEN = "one|two|three|four|five|six|seven|eight|nine"
+# Minutes that are no hours of their own: of "for four 10 pm" they may be either.
+_SPELLED = re.compile(
+    rf"(?<![.,/:+-])\b{_HOUR}[\s-]+(?P<minutes>0\d|1[3-9]|[2-5]\d|(?:oh|o|zero)[\s-](?:{_UNDER_TEN})"
+    rf"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twenty|thirty|forty|fifty)(?:[\s-](?:{_UNDER_TEN}))?)"
+    rf"{_PM}",
     re.IGNORECASE,
 )
 _AT = re.compile(
@@ -71,17 +89,46 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?P<name>(?:12\s+)?(?:noon|midnight)|midday|mitternacht|12\s+mittags)\b"
+    r"\b(?:12(?:[:.]00)?\s*(?:[ap]\.?m\.?\s*)?)?(?P<name>noon|midnight|midday|mitternacht)\b"
+    r"|\b12(?:[:.]00)?(?:\s*uhr)?\s+(?:am\s+)?mittags?\b"
     r"|(?<!nach)(?<!vor)\b(?P<mittags>mittags?)\b",
     re.IGNORECASE,
 )
-_MORNING = r"morning|morgens|vormittags?|früh|frühmorgens|a\.m"
-_EVENING = r"evening|tonight|afternoon|abends?|nachmittags?|heute\s+abend|dinner|supper"
+_MORNING = (
+    r"morning|morgens|vormittags?|früh|frühmorgens|(?<=am )morgen|(?<=heute )morgen"
+    r"|(?<=gestern )morgen"
+)
+_EVENING = r"evening|tonight|afternoon|abends?|nachmittags?|heute\s+abend"
 _NIGHT = r"night|nachts"
+# A greeting says when it is now, and not which time is meant.
 PART = re.compile(
-    rf"\b(?:(?P<morning>{_MORNING})|(?P<evening>{_EVENING})|(?P<night>{_NIGHT}))\b", re.IGNORECASE
+    r"(?<!good )(?<!guten )(?<!\w)"
+    rf"(?:(?P<morning>{_MORNING})|(?P<evening>{_EVENING})|(?P<night>{_NIGHT})|(?P<noon>mittags?)"
+    r"|(?P<meal>dinner|supper))\b",
+    re.IGNORECASE,
 )
 _NEAR = 24
+_JOINING = frozenset(
+    words(
+        """
+        in the at um am on this of uhr h hrs hours o'clock clock o about around gegen etwa ca by for
+        today tomorrow heute morgen sharp genau
+        """
+    )
+).union(WEEKDAYS)
+"""Words between a time and the part of the day that it belongs to."""
+_SIGNS = re.compile(r"[^\w\s,'.]")
+_SMALL_HOURS = re.compile(r"\s*in the morning\b", re.IGNORECASE)
+_OF_NOON = re.compile(r"(?:\d|uhr|ein|eins|zwei|drei|elf|zwölf)\s*(?:am\s+)?\Z", re.IGNORECASE)
+# "um 12 am Montag": the preposition.
+_GERMAN_AM = re.compile(
+    r"\s+(?:(?:frühen|späten|nächsten|kommenden|selben|gleichen|folgenden|darauffolgenden)\b"
+    r"|(?:vor|nach)?mittag\b|morgen\b|abend\b|tag\b|wochenende\b|\d{1,2}\.(?:\D|\d{1,2}\.|\Z)"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)",
+    re.IGNORECASE,
+)
+_GERMAN_UM = re.compile(r"\b(?:um|gegen|ab)\s+\Z", re.IGNORECASE)
+_WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
 _WORDS = {
     "thirty": 30,
     "dreißig": 30,
@@ -104,10 +151,27 @@ def readings_in(text: str) -> list[Hit]:
     """Find times of day; the value of each is a list of what it may mean, the likeliest first."""
     hits = []
     for hit in islice(_raw(text), MOST_HITS):
-        if hit.value[0] <= _NOON or not hit.value[3].startswith("a"):
-            moments = _readings(hit.value, _part(text, hit))
+        if hit.value.hour <= _NOON or hit.value.half != "a":
+            moments = _readings(hit.value, text, hit)
             hits.append(hit._replace(value=[_written(moment) for moment in moments]))
     return apart(hits)
+
+
+class _Clock(NamedTuple):
+    """A time as it was written.
+
+    Attributes:
+        half: "a" or "p" where am or pm was said, else empty.
+        whole: Whether the hour counts from 0 to 24.
+        zero: Whether it leads with a zero, so that it does unless words beside it say otherwise.
+    """
+
+    hour: int
+    minute: int
+    second: int = 0
+    half: str = ""
+    whole: bool = False
+    zero: bool = False
 
 
 def _written(moment: time) -> str:
@@ -115,63 +179,67 @@ def _written(moment: time) -> str:
 
 
 def _raw(text: str) -> Iterator[Hit]:
-    """Find times; the value is hour, minute, second, and the half of the day if it is said."""
-    yield from _clocks(text)
+    """Find times as they are written."""
     for pattern, read in _FORMS:
         yield from map(read, pattern.finditer(text))
+    yield from (hit for found in _NAMED.finditer(text) if (hit := _named(found)))
     yield from _bare(text)
 
 
+def _clock(found: re.Match[str]) -> Hit:
+    by_h = found["sign"].casefold() == "h"
+    hit = _hit(found, int(found["hour"]), int(found["minute"]), whole=by_h)
+    second = int(found["second"] or 0)
+    value = hit.value._replace(second=second, zero=len(found["hour"]) == 2 and found["hour"] < "10")
+    # "7.30" alone may be an amount; "7:30" may not.
+    certain = found["sign"] != "." or bool(value.half or found["unit"])
+    return hit._replace(value=value, certain=certain)
+
+
 def _halved(found: re.Match[str]) -> Hit:
-    return _hit(found, int(found["hour"]), 0, found["half"])
+    return _hit(found, int(found["hour"]), int(found["minute"] or 0))
+
+
+def _spelled(found: re.Match[str]) -> Hit:
+    words_of_minutes = re.split(r"[\s-]+", found["minutes"].casefold())
+    minutes = sum(_hour(word) for word in words_of_minutes)
+    return _hit(found, _hour(found["hour"]), minutes)
 
 
 def _hours(found: re.Match[str]) -> Hit:
-    hour = int(found["hour"])
-    return _hit(found, hour, int(found["minute"] or 0), "h" if hour > _NOON else None)
+    return _hit(found, int(found["hour"]), int(found["minute"] or 0))
 
 
 def _four_digits(found: re.Match[str]) -> Hit:
     named = found[0].strip(" .!").isdecimal()
-    return _hit(found, int(found["hour"]), int(found["minute"]), "h")._replace(certain=not named)
+    hit = _hit(found, int(found["hour"]), int(found["minute"]), whole=True)
+    return hit._replace(certain=not named)
 
 
 def _german_half(found: re.Match[str]) -> Hit:
     before_hour = {"halb": 30, "viertel": 45, "dreiviertel": 15}[found["part"].casefold()]
-    return _less(found, _hour(found["hour"]), before_hour, None)
+    return _less(found, _hour(found["hour"]), before_hour)
 
 
 def _english_half(found: re.Match[str]) -> Hit:
-    return _hit(found, _hour(found["hour"]), 30, found["half"])
+    return _hit(found, _hour(found["hour"]), 30)
 
 
-def _named(found: re.Match[str]) -> Hit:
-    is_midnight = found[0].casefold().endswith(("midnight", "mitternacht"))
-    return _hit(found, 0 if is_midnight else _NOON, 0, "h")
-
-
-def _clocks(text: str) -> Iterator[Hit]:
-    for found in _CLOCK.finditer(text):
-        said = found["half"] or found["unit"]
-        # "7.30" alone may be an amount; "7:30" may not.
-        certain = found["sign"] != "." or said is not None
-        fixed = "h" if len(found["hour"]) == 2 and found["hour"][0] == "0" else found["half"]
-        if found["sign"].casefold() == "h":
-            fixed = "h"
-        hit = _hit(
-            found, int(found["hour"]), int(found["minute"]), fixed, int(found["second"] or 0)
-        )
-        yield hit._replace(certain=certain)
+def _named(found: re.Match[str]) -> Hit | None:
+    if found["mittags"] and _OF_NOON.search(before(found.string, found.start())):
+        return None  # "1 Uhr mittags"
+    is_midnight = (found["name"] or "").casefold() in ("midnight", "mitternacht")
+    return _hit(found, 0 if is_midnight else _NOON, 0, whole=True)
 
 
 def _bare(text: str) -> Iterator[Hit]:
     """Find hours that stand alone: certain only after "at" and before nothing that they count."""
     for found in _WORDED.finditer(text):
-        said = found["unit"] is not None
         placed = _AT.search(before(text, found.start())) is not None
         minute = " ".join((found["minute"] or "").casefold().split())
         minutes = _WORDS.get(minute, _hour(minute) if minute else 0)
-        hit = _hit(found, _hour(found["hour"]), minutes, found["half"])
+        hit = _hit(found, _hour(found["hour"]), minutes)
+        said = bool(hit.value.half or found["unit"])
         certain = said or (placed and _STOP.match(text, found.end()) is not None)
         yield hit._replace(certain=certain, weak=not (said or placed or minute))
 
@@ -183,10 +251,10 @@ def _past(found: re.Match[str]) -> Hit:
     minutes = _hour(said) if minutes is None else minutes
     after = found["way"].casefold() in ("past", "after", "nach")
     if found["half_of"]:  # "fünf nach halb acht"
-        return _less(found, hour, 30 - minutes if after else 30 + minutes, None)
+        return _less(found, hour, 30 - minutes if after else 30 + minutes)
     if after:
-        return _hit(found, hour, minutes, found["half"])
-    return _less(found, hour, minutes, found["half"])
+        return _hit(found, hour, minutes)
+    return _less(found, hour, minutes)
 
 
 def _hour(word: str) -> int:
@@ -197,52 +265,87 @@ def _hour(word: str) -> int:
     return known if known is not None else next((hit.value for hit in numerals_in(word)), 0)
 
 
-def _less(found: re.Match[str], hour: int, minutes: int, half: str | None) -> Hit:
-    return _hit(found, (hour - 1) % 24 if hour != 1 else _NOON, 60 - minutes, half)
+def _less(found: re.Match[str], hour: int, minutes: int) -> Hit:
+    """Return the time that is so many minutes before an hour."""
+    hit = _hit(found, (hour - 1) % 24 if hour != 1 else _NOON, 60 - minutes)
+    if hour == _NOON and hit.value.half:  # "quarter to 12 pm" is in the morning
+        return hit._replace(value=hit.value._replace(half={"a": "p", "p": "a"}[hit.value.half]))
+    return hit
 
 
-def _hit(found: re.Match[str], hour: int, minute: int, half: str | None, second: int = 0) -> Hit:
-    return Hit(found.start(), found.end(), (hour, minute, second, (half or "").strip().casefold()))
+def _hit(found: re.Match[str], hour: int, minute: int, *, whole: bool = False) -> Hit:
+    half, end = found.groupdict().get("half") or "", found.end()
+    if _is_preposition(found, half):
+        half, end = "", found.start("half")
+    letter = next((sign for sign in half.casefold() if sign in "ap"), "")
+    return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole))
 
 
-def _part(text: str, hit: Hit) -> str:
-    """Return which part of the day the words near a time say."""
-    found = PART.search(text[max(0, hit.start - _NEAR) : hit.end + _NEAR])
-    return found.lastgroup or "" if found else ""
+def _is_preposition(found: re.Match[str], half: str) -> bool:
+    if half[:1] == "a" or half.strip(" (-").casefold() != "am":
+        return False
+    text, end = found.string, found.end("half")
+    if _GERMAN_AM.match(text, end):
+        return True
+    return bool(_GERMAN_UM.search(before(text, found.start())) and _WORD_BEHIND.match(text, end))
 
 
-def _readings(said: tuple[int, int, int, str], part: str) -> list[time]:
-    hour, minute, second, half = said
+def _part(text: str, hit: Hit, *, joined: bool = False) -> str:
+    """Return which part of the day the words near a time say.
+
+    Args:
+        text: The message.
+        hit: The time.
+        joined: Whether nothing else may stand between the two, and the words name the part.
+    """
+    start, end = max(0, hit.start - _NEAR), hit.end + _NEAR
+    for found in PART.finditer(text, start, end):
+        left, right = sorted((found.span(), (hit.start, hit.end)))
+        gap = text[left[1] : max(left[1], right[0])]
+        if joined and found["meal"]:
+            continue
+        if not joined or (not _SIGNS.search(gap) and _JOINING.issuperset(words_in(gap))):
+            return found.lastgroup or ""
+    return ""
+
+
+def _readings(said: _Clock, text: str, hit: Hit) -> list[time]:
+    hour, minute, second = said[:3]
     hour = 0 if hour == 24 and not minute else hour
     if hour > 23 or minute > 59:
         return [time(hour % 24, minute % 60, second)]
-    if half.startswith(("a", "p")) and hour <= _NOON:
-        return [time(hour % _NOON + (_NOON if half.startswith("p") else 0), minute, second)]
+    if said.half and hour <= _NOON:
+        return [time(hour % _NOON + (_NOON if said.half == "p" else 0), minute, second)]
+    plain = time(hour, minute, second)
     later = time(hour + _NOON, minute, second) if 0 < hour < _NOON else None
-    if half == "h" or hour == 0 or hour > _NOON:
-        return [time(hour, minute, second)]
-    return _by_part(time(hour, minute, second), later, part)
+    part = _part(text, hit, joined=said.zero)
+    if said.whole or hour == 0 or hour > _NOON or (said.zero and not part):
+        return [plain]
+    if hour == _NOON and _SMALL_HOURS.match(text, hit.end):
+        return [plain.replace(hour=0)]
+    return _by_part(plain, later, part)
 
 
 def _by_part(plain: time, later: time | None, part: str) -> list[time]:
     if part == "night":
         night = plain.replace(hour=0) if plain.hour == _NOON else plain
         return [later if later and plain.hour > 6 else night]
-    if part == "evening":
+    if part in ("evening", "meal") or (part == "noon" and plain.hour < 6):
         return [later or plain]
-    if part == "morning":
+    if part in ("morning", "noon"):
         return [plain]
     return [plain, later] if later else [plain]
 
 
 _FORMS = (
+    (_CLOCK, _clock),
     (_HALVED, _halved),
+    (_SPELLED, _spelled),
     (_HOURS, _hours),
     (_MILITARY, _four_digits),
     (_FOUR_DIGITS, _four_digits),
     (_PAST, _past),
     (_GERMAN_HALF, _german_half),
     (_ENGLISH_HALF, _english_half),
-    (_NAMED, _named),
 )
 """Forms of times, and what reads each."""
