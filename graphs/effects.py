@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -19,18 +19,8 @@ from graphs.ledger import now
 from graphs.sealing import Seal
 from graphs.statements import Row, Sql, Statement
 from graphs.stores import Store
-from nodes.effects import Taken
+from nodes.effects import Step, Taken
 from nodes.plain import stamp
-from nodes.state import Turn
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A step that is to be taken."""
-
-    key: str
-    step: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +37,32 @@ class EffectsOfSession:
     seal: Seal
     head: Row
 
-    async def begin(self, turn: Turn, step: str, digest: str, known: Collection[str]) -> Taken:
+    async def begin(self, step: Step, known: Collection[str]) -> Taken:
         """Note that a step is about to be taken, unless it was; see `Effects`.
 
         Raises:
             LostRace: The session has moved on without this turn.
             StateError: The store failed.
         """
-        wanted = _Wanted(f"{TENANT}/{self._session}/{turn['number']}/{step}", step, digest)
         try:
-            return await self._begun(wanted, known)
+            return await self._begun(step, known)
         except AlreadyThere:  # another process was quicker; what it did is looked at
-            return await self._begun(wanted, known)
+            return await self._begun(step, known)
 
-    async def _begun(self, wanted: _Wanted, known: Collection[str]) -> Taken:
+    async def _begun(self, step: Step, known: Collection[str]) -> Taken:
         rows = await self.store.read(
-            effect_statements.OF_STEP, session=self._session, of_step=wanted.step
+            effect_statements.OF_STEP, session=self._session, of_step=step.name
         )
         unknown = [row for row in rows if row["key"] not in known]
-        apart = [row["key"] for row in unknown if _is_apart(row, wanted.digest)]
-        mine = [row for row in unknown if row["digest"] == wanted.digest]
+        apart = [row["key"] for row in unknown if _is_apart(row, step.digest)]
+        mine = [row for row in unknown if row["digest"] == step.digest]
         if ended := _ended(mine):
             return Taken(ended["key"], ended["state"], self._result(ended), apart)
         if mine:  # it failed before
             await self._write_begun(effect_statements.BEGIN_AGAIN, mine[0]["key"], was="failed")
             return Taken(mine[0]["key"], "free", apart=apart)
-        key = _free(wanted.key, {row["key"] for row in rows})
-        new = {"session_id": self._session, **asdict(wanted), "key": key}
+        key = _free(f"{TENANT}/{self._session}/{step.place}", {row["key"] for row in rows})
+        new = {"session_id": self._session, "key": key, "step": step.name, "digest": step.digest}
         await self._write_begun(effect_statements.BEGIN, key, **new)
         return Taken(key, "free", apart=apart)
 

@@ -141,7 +141,7 @@ effects = Table(
     Column(
         "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
     ),
-    Column("key", Text, primary_key=True, comment="tenant/session/turn/step"),
+    Column("key", Text, primary_key=True, comment="tenant/session/birth/turn/step"),
     Column("step", Text, nullable=False, comment="pathway.tool"),
     Column("digest", String(64), nullable=False, comment="sha256 of the arguments"),
     Column("state", String(16), nullable=False, comment="begun, done or failed"),

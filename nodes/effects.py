@@ -12,6 +12,29 @@ from nodes.state import Turn
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A step that is to be taken.
+
+    Attributes:
+        turn: The turn that takes it.
+        birth: Of the session, which tells it apart from others of the same id; empty: it is older
+            than that.
+        name: `pathway.tool`.
+        digest: Of the arguments; only what was taken with the same ones counts.
+    """
+
+    turn: Turn
+    birth: str
+    name: str
+    digest: str
+
+    @property
+    def place(self) -> str:
+        """What follows the session's id in a key: its birth, the turn, and the name."""
+        return "/".join(filter(None, (self.birth, str(self.turn["number"]), self.name)))
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What is known of a step, and the key under which it is, or may be, taken.
 
@@ -29,15 +52,13 @@ class Taken:
 class Effects(Protocol):
     """Keeps, outside of the turn, which steps of a session were taken."""
 
-    async def begin(self, turn: Turn, step: str, digest: str, known: Collection[str]) -> Taken:
+    async def begin(self, step: Step, known: Collection[str]) -> Taken:
         """Note that a step is about to be taken, unless it was; return what is known of it.
 
         A step that failed before is free again, under the key that it had.
 
         Args:
-            turn: The turn that takes it.
-            step: Its name, `pathway.tool`.
-            digest: Of the arguments; only what was taken with the same ones counts.
+            step: The step.
             known: Keys that the session's state knows of: they are over, and count no more.
 
         Raises:
@@ -52,7 +73,7 @@ class Effects(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _Noted:
     digest: str
     taken: Taken
 
@@ -65,16 +86,18 @@ class EffectsOfRun:
     """
 
     def __init__(self) -> None:
-        self._steps: LRUCache[str, _Step] = LRUCache(4096)
+        self._steps: LRUCache[str, _Noted] = LRUCache(4096)
 
-    async def begin(self, turn: Turn, step: str, digest: str, known: Collection[str]) -> Taken:
+    async def begin(self, step: Step, known: Collection[str]) -> Taken:
         """Note that a step is about to be taken, unless it was in this turn."""
-        # A graph without a manager does not know its thread; when the turn began tells it apart.
-        key = f"default/{turn['at']}/{turn['number']}/{step}"
+        # A graph without a manager does not know its thread. The birth is that of the thread, or
+        # of the run where nothing is kept; when the turn began tells its turns apart, also after
+        # a fork.
+        key = f"default/{step.turn['at']}/{step.place}"
         found = self._steps.get(key)
-        if found and found.digest == digest and found.taken.state != "free":
+        if found and found.digest == step.digest and found.taken.state != "free":
             return found.taken
-        self._steps[key] = _Step(digest, Taken(key, "begun"))
+        self._steps[key] = _Noted(step.digest, Taken(key, "begun"))
         return Taken(key, "free")
 
     async def done(self, key: str, result: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,7 +49,10 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
 
 
 def beginning(spec: JourneySpec) -> Position:
-    """Return the position in which a session begins: at the entry, with an empty stack."""
+    """Return the position in which a session begins: at the entry, with an empty stack.
+
+    Each has an id of its own, its birth.
+    """
     return Position(
         journey=spec.id,
         version=spec.version,
@@ -58,6 +62,7 @@ def beginning(spec: JourneySpec) -> Position:
         status="active",
         fired=[],
         failures=0,
+        birth=secrets.token_hex(8),
     )
 
 

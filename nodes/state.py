@@ -57,7 +57,9 @@ class Position(TypedDict):
     """Where a session stands; `pending` is what its last turn asked the user about.
 
     `activated_at` is since when the present journey of a concierge has been active. `talk` is there
-    where fields are collected or a person can be called.
+    where fields are collected or a person can be called. `birth` is random, made when the session
+    begins: it tells the keys of effects apart from those of an earlier session of the same id.
+    Sessions of older releases have none.
     """
 
     journey: str
@@ -71,6 +73,7 @@ class Position(TypedDict):
     pending: NotRequired[list[Pending]]
     activated_at: NotRequired[str]
     talk: NotRequired[Talk]
+    birth: NotRequired[str]
 
 
 class Completed(TypedDict):

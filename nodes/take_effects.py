@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from journeys import Call, Effect, PathwaySpec
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
-from nodes.effects import Effects, EffectsOfRun, Taken
+from nodes.effects import Effects, EffectsOfRun, Step, Taken
 from nodes.forms.spoken import spoken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
@@ -78,6 +78,7 @@ class _Taker:
     def __init__(self, state: PathwayState, services: Services, pathway: PathwaySpec) -> None:
         self.outcome = Outcome()
         self._turn = state["turn"]
+        self._birth = state["position"].get("birth", "")
         self._known: Mapping[str, list[str]] = state["position"].get("talk", {}).get("done", {})
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
@@ -98,7 +99,8 @@ class _Taker:
             self._failed(effect, error)
             return
         known = self._known.get(step, ())
-        taken = await self._effects.begin(self._turn, step, _digest(arguments), known)
+        wanted = Step(self._turn, self._birth, step, _digest(arguments))
+        taken = await self._effects.begin(wanted, known)
         if taken.apart:
             self._note("effect_apart", effect, f"{_APART} {', '.join(taken.apart)}")
         if taken.state == "done":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from journeys import (
     SessionExpiredError,
     Tool,
 )
+from nodes.opening import new_turn
 from tests.ferry import SAID, Ferry, World, ferry, led_up
 from tests.post_office import found
 from tests.proxy import Proxy
@@ -51,6 +53,11 @@ def world(tmp_path: Path, moments: Moments) -> World:
     return World(tmp_path, moments)
 
 
+def shape(text: str) -> str:
+    """A text with keys, in which a name stands for the random part of each."""
+    return re.sub(r"(?<=/s-1/)[0-9a-f]{16}(?=/)", "BIRTH", text)
+
+
 async def kinds(journey: Journey, turn: int) -> list[tuple[str, str | None]]:
     """What was audited of the effects of a turn."""
     entries = [entry for entry in await journey.audit() if entry.turn == turn]
@@ -70,7 +77,7 @@ async def test_they_are_done_in_order_and_told_before_the_agents_speak(
         )
         assert reply.accumulated_context["reserved"] == "2 from Harwich"
         assert await kinds(journey, 4) == [("effect_done", "reserve"), ("effect_done", "charge")]
-        assert world.asked == ["default/s-1/4/crossing.charge"]
+        assert [shape(key) for key in world.asked] == ["default/s-1/BIRTH/4/crossing.charge"]
 
         again = await journey.process_message("yes")
         assert (len(world.reserved), world.payments) == (1, 1)
@@ -138,7 +145,7 @@ async def test_a_turn_that_was_not_kept_and_comes_with_other_values_is_another_s
         assert len(set(world.asked)) == 2
         apart = [entry for entry in await journey.audit() if entry.kind == "effect_apart"]
         assert [entry.trigger for entry in apart] == ["reserve", "charge"]
-        assert "default/s-1/4/crossing.reserve" in apart[0].reason
+        assert "default/s-1/BIRTH/4/crossing.reserve" in shape(apart[0].reason)
 
 
 async def test_after_a_rollback_the_same_is_not_done_again_and_other_things_are(
@@ -192,7 +199,8 @@ async def test_one_that_fails_says_why_and_waits_for_a_yes(
         done = await journey.process_message("yes please")
         assert done.message.endswith("Safe trip with 2 from Harwich.")
         assert (len(world.reserved), world.payments) == (1, 1)
-        assert set(world.asked) == {"default/s-1/4/crossing.charge"}
+        assert len(set(world.asked)) == 1
+        assert shape(world.asked[0]) == "default/s-1/BIRTH/4/crossing.charge"
 
 
 async def test_one_that_failed_may_be_left(memory_url: str, world: World, moments: Moments) -> None:
@@ -221,7 +229,8 @@ async def test_one_without_an_answer_is_asked_again_only_by_its_key(
         assert len(world.asked) == 2
         done = await journey.process_message("yes")
         assert done.message.endswith("Safe trip with 2 from Harwich.")
-        assert set(world.asked) == {"default/s-1/4/crossing.charge"}
+        assert len(set(world.asked)) == 1
+        assert shape(world.asked[0]) == "default/s-1/BIRTH/4/crossing.charge"
         assert (len(world.reserved), world.payments) == (1, 1)
 
 
@@ -263,10 +272,10 @@ async def test_a_network_that_loses_an_answer_of_the_store_makes_nobody_doubt(
     async with Proxy.to(postgres_url) as network:
         await led_up(network.url, world)
         async with ferry(network.url, world) as journey:
-            network.loses = b"default/s-1/4/crossing.reserve"
+            network.loses = b"/4/crossing.reserve"
             assert RETRY in (await journey.process_message("yes")).message
-            network.loses = b"default/s-1/4/crossing.reserve"
-            charge = b"default/s-1/5/crossing.charge"
+            network.loses = b"/4/crossing.reserve"
+            charge = b"/5/crossing.charge"
             moments.at["before charge"] = [lambda: _loses(network, charge)]
             reply = await journey.process_message("yes")
             assert reply.message.endswith("Safe trip with 2 from Harwich.")
@@ -303,6 +312,93 @@ async def test_a_result_that_is_no_data_does_not_undo_what_was_done(memory_url: 
         context = reply.accumulated_context
         assert context["fetch"] == "[1,2]"
         assert context["count"].endswith("(cut here)")
+
+
+async def test_a_new_session_of_an_id_has_other_keys_and_a_rollback_has_not(
+    store_url: str, world: World
+) -> None:
+    for _ in range(2):
+        await led_up(store_url, world)
+        async with ferry(store_url, world) as journey:
+            await journey.process_message("yes")
+            await journey.delete()
+    first, second = world.asked
+    assert first != second
+    assert shape(first) == shape(second) == "default/s-1/BIRTH/4/crossing.charge"
+    assert world.payments == 2
+
+    await led_up(store_url, world)
+    async with ferry(store_url, world) as journey:
+        await journey.process_message("yes")
+        await journey.rollback(3)
+        await journey.process_message("yes")  # adopted: the same values
+        assert len(world.asked) == 3
+        await journey.rollback(0)
+        for message in ("hello", "Dover", "1", "yes"):
+            await journey.process_message(message)
+    keys = [re.split(r"/\d+/", key)[0] for key in world.asked[2:]]
+    assert len(keys) == 2
+    assert keys[0] == keys[1]  # one session, one birth
+
+
+def without_birth(saver: InMemorySaver) -> None:
+    """Make all that a saver keeps look as an older release left it."""
+    for place, kept in list(saver.blobs.items()):
+        if place[2] == "position" and kept[0] != "empty":
+            position = saver.serde.loads_typed(kept)
+            del position["birth"]
+            saver.blobs[place] = saver.serde.dumps_typed(position)
+
+
+async def test_a_session_of_an_older_release_keeps_its_keys_and_finds_what_it_did(
+    store_url: str, world: World, moments: Moments
+) -> None:
+    moments.at["purser"] = [RuntimeError("seasick")]
+    saver = InMemorySaver()
+    config = JourneyConfig(persistence=store_url, error_recovery="fail_fast")
+    tools = {"reserve": world.reserve, "charge": world.charge}
+    async with Ferry(
+        "s-1", config, agents={"purser": world.purser}, model=False, tools=tools, saver=saver
+    ) as journey:
+        await journey.start()
+        for message in SAID:
+            await journey.process_message(message)
+        without_birth(saver)
+        with pytest.raises(PathwayExecutionError):
+            await journey.process_message("yes")
+        assert world.asked == ["default/s-1/4/crossing.charge"]
+
+        reply = await journey.process_message("yes")
+        assert reply.message.endswith("Safe trip with 2 from Harwich.")
+        assert (len(world.reserved), len(world.asked)) == (1, 1)
+        await journey.process_message("another crossing")
+        for message in ("Dover", "1", "yes"):
+            await journey.process_message(message)
+        assert world.asked[1].startswith("default/s-1/")
+        assert shape(world.asked[1]) == world.asked[1]
+
+
+async def test_threads_without_a_manager_have_keys_of_their_own(world: World) -> None:
+    """Also when their turns begin at the same moment, and when a thread is begun anew."""
+    saver = InMemorySaver()
+    tools = {"reserve": world.reserve, "charge": world.charge}
+    graph = Ferry.compile(
+        {"purser": world.purser}, model=False, tools=tools, checkpointer=saver
+    )
+
+    async def booked(thread: str) -> None:
+        config: Any = {"configurable": {"thread_id": thread}}
+        for number, message in enumerate((*SAID, "yes"), 1):
+            turn = {**new_turn(number, message=message), "at": "2026-11-22T10:00:00.000000+00:00"}
+            said = {"messages": [{"role": "user", "content": message}], "turn": turn}
+            await graph.ainvoke(said, config)
+
+    await booked("a")
+    await booked("b")
+    await saver.adelete_thread("a")
+    await booked("a")
+    assert len(world.reserved) == world.payments == 3
+    assert len(set(world.asked)) == 3
 
 
 async def test_they_are_gone_with_their_session(kept_url: str, world: World) -> None:
