@@ -35,7 +35,8 @@ class JourneyConfig:
         intent_cache_ttl_seconds: How long a verdict answers for the same message at the same
             point; 0 asks anew each time.
         agent_model: OpenAI model of the agents that are models.
-        validation_model: OpenAI model that judges replies, where a journey has them checked.
+        validation_model: Model that judges replies, where a journey has them checked; None takes
+            the one of the agents.
         activation_confidence_threshold: Confidence, 0 to 1, that a verdict must exceed to start a
             journey of a concierge.
         guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
@@ -84,7 +85,7 @@ class JourneyConfig:
     intent_timeout_seconds: float = 10.0
     intent_cache_ttl_seconds: float = 300.0
     agent_model: str = "gpt-4o-mini"
-    validation_model: str = "gpt-4o-mini"
+    validation_model: str | None = None
     activation_confidence_threshold: float = 0.7
     guideline_confidence_threshold: float = 0.6
     guideline_candidates: int = 20
@@ -182,6 +183,8 @@ def _check_texts(texts: Any) -> None:
 def _check_model_names(config: JourneyConfig) -> None:
     for name in ("intent_detection_model", "agent_model", "validation_model"):
         value: Any = getattr(config, name)
+        if value is None and name == "validation_model":
+            continue
         if not isinstance(value, str) or not value.strip():
             raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")
 

@@ -139,11 +139,16 @@ def _examiner(
     services: Services, turn: Turn, guidelines: Sequence[GuidelineSpec], until: float
 ) -> Examiner | None:
     """Return the model that judges the reply; None where there is none, or no rule to judge by."""
-    if services.models is None or not guidelines:
+    models, config = services.models, services.config
+    if models is None or not guidelines:
         return None
-    chat = services.models.step(services.config.validation_model)
+    part = services.spec.part_of(place_of(turn))
+    if config.validation_model is None and part.model:
+        chat = models.named(part.model)
+    else:
+        chat = models.step(config.validation_model or config.agent_model)
     about = {
-        "conversation": services.spec.part_of(place_of(turn)).purpose,
+        "conversation": part.purpose,
         "user_message": turn["message"],
         "rules": [_rule(guideline) for guideline in guidelines],
     }

@@ -32,6 +32,7 @@ class Settings(BaseSettings):
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
         intent_model: OpenAI model that understands messages.
         agent_model: OpenAI model of the agents that are models.
+        validation_model: Model that judges replies; unset: that of the agents.
         openai_api_key: From `OPENAI_API_KEY`: with it, journeys run on models.
         openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
         redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
     encryption_key: SecretStr | None = None
     intent_model: str = "gpt-4o-mini"
     agent_model: str = "gpt-4o-mini"
+    validation_model: str | None = None
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     redis_url: SecretStr | None = None
@@ -87,6 +89,7 @@ class Settings(BaseSettings):
             encryption_key=self._key(),
             intent_detection_model=self.intent_model,
             agent_model=self.agent_model,
+            validation_model=self.validation_model,
             escalation_webhook=_opened(self.escalation_webhook),
             escalation_secret=_opened(self.escalation_secret),
         )

@@ -32,7 +32,10 @@ def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> N
     """Say which models journeys run on; that there is none, only where one could be asked."""
     if is_configured(None):
         understands, agents = config.intent_detection_model, config.agent_model
-        models = f"{understands} understands, {agents} is every agent that is no function"
+        models = (
+            f"{understands} understands, {agents} is every agent that is no function, "
+            f"{config.validation_model or agents} checks replies"
+        )
         line = f"On models of {models_place()}: {plain(models)}."
         to.print(line, style="dim", markup=False, soft_wrap=True)
         return
