@@ -24,7 +24,6 @@ from nodes.state import AgentError, Output
 # The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
 _NOT_THE_AGENTS = (
     KeyboardInterrupt,
-    SystemExit,
     GeneratorExit,
     asyncio.CancelledError,
     GraphDrained,

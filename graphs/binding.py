@@ -7,6 +7,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from nodes.authored import contained
 from nodes.services import Services
 from nodes.state import Update
 
@@ -31,7 +32,8 @@ def bind(step: Step, default: Services | None = None) -> Any:
     """
 
     async def node(state: Any, runtime: Runtime[Any]) -> Update:
-        return await step(state, services_in(runtime, default))
+        with contained():
+            return await step(state, services_in(runtime, default))
 
     node.__name__ = getattr(step, "__name__", "node")
     return node

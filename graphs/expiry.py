@@ -13,6 +13,7 @@ from graphs.ledger import now
 from graphs.session import Session
 from graphs.statements import Row
 from journeys import SessionExpiredError, StateError
+from nodes.authored import contained
 from nodes.plain import stamp, words_of
 
 SWEEP = 20
@@ -63,9 +64,10 @@ async def call_back(
 ) -> None:
     """Call back; what a callback raises is audited, for what it is told of stands."""
     try:
-        result = callback(argument) if callback else None
-        if inspect.isawaitable(result):
-            await result
+        with contained():
+            result = callback(argument) if callback else None
+            if inspect.isawaitable(result):
+                await result
     except Exception as error:
         event = {"kind": "callback_failed", "reason": words_of(error)}
         # The turn stands, so its caller must not be told that it failed.

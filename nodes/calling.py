@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from journeys import ConfigurationError, PatternPipeline, Pipeline
 from journeys.io_fields import SignatureSpec
+from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
 from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
@@ -101,14 +102,15 @@ def _function(name: str, call: Callable[..., Any], overdue: Overdue) -> Any:
     body = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
 
     async def answer(payload: Payload, say: Ear) -> Any:
-        if inspect.isasyncgenfunction(body):
-            return await _gathered(call(payload), say)
-        if inspect.iscoroutinefunction(body):
-            return await call(payload)
-        result = await in_thread(name, call, payload, overdue)
-        if hasattr(result, "__aiter__"):
-            return await _gathered(result, say)
-        return await result if inspect.isawaitable(result) else result
+        with contained():
+            if inspect.isasyncgenfunction(body):
+                return await _gathered(call(payload), say)
+            if inspect.iscoroutinefunction(body):
+                return await call(payload)
+            result = await in_thread(name, call, payload, overdue)
+            if hasattr(result, "__aiter__"):
+                return await _gathered(result, say)
+            return await result if inspect.isawaitable(result) else result
 
     return answer
 
@@ -160,7 +162,8 @@ def _runnable(given: Any) -> Any:
     config = {} if limited else {"recursion_limit": MAX_STEPS}
 
     async def answer(payload: Payload, say: Ear) -> Any:
-        return await given.ainvoke(_input_of(given, payload), config)
+        with contained():
+            return await given.ainvoke(_input_of(given, payload), config)
 
     return answer
 
@@ -213,7 +216,11 @@ def _settle(
         if isinstance(error, Exception) and not isinstance(error, (StopIteration, CancelledError)):
             done.set_exception(error)
         else:
-            failure = RuntimeError(f"{type(error).__name__}: {error}")
+            failure = (
+                ExitedError(error)
+                if isinstance(error, SystemExit)
+                else RuntimeError(f"{type(error).__name__}: {error}")
+            )
             failure.__cause__ = error
             done.set_exception(failure)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from journeys import GuidelineSpec, JourneyConfig, JourneySpec
+from nodes.authored import contained
 from nodes.guideline_breakers import breaker_of
 from nodes.plain import copied
 
@@ -65,5 +66,6 @@ async def _answer(
 ) -> bool:
     assert guideline.when is not None
     async with asyncio.timeout(seconds):
-        result = guideline.when(message, context)
-        return bool(await result if inspect.isawaitable(result) else result)
+        with contained():
+            result = guideline.when(message, context)
+            return bool(await result if inspect.isawaitable(result) else result)

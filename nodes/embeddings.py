@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 
 from journeys import AgentCard
+from nodes.authored import contained
 from nodes.calling import in_thread
 
 Vectors = Sequence[Sequence[float]]
@@ -96,11 +97,12 @@ def _turn_of(embed: Embed) -> asyncio.Lock:
 
 async def _embedded(embed: Embed, texts: list[str]) -> list[list[float]]:
     """Return the vectors of some texts, each of length 1."""
-    if inspect.iscoroutinefunction(embed):
-        given = await embed(texts)
-    else:
-        given = await in_thread("embed", lambda _: embed(texts), {}, lambda name: lambda: None)
-        given = await given if inspect.isawaitable(given) else given
+    with contained():
+        if inspect.iscoroutinefunction(embed):
+            given = await embed(texts)
+        else:
+            given = await in_thread("embed", lambda _: embed(texts), {}, lambda name: lambda: None)
+            given = await given if inspect.isawaitable(given) else given
     vectors = [[float(number) for number in vector] for vector in given]
     lengths = [hypot(*vector) for vector in vectors]
     if len(vectors) != len(texts) or not all(length and isfinite(length) for length in lengths):

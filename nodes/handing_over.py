@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from journeys import Escalation, JourneySpec
+from nodes.authored import FAILURES
 from nodes.briefing import briefing_of
 from nodes.escalating import escalated, escalation_of, takeover_of, with_talk
 from nodes.forms.sheet import Sheet, talk_of
@@ -90,7 +91,7 @@ def _working(
     """Return the policies without a condition that raises, which is audited."""
     try:
         standing_policies(policy, facts)
-    except Exception as error:  # whatever an author's function raises
+    except FAILURES as error:  # whatever an author's function raises
         reason = f"Escalation(when=) raised {words_of(error)}"
         return replace(policy, when=None), [note("condition_raised", position, reason=reason)]
     return policy, []

@@ -7,6 +7,7 @@ from typing import Any
 
 from journeys import NEVER, JourneySpec, PathwaySpec
 from journeys.spec import MAX_HOPS
+from nodes.authored import FAILURES
 from nodes.context import Context
 from nodes.moves import note
 from nodes.plain import copied, words_of
@@ -71,7 +72,7 @@ def _is_complete(
         return all(context.get(name) is not None for name in criterion)
     try:
         return bool(criterion(copied(context)))
-    except Exception as error:
+    except FAILURES as error:
         reason = f"__complete_when__ raised {words_of(error)}"
         audit.append(note("condition_raised", position, reason=reason))
         return False

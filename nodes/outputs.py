@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from journeys.io_fields import SignatureSpec
+from nodes.authored import FAILURES
 from nodes.messages import text_of
 from nodes.plain import plain
 
@@ -84,7 +85,7 @@ def typed(signature: SignatureSpec | None, values: dict[str, Any]) -> dict[str, 
             continue
         try:
             checked[field.name] = plain(field.validated(values[field.name]), field.name)
-        except Exception as error:  # a type may bring validators of its own
+        except FAILURES as error:  # a type may bring validators of its own
             kind = getattr(field.annotation, "__name__", str(field.annotation))
             got = type(values[field.name]).__name__
             raise TypeError(f"output '{field.name}' must be {kind}, not {got}") from error

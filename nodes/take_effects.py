@@ -12,6 +12,7 @@ from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from journeys import Call, Effect, PathwaySpec
+from nodes.authored import contained
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Step, Taken
 from nodes.forms.spoken import spoken
@@ -94,7 +95,8 @@ class _Taker:
         step = step_of(self._pathway, effect)
         try:
             self._check_time()
-            arguments = self._arguments(effect)
+            with contained():
+                arguments = self._arguments(effect)
         except Exception as error:
             self._failed(effect, error)
             return

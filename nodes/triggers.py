@@ -16,6 +16,7 @@ from journeys import (
     JourneySpec,
     TransitionSpec,
 )
+from nodes.authored import contained
 from nodes.commands import Verdict
 from nodes.legal import legal
 from nodes.plain import copied, words_of
@@ -73,8 +74,9 @@ async def _evaluated(
     """Ask a trigger; one that raises, or takes longer than a pathway may, is false and says so."""
     try:
         async with asyncio.timeout(services.config.pathway_timeout_seconds):
-            result = transition.trigger.evaluate(message, context)
-            holds = bool(await result if inspect.isawaitable(result) else result)
+            with contained():
+                result = transition.trigger.evaluate(message, context)
+                holds = bool(await result if inspect.isawaitable(result) else result)
     except Exception as error:
         return Verdict(transition.id, False, tier, error=words_of(error))
     reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier

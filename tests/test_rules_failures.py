@@ -236,6 +236,7 @@ ERRORS = [
     concurrent.futures.CancelledError(),
     asyncio.CancelledError(),
     PathwayNotFoundError("x", ["y"]),
+    SystemExit(3),
 ]
 
 

@@ -23,6 +23,7 @@ from server.settings import DEFAULT_STORE, Settings
 from tests import command
 from tests.api import KEY
 from tests.command import ROOT, flat, run, start
+from tests.exits import WAYS
 
 folder = command.folder
 logging_as_before = command.logging_as_before
@@ -326,3 +327,35 @@ def test_the_server_can_be_made_by_any_asgi_server(folder: Path) -> None:
             return (await client.get("/readyz")).status_code
 
     assert asyncio.run(answered()) == 200
+
+
+def test_what_exits_fails_by_itself_and_the_server_serves_on(folder: Path) -> None:
+    """`sys.exit()` in a part of an author is a failure of that part, in whatever task it is."""
+    (folder / "exits.py").write_text("from tests.exits import AGENTS, TOOLS, Exits\n")
+    with served(folder, "exits.py:Exits") as (process, place, _):
+
+        def says(*messages: str, context: Any = None) -> dict[str, Any]:
+            begun = httpx2.post(f"{place}/v1/sessions", json={"context": context or {}})
+            session = begun.json()["session_id"]
+            for message in messages:
+                asked = {"message": message}
+                answer = httpx2.post(f"{place}/v1/sessions/{session}/messages", json=asked)
+            return answer.json()
+
+        agents = ["go to write", "go to run", *WAYS]
+        assert says("go to together")["metadata"]["flags"] == ["agent_failed:graph"]
+        failed = {way: says(way)["metadata"]["flags"] for way in agents}
+        assert failed == {way: ["failed", "journey_bypassed"] for way in agents}
+        others = {
+            "own trigger": "Still here.",
+            "matcher": "Still here.",
+            "go to look": "Still here.",
+            "go to judge": "Still here.",
+        }
+        assert {asked: says(asked)["message"] for asked in others} == others
+        assert says("hello", context={"name": "Ann"})["message"] == "Still here."  # the condition
+        assert "Nothing was done" in says("go to buy", "3")["message"]  # the effect
+        assert says("go to pay", "3")["metadata"]["error"] is None  # the check of the field
+        assert says("hello")["message"] == "Still here."
+        assert httpx2.get(f"{place}/healthz").status_code == 200
+        assert process.poll() is None

@@ -94,15 +94,20 @@ async def test_on_end_is_told_again_of_a_journey_that_was_reopened(store_url: st
     assert told == ["payment: card=1", "payment: card=2"]
 
 
+NO_MAIL = (ValueError("no mail today"), "ValueError: no mail today")
+EXIT = (SystemExit(2), "ExitedError: it called sys.exit(2)")
+
+
+@pytest.mark.parametrize(("error", "reason"), [NO_MAIL, EXIT], ids=["error", "exit"])
 @pytest.mark.parametrize("kind", ["plain", "async"])
 async def test_a_callback_that_raises_is_audited_and_changes_nothing(
-    store_url: str, kind: str
+    store_url: str, kind: str, error: BaseException, reason: str
 ) -> None:
     def raises(response: Any) -> None:
-        raise ValueError("no mail today")
+        raise error
 
     async def fails(response: Any) -> None:
-        raise ValueError("no mail today")
+        raise error
 
     callback = raises if kind == "plain" else fails
     async with opened(store_url, on_end=callback) as parcel:
@@ -113,7 +118,7 @@ async def test_a_callback_that_raises_is_audited_and_changes_nothing(
         assert reply.is_journey_complete
         row = (await parcel.audit())[-1]
         assert (row.kind, row.turn) == ("callback_failed", 2)
-        assert row.reason == "ValueError: no mail today"
+        assert row.reason == reason
 
 
 async def test_a_callback_may_look_at_its_session_and_talk_to_it(store_url: str) -> None:

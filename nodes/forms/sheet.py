@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec
+from nodes.authored import FAILURES
 from nodes.plain import copied
 from nodes.state import Position
 from nodes.talk import SETTLING, Asked, FieldAttempt, Talk
@@ -141,5 +142,5 @@ def _holds(field: Field, seen: Mapping[str, Any]) -> bool:
     assert field.when is not None
     try:
         return bool(field.when(copied(seen)))
-    except Exception:  # whatever an author's function raises: what it reads is not known yet
+    except FAILURES:  # whatever an author's function raises: what it reads is not known yet
         return False

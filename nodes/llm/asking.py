@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from journeys import ModelError
+from nodes.authored import contained
 from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
 from nodes.llm.usage import Usage
@@ -73,7 +74,8 @@ async def ask(
         try:
             with call:
                 async with asyncio.timeout_at(until):
-                    return await _once(chat, question, usage, heard, until, call)
+                    with contained():
+                        return await _once(chat, question, usage, heard, until, call)
         except Exception as error:  # whatever a client library raises, and all of them differ
             failure = stated(error)
             final = number + 1 >= MOST_TRIES or (heard is not None and heard.was_heard)

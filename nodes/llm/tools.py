@@ -12,6 +12,7 @@ from langchain_core.tools import Tool as OneArgumentTool
 
 from journeys import Call as PathwayCall
 from journeys import ConfigurationError, ModelError, Tool, ToolSpec
+from nodes.authored import contained
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
 from nodes.llm.arguments import Parameters, parameters_of
@@ -109,9 +110,10 @@ class Toolbox:
             Exception: Whatever the tool raises.
         """
         usable = self.tools[name]
-        filled = usable.parameters.filled(usable.parameters.given(arguments), occasion.context)
-        usable.parameters.check(filled)
-        return await self._run(usable.tool, filled)
+        with contained():
+            filled = usable.parameters.filled(usable.parameters.given(arguments), occasion.context)
+            usable.parameters.check(filled)
+            return await self._run(usable.tool, filled)
 
     async def use(
         self, call: Call, occasion: Occasion, told_of: Collection[str], failed: set[str]
@@ -133,7 +135,8 @@ class Toolbox:
         if call.name == ANSWER:
             return "Not yet: read what your tools gave back, and answer then."
         try:
-            return await self._result(call, occasion)
+            with contained():
+                return await self._result(call, occasion)
         except ModelError:
             raise
         except Exception as error:  # whatever an author's function raises

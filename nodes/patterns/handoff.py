@@ -10,6 +10,7 @@ from pydantic import create_model
 
 from journeys import ConfigurationError, Handoff
 from journeys.io_fields import FieldSpec
+from nodes.authored import contained
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, short
 from nodes.plain import copied
@@ -56,7 +57,8 @@ async def _request(
     work: Work, name: str, values: Mapping[str, Any]
 ) -> tuple[Handoff | None, list[str]]:
     try:
-        wanted = await _wanted(work, name, values)
+        with contained():
+            wanted = await _wanted(work, name, values)
     except Exception as error:  # whatever an author's condition raises
         if work.pipeline.settings["handoff_condition"] is None:
             return None, ["handoff_refused:unreadable"]

@@ -11,6 +11,7 @@ from typing import Any
 
 from journeys.fields import Field
 from journeys.validators import Check, Length, Range, Regex, Validator
+from nodes.authored import contained
 from nodes.calling import in_thread
 from nodes.plain import copied
 from nodes.telemetry.logs import report
@@ -115,7 +116,8 @@ async def _checked(
     one: Check, value: Any, context: Mapping[str, Any], seconds: float
 ) -> Unreadable | None:
     async with asyncio.timeout(seconds):
-        said = await _asked(one.function, copied(value), copied(dict(context)))
+        with contained():
+            said = await _asked(one.function, copied(value), copied(dict(context)))
     if said is None or said is True:
         return None
     if isinstance(said, str) and said.strip():

@@ -169,14 +169,17 @@ async def test_with_a_condition_the_agents_own_requests_do_not_count():
     assert (path(result), result["response"]) == ([], mark("first"))
 
 
-async def test_a_condition_that_raises_hands_over_to_nobody_and_is_flagged():
+@pytest.mark.parametrize(
+    ("error", "kind"), [(KeyError("mood"), "KeyError"), (SystemExit(1), "ExitedError")]
+)
+async def test_a_condition_that_raises_hands_over_to_nobody_and_is_flagged(error, kind):
     def condition(outputs: dict[str, Any]) -> bool:
-        raise KeyError("mood")
+        raise error
 
     result = await Pipeline.handoff([agent("a"), agent("b")], condition).run(message="hello")
 
     assert result["response"] == mark("a")
-    assert result["pipeline"]["flags"] == ["handoff_condition_raised:KeyError"]
+    assert result["pipeline"]["flags"] == [f"handoff_condition_raised:{kind}"]
 
 
 async def test_what_a_condition_does_to_the_outputs_changes_nothing():

@@ -1,0 +1,98 @@
+"""Run what authors wrote, so that a `sys.exit()` in it ends that part and not the process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+FAILURES = (Exception, SystemExit)
+"""Failures of a plain function of an author. `KeyboardInterrupt` is the operator's, not its own."""
+_inside: ContextVar[bool] = ContextVar("inside_authored", default=False)
+
+
+class ExitedError(RuntimeError):
+    """A part of an author called `sys.exit()`, which fails that part alone."""
+
+    def __init__(self, exit_: SystemExit) -> None:
+        super().__init__(f"it called sys.exit({exit_.code!r:.100})")
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Turn a `SystemExit` in this block, and in the tasks that are made in it, into an error.
+
+    An event loop ends with the first task that a `SystemExit` leaves, whoever waits for that task.
+    Libraries make tasks as well: LangGraph for each node, LangChain for each async tool. So it is
+    caught within each task.
+
+    Raises:
+        ExitedError: The block raised `SystemExit`.
+    """
+    _watch(asyncio.get_running_loop())
+    token = _inside.set(True)
+    try:
+        yield
+    except SystemExit as error:
+        raise ExitedError(error) from error
+    finally:
+        with suppress(ValueError):  # a generator may be closed in another context
+            _inside.reset(token)
+
+
+def _watch(loop: asyncio.AbstractEventLoop) -> None:
+    factory = loop.get_task_factory()
+    if not isinstance(factory, _TaskFactory):
+        loop.set_task_factory(_TaskFactory(factory))
+
+
+class _TaskFactory:
+    """Makes tasks as before, but for those of an author's part."""
+
+    def __init__(self, before: Callable[..., Any] | None) -> None:
+        self._before = before
+
+    def __call__(
+        self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any
+    ) -> asyncio.Future[Any]:
+        context = options.get("context")
+        if _inside.get() if context is None else context.get(_inside, False):
+            coro = _Contained(coro)
+        if self._before is not None:
+            made: asyncio.Future[Any] = self._before(loop, coro, **options)
+            return made
+        return asyncio.Task(coro, loop=loop, **options)
+
+
+class _Contained(Coroutine[Any, Any, Any]):
+    """A coroutine that raises `ExitedError` for `SystemExit`.
+
+    It is no coroutine around the other one: a task that is cancelled before it begins would never
+    begin that one, and Python would warn of it.
+    """
+
+    def __init__(self, coro: Coroutine[Any, Any, Any]) -> None:
+        self._coro = coro
+
+    def send(self, value: Any) -> Any:
+        try:
+            return self._coro.send(value)
+        except SystemExit as error:
+            raise ExitedError(error) from error
+
+    def throw(self, *error: Any) -> Any:
+        try:
+            return self._coro.throw(*error)
+        except SystemExit as exit_:
+            raise ExitedError(exit_) from exit_
+
+    def close(self) -> None:
+        self._coro.close()
+
+    def __await__(self) -> Iterator[Any]:  # type: ignore[override]
+        return self._coro.__await__()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._coro, name)  # its code and frame, for whoever shows tasks
