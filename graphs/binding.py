@@ -1,10 +1,14 @@
-"""Steps and agents as nodes: their services come from LangGraph's context."""
+"""Steps and agents as nodes: their services come from the configuration of the run.
+
+LangGraph's own `context` is the caller's, whose agents read it by `get_runtime()`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from nodes.authored import contained
@@ -13,6 +17,9 @@ from nodes.state import Update
 
 EVENT = "__journey_event"
 """Marks our events on LangGraph's custom stream, which agents write to as well."""
+
+SERVICES = "__journey_services"
+"""Key of the services in `configurable`; the two underscores keep it out of the metadata."""
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 
@@ -31,17 +38,24 @@ def bind(step: Step, default: Services | None = None) -> Any:
         default: Services of a graph that brings its own, whatever graph it stands in.
     """
 
-    async def node(state: Any, runtime: Runtime[Any]) -> Update:
+    async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         with contained():
-            return await step(state, services_in(runtime, default))
+            return await step(state, services_in(runtime, config, default))
 
     node.__name__ = getattr(step, "__name__", "node")
     return node
 
 
-def services_in(runtime: Runtime[Any], default: Services | None) -> Services:
+def services_in(
+    runtime: Runtime[Any], config: RunnableConfig, default: Services | None
+) -> Services:
     """Return the services of a run, which tell what happens on its stream."""
-    services = default if default is not None else runtime.context
+    services = default if default is not None else config["configurable"].get(SERVICES)
     assert isinstance(services, Services), "the graph was built for a manager, and run without one"
     write = runtime.stream_writer
     return services.telling(lambda event: write({EVENT: event}))
+
+
+def serving(services: Services, config: RunnableConfig) -> RunnableConfig:
+    """Return the configuration of a run whose nodes work with these services."""
+    return {**config, "configurable": {**config.get("configurable", {}), SERVICES: services}}

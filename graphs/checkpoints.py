@@ -22,6 +22,8 @@ COMMIT = "__journey_commit"
 NO_CHECKPOINT = "00000000-0000-0000-0000-000000000000"
 """Names no checkpoint: a session begins from nothing, never from whatever is the latest."""
 
+_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+
 Write = Callable[[list[Statement]], Awaitable[None]]
 
 
@@ -102,7 +104,7 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         """Load a checkpoint; a managed turn is given its head alone."""
         if is_aside(config):
             return None
-        return found_or_refused(config, await self._inner.aget_tuple(_without_commit(config)))
+        return found_or_refused(config, await self._inner.aget_tuple(own_place(config)))
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
         """List checkpoints; none for a managed turn, which has its head."""
@@ -116,7 +118,7 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         if commit and not commit.settles(checkpoint):
             return skipped(config, checkpoint)
         rows = commit.rows(checkpoint) if commit else []
-        stored = await self._inner.aput(_without_commit(config), checkpoint, metadata, new_versions)
+        stored = await self._inner.aput(own_place(config), checkpoint, metadata, new_versions)
         if commit:
             await self._write(rows)
             commit.written(checkpoint)
@@ -132,6 +134,13 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         await self._inner.adelete_thread(thread_id)
 
 
-def _without_commit(config: Any) -> Any:
-    kept = {k: v for k, v in config["configurable"].items() if k != COMMIT}
-    return {**config, "configurable": kept}
+def own_place(config: Any) -> Any:
+    """Return the place that a managed turn's configuration names, and nothing else of it.
+
+    LangGraph's savers write the metadata of a configuration beside the checkpoint, in the clear:
+    what a caller gave its tracers would be kept. The configuration of anybody else stays.
+    """
+    if commit_of(config) is None:
+        return config
+    place = config["configurable"]
+    return {"configurable": {name: place[name] for name in _PLACE if name in place}}

@@ -23,6 +23,7 @@ from graphs.concierge import reception_subgraph
 from graphs.observed import observed
 from graphs.patterns import PathwayOutput, PatternGraph
 from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
+from graphs.standalone import compiled_with
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -281,12 +282,20 @@ def compile_standalone(
     config: JourneyConfig,
     model: Any = None,
     tools: Mapping[str, Any] | None = None,
-    checkpointer: Any = None,
+    **options: Any,
 ) -> Graph:
-    """Return the compiled graph of a journey without a manager, its agents built in."""
+    """Return the compiled graph of a journey without a manager, its agents built in.
+
+    Args:
+        spec: The journey.
+        agents: Agent name -> agent.
+        config: Settings.
+        model: As of the journey.
+        tools: As of the journey.
+        **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
+    """
     # As a node it hands its messages to the graph around it, and that one to whoever asks.
-    is_node = checkpointer is True
+    is_node = options.get("checkpointer") is True
     services = services_of(spec, config, agents, open_models(model), tools=tools or {})
     graph = build(spec, config, services, chat=not is_node)
-    compiled: Graph = graph.compile(checkpointer=checkpointer, name=spec.id)
-    return compiled
+    return compiled_with(graph, spec.id, options)

@@ -1,10 +1,13 @@
-"""What may enter: messages, session ids, and the first context."""
+"""What may enter: messages, session ids, the first context, and what a turn's runs are given."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
+
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.runnables import RunnableConfig
 
 from journeys import (
     ConfigurationError,
@@ -53,6 +56,39 @@ def unanswerable(message: str) -> str | None:
         return "too_long"
     invisible = all(char.isspace() or unicodedata.category(char) == "Cf" for char in message)
     return "empty" if invisible else None
+
+
+def run_config_of(metadata: Any, tags: Any, callbacks: Any) -> RunnableConfig:
+    """Return what a caller gives the runs of one turn, as LangChain takes it.
+
+    Raises:
+        ConfigurationError: One of them is of another kind than LangChain takes.
+    """
+    given: RunnableConfig = {}
+    if metadata is not None:
+        if not isinstance(metadata, Mapping) or not all(isinstance(name, str) for name in metadata):
+            raise ConfigurationError(
+                f"metadata must be a dict with names of text, not {type(metadata).__name__}."
+            )
+        given["metadata"] = dict(metadata)
+    if tags is not None:
+        if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+            raise ConfigurationError("tags must be a list of texts.")
+        given["tags"] = list(tags)
+    if callbacks is not None:
+        is_manager = isinstance(callbacks, BaseCallbackManager)
+        given["callbacks"] = callbacks if is_manager else _handlers(callbacks)
+    return given
+
+
+def _handlers(callbacks: Any) -> list[BaseCallbackHandler]:
+    listed = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+    for handler in listed:
+        if not isinstance(handler, BaseCallbackHandler):
+            raise ConfigurationError(
+                f"callbacks must be LangChain callback handlers, not {type(handler).__name__}."
+            )
+    return listed
 
 
 def initial_ops(

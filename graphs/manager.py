@@ -9,13 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.runnables import RunnableConfig
+
 from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
 from graphs.history import History
-from graphs.inbox import checked_id, initial_ops, read
+from graphs.inbox import checked_id, initial_ops, read, run_config_of
 from graphs.late import LateResults
 from graphs.ledger import now
 from graphs.operators import Operators
@@ -139,26 +141,40 @@ class PathwayManager(History, Operators):
 
     start = start_session
 
-    async def process_message(self, message: str) -> JourneyResponse:
+    async def process_message(
+        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> JourneyResponse:
         """Run one turn.
 
         An empty message and one of over 16 kB are answered by a fixed text, and change nothing.
 
+        Args:
+            message: What the user says.
+            metadata: Of LangChain's run configuration: a dict that all models, tools and agents of
+                the turn are run with, and that reaches callbacks. It is not stored.
+            tags: The same, a list of texts.
+            callbacks: The same, a list of LangChain's callback handlers, as of a tracer.
+
         Raises:
             InvalidMessageError: It is not text, or holds control or broken characters.
+            ConfigurationError: metadata, tags or callbacks are of another kind.
             AgentNotRegisteredError: Agents are missing; all are named.
             JourneyError: Under fail_fast, whatever failed in a pathway.
         """
-        return await self._answer(message, None)
+        given = run_config_of(metadata, tags, callbacks)
+        return await self._answer(message, None, given)
 
-    def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
-        """Run one turn and yield its events.
+    def stream_message(
+        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> AsyncIterator[JourneyEvent]:
+        """Run one turn and yield its events; see `process_message` for the arguments.
 
         Tokens are provisional until `done`, which comes when the turn is committed. Closing the
         iterator before that gives the turn up. What `process_message` would raise comes as an
         event `error`, and is then raised.
         """
-        return events_of(lambda tell: self._answer(message, tell))
+        given = run_config_of(metadata, tags, callbacks)
+        return events_of(lambda tell: self._answer(message, tell, given))
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Take up the session where it stands, in any process.
@@ -234,7 +250,9 @@ class PathwayManager(History, Operators):
             if not opening.exception():
                 await opening.result().store.close()
 
-    async def _answer(self, message: Any, tell: Tell | None) -> JourneyResponse:
+    async def _answer(
+        self, message: Any, tell: Tell | None, given: RunnableConfig
+    ) -> JourneyResponse:
         text = read(message)
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
@@ -246,7 +264,7 @@ class PathwayManager(History, Operators):
                 outlet=outlet,
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
             )
-            response = await take(session, head, text, services, tell)
+            response = await take(session, head, text, services, tell, given)
         self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):

@@ -11,9 +11,10 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from graphs.agents import services_of
-from graphs.binding import event_in
+from graphs.binding import event_in, serving
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
+from graphs.standalone import compiled_with
 from graphs.threads import CompiledState, PipelineInput, answered, begin
 from journeys import (
     Agent,
@@ -48,9 +49,9 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     usage = Usage()
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
-        counted: Any = replace(services, usage=usage)
+        counted = replace(services, usage=usage)
         with PipelineRun(pipeline.name, pipeline.pattern) as seen:
-            values = await _graph(pipeline).ainvoke(start, at_most(pipeline), context=counted)
+            values = await _graph(pipeline).ainvoke(start, serving(counted, at_most(pipeline)))
             outputs = _told(pipeline, values, usage)
             seen.ended(outputs["pipeline"]["status"])
     return outputs
@@ -68,10 +69,10 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     values: Mapping[str, Any] = {}
     usage = Usage()
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
-        heard: Any = replace(services, usage=usage, listening=True)
+        heard = replace(services, usage=usage, listening=True)
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
         events: Any = _graph(pipeline).astream(
-            {"inputs": given}, at_most(pipeline), context=heard, **modes
+            {"inputs": given}, serving(heard, at_most(pipeline)), **modes
         )
         with PipelineRun(pipeline.name, pipeline.pattern).aside() as seen:
             async with aclosing(events) as listed:
@@ -85,7 +86,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     yield {"type": "outputs", "outputs": outputs}
 
 
-def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
+def compile_pipeline(pipeline: Pipeline, **options: Any) -> Graph:
     """Return a pipeline as a compiled LangGraph graph; see `PatternPipeline.compile`."""
     if not isinstance(pipeline, PatternPipeline):
         pipeline = _as_pattern(pipeline)
@@ -98,8 +99,7 @@ def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Graph:
     graph.add_edge(CONCLUDE, END)
     plan = Plan(_pathway(pipeline), default=services)
     build_pattern(graph, pipeline, plan, begin=BEGIN, end=CONCLUDE)
-    compiled: Graph = graph.compile(checkpointer=checkpointer, name=pipeline.name)
-    return compiled.with_config(at_most(pipeline))
+    return compiled_with(graph, pipeline.name, options).with_config(at_most(pipeline))
 
 
 def _told(

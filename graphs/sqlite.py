@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
+from graphs.checkpoints import commit_of, found_or_refused, is_aside, own_place, skipped
 from graphs.faults import LostRace
 from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
@@ -52,7 +52,7 @@ class SqliteJourneySaver(AsyncSqliteSaver):
             await self._execute(commit.rows(checkpoint))
             with state_of(config["configurable"]["thread_id"], checkpoint["id"]):
                 return await super(SqliteJourneySaver, self).aput(
-                    config, checkpoint, metadata, new_versions
+                    own_place(config), checkpoint, metadata, new_versions
                 )
 
         stored = await self._whole(write)

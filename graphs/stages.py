@@ -137,8 +137,8 @@ def _node(
     """Return the node of an agent, or of a pipeline that is one, whose graph is `inner`."""
     forgives = seat.pipeline.error_handling == "graceful"
 
-    async def node(state: Any, runtime: Runtime[Any]) -> Update:
-        services = services_in(runtime, default)
+    async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
+        services = services_in(runtime, config, default)
         timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
         try:
             async with timing:

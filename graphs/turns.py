@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.binding import event_in
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs, var_child_runnable_config
+
+from graphs.binding import event_in, serving
 from graphs.failures import (
     TurnOverdue,
     degraded,
@@ -35,6 +39,20 @@ from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.with_person import WITH_PERSON
 
 Tell = Callable[[JourneyEvent], None]
+
+
+@contextmanager
+def given_to_all(given: RunnableConfig) -> Iterator[None]:
+    """Have everything that is run in here by LangChain and LangGraph know what a caller gave."""
+    if not given:
+        yield
+        return
+    known = var_child_runnable_config.get()
+    token = var_child_runnable_config.set(merge_configs(known, given))
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 @dataclass(slots=True)
@@ -71,9 +89,22 @@ async def begin(session: Session, services: Services, ops: list[Op]) -> None:
 
 
 async def take(
-    session: Session, head: Row, text: str, services: Services, tell: Tell | None = None
+    session: Session,
+    head: Row,
+    text: str,
+    services: Services,
+    tell: Tell | None = None,
+    given: RunnableConfig | None = None,
 ) -> JourneyResponse:
     """Answer a message from the session's head on; with `tell`, pass events on as they come.
+
+    Args:
+        session: The session.
+        head: Its row.
+        text: The message.
+        services: What the turn works with.
+        tell: Takes the events of the turn.
+        given: Metadata, tags and callbacks of the caller, for all that the turn runs.
 
     Raises:
         JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
@@ -81,7 +112,8 @@ async def take(
     """
     spec, key = services.spec, services.config.encryption_key
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
-        response = await _answered(session, head, text, services, tell)
+        with given_to_all(given or {}):
+            response = await _answered(session, head, text, services, tell)
         seen.answered(response.pathway_id, response.metadata)
         return response
 
@@ -224,7 +256,8 @@ async def _run(
     audience: Audience | None = None,
 ) -> Mapping[str, Any]:
     """Run the graph and return its values; its saver commits them."""
-    options: dict[str, Any] = {"context": services, "durability": "exit"}
+    options: dict[str, Any] = {"durability": "exit"}
+    config = serving(services, config)
     with translated():
         if audience is None or audience.tell is None:
             values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)

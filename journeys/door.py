@@ -60,11 +60,11 @@ def stream_pipeline(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncItera
     return stream(pipeline, inputs)
 
 
-def compile_pipeline(pipeline: Pipeline, *, checkpointer: Any = None) -> Any:
+def compile_pipeline(pipeline: Pipeline, **options: Any) -> Any:
     """Return the compiled LangGraph graph of a pipeline."""
     from graphs.pipelines import compile_pipeline as compiled  # noqa: PLC0415
 
-    return compiled(pipeline, checkpointer=checkpointer)
+    return compiled(pipeline, **options)
 
 
 def card_scores(task: str, cards: Sequence[AgentCard]) -> list[float]:

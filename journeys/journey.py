@@ -163,6 +163,7 @@ class Journey(RunningSession):
         model: Any = None,
         tools: Mapping[str, Any] | None = None,
         checkpointer: Any = None,
+        **options: Any,
     ) -> Any:
         """Return the journey as a compiled LangGraph graph, without a saver.
 
@@ -177,6 +178,8 @@ class Journey(RunningSession):
             tools: As of the journey itself.
             checkpointer: For a LangGraph program of your own: a saver, or True where the graph is
                 a node of another one and is to keep its place between that graph's runs.
+            **options: The other arguments of LangGraph's own `compile`: store, cache,
+                interrupt_before, interrupt_after, debug, name, ...
 
         Raises:
             AgentNotRegisteredError: Names are missing, or not used.
@@ -189,6 +192,7 @@ class Journey(RunningSession):
             model=model,
             tools=tools or {},
             checkpointer=checkpointer,
+            **options,
         )
 
     @classmethod
@@ -230,13 +234,19 @@ class Journey(RunningSession):
         """Begin the session at the entry pathway; see `PathwayManager.start_session`."""
         return await self.manager.start_session(initial_context)
 
-    async def process_message(self, message: str) -> JourneyResponse:
+    async def process_message(
+        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> JourneyResponse:
         """Run one turn; see `PathwayManager.process_message`."""
-        return await self.manager.process_message(message)
+        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        return await self.manager.process_message(message, **given)
 
-    def stream_message(self, message: str) -> AsyncIterator[JourneyEvent]:
+    def stream_message(
+        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `PathwayManager.stream_message`."""
-        return self.manager.stream_message(message)
+        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        return self.manager.stream_message(message, **given)
 
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one."""

@@ -154,7 +154,7 @@ class PatternPipeline(Pipeline):
         outputs: dict[str, Any] = await door.run_pipeline(self, inputs)
         return outputs
 
-    def compile(self, *, checkpointer: Any = None) -> Any:
+    def compile(self, *, checkpointer: Any = None, **options: Any) -> Any:
         """Return it as a compiled LangGraph graph.
 
         It takes `{"inputs": {...}}` or `{"messages": [...]}`, and gives `outputs`, `results`,
@@ -162,8 +162,9 @@ class PatternPipeline(Pipeline):
 
         Args:
             checkpointer: A saver, which keeps each thread's last run and whose turn it is.
+            **options: The other arguments of LangGraph's own `compile`: store, cache, name, ...
         """
-        return door.compile_pipeline(self, checkpointer=checkpointer)
+        return door.compile_pipeline(self, checkpointer=checkpointer, **options)
 
     def reset(self) -> None:
         """Forget whose turn it is and which agents failed of late."""

@@ -57,9 +57,14 @@ class Pipeline(ABC):
         """Run it once and yield its events as they come; the last is `outputs`, with them."""
         return door.stream_pipeline(self, inputs)
 
-    def compile(self, *, checkpointer: Any = None) -> Any:
-        """Return it as a compiled LangGraph graph of `inputs` and `outputs`."""
-        return door.compile_pipeline(self, checkpointer=checkpointer)
+    def compile(self, *, checkpointer: Any = None, **options: Any) -> Any:
+        """Return it as a compiled LangGraph graph of `inputs` and `outputs`.
+
+        Args:
+            checkpointer: A saver of LangGraph's.
+            **options: The other arguments of LangGraph's own `compile`: store, cache, name, ...
+        """
+        return door.compile_pipeline(self, checkpointer=checkpointer, **options)
 
     def to_agent(
         self,
