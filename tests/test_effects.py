@@ -382,9 +382,7 @@ async def test_threads_without_a_manager_have_keys_of_their_own(world: World) ->
     """Also when their turns begin at the same moment, and when a thread is begun anew."""
     saver = InMemorySaver()
     tools = {"reserve": world.reserve, "charge": world.charge}
-    graph = Ferry.compile(
-        {"purser": world.purser}, model=False, tools=tools, checkpointer=saver
-    )
+    graph = Ferry.compile({"purser": world.purser}, model=False, tools=tools, checkpointer=saver)
 
     async def booked(thread: str) -> None:
         config: Any = {"configurable": {"thread_id": thread}}

@@ -107,7 +107,7 @@ def test_a_connection_breaks_without_a_word_in_the_log(caplog: pytest.LogCapture
 
 
 async def test_many_callers_are_served_at_once() -> None:
-    script = (Fault.hang(), *["Hello."] * 20)
+    script: list[Any] = [Fault.hang(), *["Hello."] * 20]
     async with ScriptedServer(*script) as server, httpx2.AsyncClient(timeout=120) as client:
         url = f"{server.url}/chat/completions"
         hanging = asyncio.create_task(client.post(url, json=HELLO))
