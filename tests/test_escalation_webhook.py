@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from graphs import courier
 from graphs.courier import Courier
 from graphs.desk import Webhook
 from graphs.directory import Directory
@@ -128,17 +129,19 @@ async def test_what_was_left_is_posted_by_the_next_server_that_starts(
         assert [receiver.body(n)["session_id"] for n in (0, 1)] == ["s-1", "s-2"]
 
 
-async def test_two_processes_post_a_call_once(kept_url: str) -> None:
+async def test_two_processes_post_a_call_once(
+    kept_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier, "GRACE_SECONDS", 110.0)
     async with workshop("s-1", kept_url) as journey:
         await call(journey)
     async with receiving() as receiver:
         store = await open_store(kept_url, None)
         couriers = [Courier(store, Webhook(receiver.url, WEBHOOK_SECRET), None) for _ in range(4)]
-        await asyncio.gather(*(courier.deliver_all() for courier in couriers))
-        for courier in couriers:
-            courier.wake()
-        for courier in couriers:
-            await courier.end()
+        for each in couriers:
+            each.wake()
+        for each in couriers:
+            await each.end()
         await store.close()
         assert len(receiver.posts) == 1
     assert await delivered(kept_url) == [True]
