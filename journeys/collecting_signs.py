@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from journeys.errors import did_you_mean
+from journeys.errors import did_you_mean, shown
 from journeys.fields import Field
+from journeys.regex_signs import repeats_within
 from journeys.spec import JourneySpec, PathwaySpec
+from journeys.validators import Regex
 
 
 def collected_names(spec: JourneySpec) -> set[str]:
@@ -35,6 +37,7 @@ def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[s
 
 def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[str]:
     yield from _condition_smells(field, later, known)
+    yield from _pattern_smells(field)
     if len(field.retry_texts) >= field.max_attempts:
         yield (
             f"has {len(field.retry_texts)} retry_texts and max_attempts {field.max_attempts}: "
@@ -48,6 +51,17 @@ def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) 
             if word in first:
                 yield f"has '{word}' for '{first[word]}' and for '{value}': it is never sure which."
             first.setdefault(word, value)
+
+
+def _pattern_smells(field: Field) -> Iterator[str]:
+    validated = [one.pattern for one in field.validators if isinstance(one, Regex)]
+    for pattern in dict.fromkeys([*field.extract, *validated]):
+        if repeats_within(pattern):
+            yield (
+                f"has the pattern {shown(pattern)}, which repeats what can be split in several "
+                "ways: some messages take it very long, and then count as no match. Part what is "
+                r"repeated by a sign, as (\w+,)+, or write it possessive, as (?>a+)."
+            )
 
 
 def _condition_smells(

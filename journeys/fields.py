@@ -9,7 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean, shown
-from journeys.validators import Check, Validator, checked_pattern, is_number, is_whole
+from journeys.regexes import checked_pattern
+from journeys.validators import Check, Validator, is_number, is_whole
 
 FIELD_TYPES = (
     "text",
@@ -55,6 +56,7 @@ class Field:
         retry_texts: What is said after the first, second, ... value that is not taken.
         max_attempts: Values not taken in a row before the talk is escalated.
         extract: Patterns that find the value in a message without a model: the first group, or all.
+            One that takes longer than 50 ms finds nothing, and that is audited.
         label: What users are told it is called; empty: the name.
         items: Type of a list's items.
         currency: ISO code of money that names no currency.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from journeys.errors import ConfigurationError, shown
+from journeys.regexes import checked_pattern
 
 _BOUNDS = (int, float, str)
 
@@ -17,7 +17,8 @@ class Regex:
     """A value's text must match a pattern from its first to its last character.
 
     Attributes:
-        pattern: A regular expression of Python.
+        pattern: A regular expression of Python. It has 50 ms; a value that takes it longer is
+            refused, and that is audited.
         message: What the user is told otherwise; empty: the catalogue's text.
     """
 
@@ -99,18 +100,6 @@ class Check:
 
 
 Validator = Regex | Range | Length | Check
-
-
-def checked_pattern(where: str, pattern: Any) -> None:
-    """Refuse what is no regular expression.
-
-    Raises:
-        ConfigurationError: With the place of the fault.
-    """
-    try:
-        re.compile(pattern)
-    except (re.error, TypeError) as error:
-        raise ConfigurationError(f"{where}: {shown(pattern)} is no pattern: {error}.") from error
 
 
 def is_whole(value: Any) -> bool:

@@ -30,6 +30,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
     asked = sheet.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
         course.words.append(question_of(course, asked, sheet))
+    course.note_late()
     outcome: dict[str, Any] = {
         "asked": asked,
         "said": course.words,

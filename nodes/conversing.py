@@ -130,6 +130,7 @@ def _went_wrong(course: Course) -> bool:
 
 def _update(state: SessionState, course: Course, turn: Turn) -> Update:
     """Write the course of a turn into the state."""
+    course.note_late()
     failures = course.talk.get("failures", 0) + 1 if _went_wrong(course) else 0
     talk = {**course.talk, "last_at": turn["at"], "failures": failures}
     position: Position = {**course.position, "talk": talk}  # type: ignore[typeddict-item]

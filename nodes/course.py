@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec
 from journeys.behaviors import ReturnToSpecific
+from journeys.regexes import LONGEST_MATCH
 from nodes.context import Op, apply_ops
 from nodes.forms.attempts import attempt, by_field
 from nodes.forms.sheet import Sheet, current_value, field_named, owners, talk_of
@@ -17,6 +19,7 @@ from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import Fired, Judged, Position, SessionState, Turn
 from nodes.talk import Asked, Attempted, FieldAttempt, Option, Talk, add_attempts
+from nodes.telemetry.logs import report
 from nodes.values import Setting, shown
 
 
@@ -128,6 +131,15 @@ class Course:
     def note(self, kind: str, **details: Any) -> None:
         """Audit what happened."""
         self.audit.append(note(kind, self.position, **details))
+
+    def note_late(self) -> None:
+        """Audit the fields, one of whose patterns was stopped since the turn's step began."""
+        late = self.setting.patterns.late
+        if late:
+            report(logging.WARNING, "pattern_late", fields=", ".join(late))
+        reason = f"a pattern of it took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
+        for name in late:
+            self.note("pattern_late", trigger=name, reason=reason)
 
     def keep(self, name: str, status: Any, **details: Any) -> None:
         """Append an attempt at a field."""

@@ -14,8 +14,9 @@ from journeys.files.bounds import bound_fault
 from journeys.files.form_collecting import EffectForm, FieldForm, FieldsForm, ValidatorForm
 from journeys.files.part import Part
 from journeys.files.rules import check_arguments, context_condition
+from journeys.regexes import checked_pattern
 from journeys.tool_checks import ToolCheck
-from journeys.validators import Check, Length, Range, Regex, Validator, checked_pattern
+from journeys.validators import Check, Length, Range, Regex, Validator
 
 Made = TypeVar("Made")
 Tools = Mapping[str, ToolSpec]

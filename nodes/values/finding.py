@@ -98,7 +98,7 @@ def _plainly_others(text: str, setting: Setting) -> list[tuple[int, int]]:
 
 def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
     spans = []
-    for start, end in extracts_in(field, text):
+    for start, end in extracts_in(field, text, setting):
         said = text[start:end]
         try:
             value = value_of(replace(field, extract=()), said, setting)

@@ -70,7 +70,7 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     text = cleaned(raw).strip()
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
-    for said in extracted(field, text):
+    for said in extracted(field, text, setting):
         value = _read(field, said, setting)
         if value is not None:
             return value
@@ -86,14 +86,15 @@ def refused(field: Field) -> Unreadable:
     return Unreadable(f"not_{field.type}", values=values)
 
 
-def extracted(field: Field, text: str) -> list[str]:
+def extracted(field: Field, text: str, setting: Setting) -> list[str]:
     """Return what a field's own patterns find: the first group, or all of it."""
-    return [text[start:end] for start, end in extracts_in(field, text) if text[start:end].strip()]
+    places = extracts_in(field, text, setting)
+    return [text[start:end] for start, end in places if text[start:end].strip()]
 
 
-def extracts_in(field: Field, text: str) -> list[tuple[int, int]]:
+def extracts_in(field: Field, text: str, setting: Setting) -> list[tuple[int, int]]:
     """Return where a field's own patterns find it."""
-    found = (re.search(pattern, text) for pattern in field.extract)
+    found = (setting.patterns.search(field.name, pattern, text) for pattern in field.extract)
     places = [match.span(1) if match.re.groups else match.span() for match in found if match]
     return [place for place in places if place[0] >= 0]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -76,10 +75,10 @@ def _worded(validator: Any, refusal: Unreadable) -> Unreadable:
 
 
 def _regex(one: Regex, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
-    pattern = re.compile(one.pattern)
     for value in values:
         text = value if isinstance(value, str) else _as_text(value)
-        if len(text) > LONGEST or not pattern.fullmatch(text):
+        matches = setting.patterns.fullmatch
+        if len(text) > LONGEST or not matches(field.name, one.pattern, text):
             return _worded(one, Unreadable("not_matching"))
     return None
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from journeys.regexes import MatchBudget
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -15,11 +17,13 @@ class Setting:
         at: The moment, in the time zone of the journey.
         region: ISO 3166 country by whose habits ambiguous dates, numbers and phones are read.
         language: Language of the runtime's texts, two letters.
+        patterns: Matches the patterns of authors in what is said there and then.
     """
 
     at: datetime
     region: str = "US"
     language: str = "en"
+    patterns: MatchBudget = field(default_factory=MatchBudget, compare=False, repr=False)
 
 
 @dataclass(slots=True, eq=False)
