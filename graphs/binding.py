@@ -39,8 +39,11 @@ def bind(step: Step, default: Services | None = None) -> Any:
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
+        services = services_in(runtime, config, default)
+        if turn := state.get("turn"):
+            services.running.pathway = turn["run"] or ""
         with contained():
-            return await step(state, services_in(runtime, config, default))
+            return await step(state, services)
 
     node.__name__ = getattr(step, "__name__", "node")
     return node

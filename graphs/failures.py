@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph.errors import GraphRecursionError, NodeCancelledError, NodeTimeoutError
@@ -12,12 +12,12 @@ from journeys import (
     ContextSizeExceededError,
     InvalidPhaseError,
     JourneyError,
-    JourneySpec,
     MaxPathwayDepthError,
     PathwayExecutionError,
     PathwayNotFoundError,
 )
 from nodes.plain import words_of
+from nodes.running import Running
 from nodes.state import Turn
 
 BYPASSED = "journey_bypassed"
@@ -28,6 +28,8 @@ class TurnOverdue(RuntimeError):
     """A turn took longer than a turn may."""
 
 
+OVERDUE = (TurnOverdue, NodeTimeoutError)
+"""Raised where a turn, a pathway or an agent took longer than it may."""
 PATHWAY_FAILURES = (
     TurnOverdue,
     PathwayExecutionError,
@@ -54,20 +56,31 @@ def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:
     return not fails_fast and not isinstance(error, JourneyError)
 
 
-def failure_of(error: Exception, spec: JourneySpec) -> JourneyError:
-    """Return what failed a turn as one of our errors, with the pathway or agent it concerns."""
+def failure_of(error: Exception, running: Running) -> JourneyError:
+    """Return what failed a turn as one of our errors, with the pathway and agent that ran."""
     if isinstance(error, JourneyError):
         return error
+    if isinstance(error, NodeTimeoutError):
+        return _overdue(error, running)
     if isinstance(error, TurnOverdue):
-        return PathwayExecutionError("", "", str(error))
-    if isinstance(error, (NodeTimeoutError, NodeCancelledError)):
-        node = str(error.node)
-        late = isinstance(error, NodeTimeoutError)
-        reason = f"ran out of time: {error}" if late else "it was cancelled from within"
-        if node in spec.pathways:
-            return PathwayExecutionError(node, "", reason)
-        return PathwayExecutionError("', '".join(spec.agents.get(node, [])), node, reason)
-    return PathwayExecutionError("", "", f"the turn did not end: {words_of(error)}")
+        return _at(running.working(), str(error))
+    if isinstance(error, NodeCancelledError):
+        return _at(running.working(), "it was cancelled from within")
+    return _at(running.working(), f"the turn did not end: {words_of(error)}")
+
+
+def _overdue(error: NodeTimeoutError, running: Running) -> PathwayExecutionError:
+    """Return the end of an agent's time, or of the time of a pathway with all of its agents."""
+    late = running.working(str(error.node), overdue=True)
+    if not late[1]:  # the pathway as a whole is late, perhaps by an agent of it
+        late = running.working(overdue=True)
+    at = late if late[1] else running.working()
+    return _at(at, f"ran out of time: it took longer than {error.timeout:g} s")
+
+
+def _at(working: tuple[str, Sequence[str]], reason: str) -> PathwayExecutionError:
+    pathway, agents = working
+    return PathwayExecutionError(pathway, ", ".join(agents), reason)
 
 
 def refuse_unfinished(values: Mapping[str, Any]) -> None:

@@ -40,6 +40,7 @@ from nodes.checking.outlet import Outlet
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
+from nodes.running import Running
 from nodes.services import Services
 
 if TYPE_CHECKING:
@@ -263,6 +264,7 @@ class PathwayManager(History, Operators):
                 listening=tell is not None,
                 outlet=outlet,
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
+                running=Running(),
             )
             response = await take(session, head, text, services, tell, given)
         self._sent_on(session, response)

@@ -141,9 +141,10 @@ def _node(
         services = services_in(runtime, config, default)
         timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
         try:
-            async with timing:
-                # Handed over here, as drawings look for graphs in what a node itself refers to.
-                return await _worked(state, services, seat, after, inner)
+            with services.running.at(seat):
+                async with timing:
+                    # Handed over here: drawings look for graphs in what a node itself refers to.
+                    return await _worked(state, services, seat, after, inner)
         except BaseException as error:
             if is_no_failure(error):
                 raise

@@ -11,9 +11,11 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
+from langgraph.errors import NodeTimeoutError
 
 from graphs.binding import event_in, serving
 from graphs.failures import (
+    OVERDUE,
     TurnOverdue,
     degraded,
     fails_the_turn,
@@ -26,13 +28,21 @@ from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
-from journeys import JourneyConfig, JourneyEvent, JourneyResponse, ModelError
+from journeys import (
+    JourneyConfig,
+    JourneyError,
+    JourneyEvent,
+    JourneyResponse,
+    ModelError,
+    PathwayExecutionError,
+)
 from nodes.context import Op
 from nodes.escalating import takeover_of
 from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.opening import new_turn
+from nodes.running import Running
 from nodes.services import Services
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
@@ -208,9 +218,8 @@ async def _failed(
     session: Session, head: Row, services: Services, turn: Turn, error: Exception, until: float
 ) -> Turn:
     """Return the record of the answer; under fail_fast audit the failure and raise it."""
-    failure = failure_of(error, services.spec)
-    if failure is not error:
-        report(logging.ERROR, "journey_failed", exc_info=error)
+    failure = failure_of(error, services.running)
+    _tell(error, failure, services.running)
     if services.fails_fast:
         await session.audited(turn["number"], failure_event(head["pathway_id"], failure))
         if failure is error:
@@ -221,6 +230,18 @@ async def _failed(
     reply, is_worded = await _without_journey(services, place, turn, until)
     failed = degraded(turn, reply, head["pathway_id"], failure)
     return {**failed, "worded": [0]} if is_worded else failed
+
+
+def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
+    """Report what nobody else does, once: an agent whose own time is up is reported as it ends."""
+    if failure is error or (isinstance(error, NodeTimeoutError) and running.reports_itself):
+        return
+    if isinstance(error, OVERDUE) and isinstance(failure, PathwayExecutionError):
+        place = {"pathway": failure.pathway_id, "agent": failure.agent}
+        known = {name: value for name, value in place.items() if value}
+        report(logging.WARNING, "turn_overdue", **known, reason=failure.reason)
+    else:
+        report(logging.ERROR, "journey_failed", exc_info=error)
 
 
 async def _without_journey(

@@ -91,14 +91,23 @@ class AgentNotRegisteredError(JourneyError, ValueError):
 
 
 class PathwayExecutionError(JourneyError, RuntimeError):
-    """An agent failed, ran out of time, or returned what its signature does not allow."""
+    """An agent failed, ran out of time, or returned what its signature does not allow.
+
+    Attributes:
+        pathway_id: The pathway that ran; empty if none did.
+        agent: The agent that it failed by, or that was cut off; several are parted by ", ". Empty
+            if none worked.
+        reason: What happened.
+    """
 
     def __init__(self, pathway_id: str, agent: str, reason: str) -> None:
         self.pathway_id = pathway_id
         self.agent = agent
         self.reason = reason
-        who = f"agent '{agent}'" if agent else "its agents"
-        super().__init__(f"Pathway '{pathway_id}', {who}: {reason}")
+        kind = "agents" if ", " in agent else "agent"
+        pathway = f"Pathway '{pathway_id}'" if pathway_id else ""
+        where = ", ".join(filter(None, [pathway, f"{kind} '{agent}'" if agent else ""]))
+        super().__init__(f"{where}: {reason}" if where else reason[:1].upper() + reason[1:])
 
 
 class ModelError(JourneyError, RuntimeError):

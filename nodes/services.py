@@ -15,6 +15,7 @@ from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
 from nodes.matcher import Matcher
+from nodes.running import Running
 from nodes.speech import texts_of
 
 
@@ -42,6 +43,7 @@ class Services:
         checks: What holds for every reply; None where nobody checks them.
         texts: What the runtime says itself, in the journey's language and words.
         effects: Keeps what was done once; None where a run has no session.
+        running: Which agents of the running turn work.
     """
 
     spec: JourneySpec
@@ -58,6 +60,7 @@ class Services:
     checks: Validation | None = None
     texts: Texts = field(default_factory=Texts)
     effects: Effects | None = None
+    running: Running = field(default_factory=Running)
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -116,6 +119,7 @@ class Services:
             self.checks,
             self.texts,
             self.effects,
+            self.running,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,11 +14,13 @@ import pytest
 
 from journeys import (
     NEVER,
+    Agent,
     Journey,
     JourneyConfig,
     Pathway,
     PathwayExecutionError,
     PathwayNotFoundError,
+    Pipeline,
     ReturnToPrevious,
     Texts,
     Transition,
@@ -411,6 +414,81 @@ async def test_an_agent_that_takes_too_long_is_cancelled(talk, store_url):
     assert chat.last.metadata["error"]["type"] == "PathwayExecutionError"
     assert "ran out of time" in chat.last.metadata["error"]["message"]
     assert await chat.says("hello") == "writer: hello"
+
+
+class Yard(Journey):
+    """One agent in many places."""
+
+    class DeskPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class AlonePath(Pathway):
+        __agents__ = ["sleeper"]
+
+    class RowPath(Pathway):
+        __agents__ = ["clerk", "sleeper"]
+
+    class SleeperPath(Pathway):
+        __agents__ = ["clerk", "sleeper"]
+        __pipeline__ = "parallel"
+
+    class TeamPath(Pathway):
+        __pipeline__ = Pipeline.parallel(
+            [Agent(Pipeline.sequential(["clerk", "sleeper"]), name="team"), "clerk"],
+            error_handling="fail-fast",
+        )
+
+    __transitions__ = [
+        Transition(said(place), to_pathway=place) for place in ("alone", "row", "sleeper", "team")
+    ]
+
+
+LATE = {"alone": "sleeper", "row": "sleeper", "sleeper": "sleeper", "team": "team/sleeper"}
+
+
+@pytest.mark.parametrize(("place", "agent"), LATE.items())
+@pytest.mark.parametrize("whose", ["agent", "turn"])
+async def test_what_ran_out_of_time_names_who_worked_then_and_nobody_else(
+    talk, memory_url, caplog, place, agent, whose
+):
+    """A name may stand in several pathways; the log has one line of it, without a traceback."""
+    staff = {"clerk": clerk("clerk"), "sleeper": Sleeping(300)}
+    limit = "pathway_timeout_seconds" if whose == "agent" else "turn_timeout_seconds"
+    chat = await talk(Yard, staff, memory_url, **{limit: 0.4})
+
+    with caplog.at_level(logging.INFO, "journeygraph"):
+        assert await chat.says(place) == APOLOGY
+
+    said = chat.last.metadata["error"]["message"]
+    assert said.startswith(f"Pathway '{place}', agent '{agent}': ")
+    assert "took longer than 0.4 s" in said
+    told = [r for r in caplog.records if r.journeygraph["event"] != "turn_failed"]
+    assert [r.journeygraph["agent"] for r in told] == [agent]
+    assert [r.exc_info for r in told] == [None]
+
+
+async def test_a_turn_that_ends_while_several_work_names_them_all(talk, memory_url):
+    agents = {"one": Sleeping(300), "two": Sleeping(300)}
+    chat = await talk(Pair, agents, memory_url, turn_timeout_seconds=0.3)
+
+    await chat.says("hello")
+
+    said = chat.last.metadata["error"]["message"]
+    assert said == "Pathway 'both', agents 'one, two': the turn took longer than 0.3 s"
+
+
+async def test_an_agent_that_ended_before_the_turn_s_time_was_up_is_not_named(talk, memory_url):
+    raised = Failing(1, asyncio.CancelledError("of its own"))
+    pair = Pipeline.parallel([Agent(raised.arun, name="one"), Agent(Sleeping(300), name="two")])
+    both = type("BothPath", (Pathway,), {"__pipeline__": pair})
+    own = type("Own", (Journey,), {"BothPath": both})
+    chat = await talk(own, {}, memory_url, turn_timeout_seconds=0.3)
+
+    await chat.says("hello")
+
+    said = chat.last.metadata["error"]["message"]
+    assert said == "Pathway 'both', agent 'two': the turn took longer than 0.3 s"
 
 
 async def test_a_pathway_s_own_timeout_replaces_the_config_s(talk, store_url):

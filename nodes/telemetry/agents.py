@@ -10,7 +10,7 @@ from nodes.telemetry.otel import telemetry
 
 _OPERATION, _AGENT, _TOOL = "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name"
 _PATHWAY = "journeygraph.pathway.id"
-_SLACK = 0.05
+SLACK = 0.05
 """Seconds by which the clock of an agent's limit may have begun before ours."""
 
 
@@ -41,7 +41,7 @@ class AgentRun(Activity):
     def failed(self, error: BaseException) -> None:
         """Take note of what it raised, or that it had no time any more."""
         super().failed(error)
-        overdue = self._timeout is not None and self.seconds + _SLACK >= self._timeout
+        overdue = self._timeout is not None and self.seconds + SLACK >= self._timeout
         if self.outcome == CANCELLED and overdue:
             self.outcome, self.fault = FAILED, "timeout"
 

@@ -1,0 +1,80 @@
+"""Record which agents of a turn work, so that a failure by time names them and no other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from journeys import PatternPipeline
+from nodes.telemetry.agents import SLACK
+
+if TYPE_CHECKING:
+    from nodes.patterns.seat import Seat
+
+
+@dataclass(slots=True)
+class Running:
+    """The agents of a turn that work, or were cut off while they did, and the pathway that runs."""
+
+    pathway: str = ""
+    _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
+
+    @contextmanager
+    def at(self, seat: Seat) -> Iterator[None]:
+        """Note that the agent in a seat works; one that is cut off stays noted."""
+        key, work = (seat.pathway.id, seat.path), (seat, asyncio.get_running_loop().time())
+        self._begun[key] = work
+        cut_off = False
+        try:
+            yield
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            cut_off = task is not None and task.cancelling() > 0
+            raise
+        finally:
+            if not cut_off and self._begun.get(key) is work:
+                del self._begun[key]
+
+    def working(self, name: str = "", *, overdue: bool = False) -> tuple[str, list[str]]:
+        """Return the pathway that runs, and the paths of the agents in it that work.
+
+        For an agent that is a pipeline, those of its own agents that work are named.
+
+        Args:
+            name: Only agents of this name; empty returns all.
+            overdue: Only agents whose own time is up.
+        """
+        chosen = [
+            seat
+            for seat, begun in self._begun.values()
+            if name in ("", seat.name) and not (overdue and not _is_up(seat, begun))
+        ]
+        at_work = [seat.path for seat, _ in self._begun.values()]
+        paths = [
+            path
+            for path in at_work
+            if not any(other.startswith(f"{path}/") for other in at_work)
+            and any(f"{path}/".startswith(f"{seat.path}/") for seat in chosen)
+        ]
+        return (chosen[0].pathway.id if chosen else self.pathway), paths
+
+    @property
+    def reports_itself(self) -> bool:
+        """Whether an agent works whose own time is up; it is reported when it is cut off."""
+        return any(
+            _is_up(seat, begun) and not isinstance(_called(seat), PatternPipeline)
+            for seat, begun in self._begun.values()
+        )
+
+
+def _is_up(seat: Seat, begun: float) -> bool:
+    passed = asyncio.get_running_loop().time() - begun
+    return seat.timeout is not None and passed + SLACK >= seat.timeout
+
+
+def _called(seat: Seat) -> Any:
+    member = seat.pipeline.members.get(seat.name)
+    return member.call if member else None
