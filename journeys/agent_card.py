@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from journeys.agent_calls import call_of
 from journeys.errors import ConfigurationError, shown
 from journeys.model_agent import ModelAgent
 
@@ -88,17 +89,19 @@ class Agent:
     Attributes:
         call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
             None: the journey's agent of that name, registered there.
-        name: Its name; the function's, signature's or pipeline's own where it is left out.
-        description: What it is for; the docstring's first paragraph where it is left out.
-        skills: What it can do; the object's own `skills` where they are left out, which of a
-            pipeline are those of the agents in it.
+        name: Its name; where it is left out, that of the object's `to_a2a_card()`, or the
+            function's, signature's or pipeline's own.
+        description: What it is for; where it is left out, that of its `to_a2a_card()`, or the
+            docstring's first paragraph.
+        skills: What it can do; where they are left out, those of its `to_a2a_card()`, or its own
+            `skills`, which of a pipeline are those of the agents in it.
         input_modes: Media types that it takes.
         output_modes: Media types that it gives.
         weight: How much its vote counts, above 0, where votes are weighted.
 
     Raises:
-        ConfigurationError: It cannot be called, the name cannot be one, or the weight is not
-            above 0.
+        ConfigurationError: It cannot be called as an agent is, the name cannot be one, its
+            `to_a2a_card()` gives none, or the weight is not above 0.
 
     Example:
         >>> def bill(given: dict) -> str:
@@ -122,11 +125,14 @@ class Agent:
                 f"{shown(self.call)} is no agent. Give a function, a Runnable, a graph, an object "
                 "with run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
             )
-        own_name, purpose = _of_itself(self.call)
-        object.__setattr__(self, "name", self.name or own_name)
-        object.__setattr__(self, "description", self.description or purpose)
-        object.__setattr__(self, "skills", tuple(self.skills) or own_skills(self.call))
+        own = _own_card(self.call)
+        for name in ("name", "description", "skills"):
+            object.__setattr__(self, name, getattr(self, name) or getattr(own, name))
+        for name in ("input_modes", "output_modes"):
+            if tuple(getattr(self, name)) == (TEXT,):
+                object.__setattr__(self, name, getattr(own, name))
         _check_name(self.name, self.call)
+        _check_call(self.name, self.call)
         if not _is_weight(self.weight):
             raise ConfigurationError(
                 f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
@@ -185,6 +191,86 @@ def _check_name(name: Any, call: Any) -> None:
         )
 
 
+def _check_call(name: str, call: Any) -> None:
+    """Refuse what takes other arguments than an agent is given; of a class it is said later."""
+    takes_itself = call is None or isinstance(call, (ModelAgent, type)) or hasattr(call, "ainvoke")
+    if not takes_itself:
+        call_of(name, call)
+
+
+def _own_card(call: Any) -> AgentCard:
+    """Return what something to call says of itself: its `to_a2a_card()`, else what it is called."""
+    name, purpose = _of_itself(call)
+    skills = own_skills(call)
+    make = None if isinstance(call, type) else getattr(call, "to_a2a_card", None)
+    if not callable(make):
+        return AgentCard(name, purpose, skills)
+    try:
+        card = read_card(make())
+    except Exception as error:  # whatever an author's method raises
+        raise ConfigurationError(f"{shown(call)}: to_a2a_card() gives no card: {error}") from error
+    return AgentCard(
+        card.name or name,
+        card.description or purpose,
+        card.skills or skills,
+        card.input_modes or (TEXT,),
+        card.output_modes or (TEXT,),
+    )
+
+
+def read_card(given: Any) -> AgentCard:
+    """Return a card of A2A as ours, whoever's class it is; what it does not have is left empty.
+
+    Args:
+        given: An `AgentCard` of ours, of A2A's SDK or of another library, or the dict of one.
+            Skills are its `skills` or `primary_capabilities`; their tags or keywords are synonyms.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if isinstance(given, AgentCard):
+        return given
+    if inspect.iscoroutine(given):
+        given.close()
+        raise ConfigurationError("it is async; give a plain method")
+    name = _text_of(given, "name", "agent_name", "agent_id")
+    description = _text_of(given, "description")
+    skills = [_skill_of(item) for item in _list_of(given, "skills", "primary_capabilities")]
+    if not (name or description or skills):
+        raise ConfigurationError(f"{shown(given)} has no name, description or skills")
+    takes = _list_of(given, "default_input_modes", "defaultInputModes", "input_modes")
+    gives = _list_of(given, "default_output_modes", "defaultOutputModes", "output_modes")
+    return AgentCard(name, description, skills, takes, gives)
+
+
+def _skill_of(given: Any) -> Skill:
+    if isinstance(given, Skill):
+        return given
+    name = given if isinstance(given, str) else _text_of(given, "name", "id")
+    if not name:
+        raise ConfigurationError(f"the skill {shown(given)} has no name")
+    examples = _list_of(given, "examples")
+    synonyms = _list_of(given, "synonyms", "tags", "keywords")
+    return Skill(name, _text_of(given, "description"), examples, synonyms)
+
+
+def _part_of(given: Any, *names: str) -> Any:
+    """Return the first of some parts of a card that it has, and that is not empty."""
+    is_mapping = isinstance(given, Mapping)
+    found = (given.get(name) if is_mapping else getattr(given, name, None) for name in names)
+    return next((part for part in found if part), None)
+
+
+def _text_of(given: Any, *names: str) -> str:
+    part = _part_of(given, *names)
+    return part.strip() if isinstance(part, str) else ""
+
+
+def _list_of(given: Any, *names: str) -> tuple[Any, ...]:
+    part = _part_of(given, *names)
+    return tuple(part) if isinstance(part, Iterable) and not isinstance(part, (str, bytes)) else ()
+
+
 def _of_itself(call: Any) -> tuple[str, str]:
     """Return the name and the purpose that something to call has by itself."""
     if isinstance(call, ModelAgent) and call.signature is not None:
@@ -194,7 +280,8 @@ def _of_itself(call: Any) -> tuple[str, str]:
         return spec.name, _first_paragraph(spec.intent or spec.instructions)
     if call is None or isinstance(call, ModelAgent):
         return "", ""
-    name = getattr(call, "__name__", None) or getattr(call, "name", None) or None
+    named = (getattr(call, own, None) for own in ("__name__", "name", "agent_id"))
+    name = next((own for own in named if own), None)
     described = getattr(call, "description", None)
     purpose = described if isinstance(described, str) else ""
     if not isinstance(name, str) or name == "<lambda>":

@@ -12,7 +12,10 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cachetools import LRUCache
+
 from journeys import ConfigurationError, PatternPipeline, Pipeline
+from journeys.agent_calls import AgentCall, call_of
 from journeys.io_fields import SignatureSpec
 from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
@@ -75,11 +78,11 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
     Args:
         name: The agent's name.
         given: A function, async function, async generator of text, Runnable, compiled graph, or an
-            object with `arun` or `run`.
+            object with `arun` or `run`; see `call_of` for what it may take.
         overdue: Asked when a turn goes on without a thread; gives what to call at its end.
 
     Raises:
-        ConfigurationError: It is none of these.
+        ConfigurationError: It is none of these, or takes other arguments.
     """
     if isinstance(given, Pipeline):
         return Callee(name, _pipeline(name, given, overdue))
@@ -87,19 +90,27 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
         raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
     if hasattr(given, "ainvoke"):
         return Callee(name, _runnable(given))
-    for method in ("arun", "run"):
-        if callable(getattr(given, method, None)):
-            return Callee(name, _function(name, getattr(given, method), overdue))
-    if callable(given):
-        return Callee(name, _function(name, given, overdue))
+    if callable(given) or any(callable(getattr(given, way, None)) for way in ("arun", "run")):
+        return Callee(name, _function(name, _call_of(name, given), overdue))
     raise ConfigurationError(
         f"Agent '{name}' is {given!r}, which cannot be called. Register a function, a Runnable, "
         "a compiled graph, an object with run() or arun(), or a ModelAgent."
     )
 
 
-def _function(name: str, call: Callable[..., Any], overdue: Overdue) -> Any:
-    body = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
+# By identity, which lasts as long as the entry: what a function takes is slow to find out.
+_calls: LRUCache[int, tuple[Any, AgentCall]] = LRUCache(4096)
+
+
+def _call_of(name: str, given: Any) -> AgentCall:
+    if id(given) not in _calls:
+        _calls[id(given)] = (given, call_of(name, given))
+    return _calls[id(given)][1]
+
+
+def _function(name: str, call: AgentCall, overdue: Overdue) -> Call:
+    own = call.function
+    body = own if inspect.isroutine(own) else getattr(own, "__call__", own)  # noqa: B004
 
     async def answer(payload: Payload, say: Ear) -> Any:
         with contained():
@@ -133,15 +144,7 @@ def _pipeline(name: str, given: Pipeline, overdue: Overdue) -> Call:
 
     How it came about is its own affair, and failing as a whole is a failure.
     """
-
-    async def by_name(payload: Payload) -> Any:
-        return await given.run(**payload)
-
-    def by_name_in_thread(payload: Payload) -> Any:
-        return given.run(**payload)
-
-    is_async = inspect.iscoroutinefunction(given.run)
-    run: Call = _function(name, by_name if is_async else by_name_in_thread, overdue)
+    run = _function(name, _call_of(name, given), overdue)
 
     async def answer(payload: Payload, say: Ear) -> Any:
         result = await run(payload, say)

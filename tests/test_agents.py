@@ -21,14 +21,19 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from graphs.a2a import to_a2a
 from journeys import (
     NEVER,
+    Agent,
+    AgentCard,
     ConfigurationError,
     InputField,
     Journey,
     OutputField,
     Pathway,
+    Pipeline,
     Signature,
+    Skill,
 )
 from tests.solo import Payload, function, reason
 
@@ -76,6 +81,58 @@ class RunsLater:
 
     def run(self, payload: Payload) -> Payload:
         raise AssertionError("arun comes first")
+
+
+class ByNames:
+    """As pipelines elsewhere call their agents: `agent.run(message=..., context=...)`."""
+
+    def run(self, message: str, context: Payload) -> Payload:
+        return function({"message": message, "context": context})
+
+
+class ByName(ByNames):
+    def run(self, message: str) -> Payload:  # type: ignore[override]
+        return function({"message": message})
+
+
+class ByAnyName:
+    async def run(self, **inputs: Any) -> Payload:
+        return function(inputs)
+
+
+class ByNameAndMore:
+    async def run(self, *, message: str, mood: str = "good", **inputs: Any) -> Payload:
+        assert {"context", "history"} <= inputs.keys()
+        return {**function({"message": message}), "mood": mood}
+
+
+class WithOptions:
+    def run(self, payload: Payload, verbose: bool = False) -> Payload:
+        assert not verbose
+        return function(payload)
+
+
+def logged(step: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return step(*args, **kwargs)
+
+    return wrapper
+
+
+def known(step: Any) -> Any:
+    return functools.wraps(step)(logged(step))
+
+
+class Decorated:
+    @known
+    def run(self, message: str, **inputs: Any) -> Payload:
+        return function({"message": message})
+
+
+class DecoratedUnknown:
+    @logged
+    def run(self, payload: Payload) -> Payload:
+        return function(payload)
 
 
 def chained(*steps: Callable[[Any], Any], state: Any = MessagesState) -> StateGraph[Any]:
@@ -126,6 +183,20 @@ KINDS: dict[str, Any] = {
     "callable object, async": Callable2(),
     "callable object, streaming": Callable3(),
     "object with run": Runs(),
+    "object with run by names": ByNames(),
+    "object with run by one name": ByName(),
+    "object with run by any name": ByAnyName(),
+    "object with run by a name and more": ByNameAndMore(),
+    "object with run and options": WithOptions(),
+    "object with a decorated run": Decorated(),
+    "object with a run that a wrapper hides": DecoratedUnknown(),
+    "function of any names": lambda **inputs: function(inputs),
+    "function of names alone": lambda *, message, context: function({"message": message}),
+    "function with a default": lambda payload, word="x": function(payload),
+    "function of any arguments": logged(function),
+    "decorated function": known(function),
+    "decorated coroutine function": known(coroutine),
+    "partial of a callable object": functools.partial(Callable2()),
     "object with arun and run": RunsLater(),
     "runnable": RunnableLambda(function),
     "runnable, async": RunnableLambda(coroutine),
@@ -518,3 +589,142 @@ async def test_in_a_sequence_each_is_given_what_those_before_found(
     }
     assert [payload["message"] for payload in given.values()] == ["hello"] * 3
     assert chat.context == {"seen": "by second"}
+
+
+# --- what cannot be called as an agent is ---------------------------------------------------------
+
+
+class RunsAlone:
+    def run(self) -> str:
+        return "done"
+
+
+class ByPlace:
+    def run(self, one: str, two: str, /) -> str:
+        return one + two
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no argument": (lambda: "x", r"takes \(\);.*Write agent\(payload\)"),
+    "two arguments": (lambda message, context: "x", r"takes \(message, context\);"),
+    "a partial with one left over": (functools.partial(lambda a, b, c: "x", 1), r"takes \(b, c\)"),
+    "a callable object of two": (
+        type("Two", (), {"__call__": lambda self, a, b: "x"})(),
+        r"takes \(a, b\)",
+    ),
+    "a run of nothing": (
+        RunsAlone(),
+        r"RunsAlone, whose run takes \(\) -> .*run\(self, \*\*inputs\)",
+    ),
+    "a run by place": (ByPlace(), r"whose run takes \(one: "),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+async def test_what_takes_other_arguments_is_refused_where_it_is_registered(
+    kind: str, solo: Any
+) -> None:
+    agent, why = WRONG[kind]
+    chat = await solo(function)
+
+    with pytest.raises(ConfigurationError, match=f"Agent 'clerk' is .*{why}"):
+        chat.journey.register_agent("clerk", agent)
+    with pytest.raises(ConfigurationError, match=why):
+        Pipeline.router([agent])
+
+
+async def test_a_name_that_nothing_gives_fails_the_agent_and_is_named(solo: Any) -> None:
+    class Analyst:
+        def run(self, message: str, budget: int) -> str:
+            raise AssertionError("never called")
+
+    chat = await solo(Analyst())
+
+    await chat.says("hello")
+    assert "it takes budget, which nothing gives here; given are: message," in reason(chat)
+
+
+async def test_a_pipeline_gives_its_inputs_by_name() -> None:
+    class Analyst:
+        agent_id = "analyst"
+
+        async def run(self, task: str, region: str = "north") -> Payload:
+            return {"response": f"{task} in the {region}"}
+
+    result = await Pipeline.sequential([Analyst()]).run(task="Count", region="south")
+
+    assert result["response"] == "Count in the south"
+    assert result["pipeline"]["results"][0]["agent"] == "analyst"
+
+
+# --- cards of their own ---------------------------------------------------------------------------
+
+
+class Capability:
+    """As other libraries have them."""
+
+    name = "forecasts"
+    description = "Forecasts sales"
+    keywords = ("sales",)
+    examples = ("How will March be?",)
+
+
+class OtherCard:
+    agent_name = "forecaster"
+    description = "Looks ahead."
+    primary_capabilities = (Capability(),)
+
+
+SKILL = Skill("forecasts", "Forecasts sales", ["How will March be?"], ["sales"])
+CARDS: dict[str, Any] = {
+    "ours": AgentCard("forecaster", "Looks ahead.", [SKILL]),
+    "of another library": OtherCard(),
+    "plain data": {
+        "name": "forecaster",
+        "description": "Looks ahead.",
+        "skills": [
+            {
+                "id": "f",
+                "name": "forecasts",
+                "description": "Forecasts sales",
+                "tags": ["sales"],
+                "examples": ["How will March be?"],
+            }
+        ],
+        "defaultInputModes": ["text/plain"],
+    },
+    "of the SDK": to_a2a(AgentCard("forecaster", "Looks ahead.", [SKILL]), "http://one.example"),
+}
+
+
+@pytest.mark.parametrize("kind", CARDS)
+async def test_to_a2a_card_of_an_object_is_its_card(kind: str) -> None:
+    class Analyst:
+        def to_a2a_card(self) -> Any:
+            return CARDS[kind]
+
+        def run(self, **inputs: Any) -> str:
+            return "It will rain."
+
+    other = Agent(lambda payload: "No.", name="other", skills=[Skill("poems")])
+
+    card = Agent(Analyst()).card
+    assert card == AgentCard("forecaster", "Looks ahead.", [SKILL])
+    result = await Pipeline.router([other, Analyst()]).run(task="Forecast the sales of March")
+    assert result["response"] == "It will rain."
+    assert Agent(Analyst(), name="x", description="y").card == AgentCard("x", "y", [SKILL])
+
+
+@pytest.mark.parametrize("given", [None, 7, {}, {"skills": [{}]}, ValueError("no card today")])
+def test_a_card_that_is_none_is_refused(given: Any) -> None:
+    class Analyst:
+        def to_a2a_card(self) -> Any:
+            if isinstance(given, Exception):
+                raise given
+            return given
+
+        def run(self, **inputs: Any) -> str:
+            return "never"
+
+    with pytest.raises(ConfigurationError, match=r"to_a2a_card\(\) gives no card"):
+        Agent(Analyst())
