@@ -91,7 +91,7 @@ def compile_pipeline(pipeline: Pipeline, **options: Any) -> Graph:
     if not isinstance(pipeline, PatternPipeline):
         pipeline = _as_pattern(pipeline)
     # Models of the environment here: the graph may run in an event loop that is not there yet.
-    services = services_of(_spec(pipeline), _config(), {}, open_models(pipeline.model))
+    services = services_of(_spec(pipeline), _config(pipeline), {}, open_models(pipeline.model))
     graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
     graph.add_node(BEGIN, begin)
     graph.add_node(CONCLUDE, _concluding(pipeline))
@@ -143,7 +143,7 @@ async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
         yield _without_model(pipeline)
         return
     try:
-        yield services_of(_spec(pipeline), _config(), {}, models)
+        yield services_of(_spec(pipeline), _config(pipeline), {}, models)
     finally:
         await models.close()
 
@@ -159,13 +159,13 @@ def _asks_models(pipeline: PatternPipeline) -> bool:
     )
 
 
-def _config() -> JourneyConfig:
-    return JourneyConfig(persistence="memory://")
+def _config(pipeline: PatternPipeline) -> JourneyConfig:
+    return pipeline.config or JourneyConfig(persistence="memory://")
 
 
 def _without_model(pipeline: PatternPipeline) -> Services:
     def make() -> Services:
-        return replace(services_of(_spec(pipeline), _config(), {}), listening=False)
+        return replace(services_of(_spec(pipeline), _config(pipeline), {}), listening=False)
 
     services: Services = _kept(pipeline, "_services", make)
     return services

@@ -1,71 +1,118 @@
-"""Settings from the environment and from `.env`."""
+"""Settings: from arguments, the environment, `.env`, `journeygraph.toml` and `pyproject.toml`."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
+import inspect
+import json
 import os
-from typing import Annotated, Any
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, create_model
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeys.store_url import masked
 from nodes.llm.models import KEY, SERVER
 from server.logs import Level
+from server.sources import DEFAULT, ENV_FILE, ORIGINS, PREFIX, TABLE, Origin, Places, Project, Toml
 
 DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
     "python -c 'import base64, os; print(base64.b64encode(os.urandom(32)).decode())'"
 )
+_NAMES_OF = {
+    "persistence": ("persistence", "store", "database_url", "context_persistence"),
+    "intent_detection_model": ("intent_detection_model", "intent_model"),
+}
+"""Settings of a session that have further names here."""
+_FURTHER_NAMES = {name for own, names in _NAMES_OF.items() for name in names if name != own}
 
 
-class Settings(BaseSettings):
-    """What the environment decides; variables are prefixed with `JOURNEYGRAPH_`.
+if TYPE_CHECKING:
+    _OfSessions = BaseSettings
+else:  # raw, whatever they are: `JourneyConfig` judges them, and says what is wrong with them
+    _OfSessions = create_model(
+        "_OfSessions",
+        __base__=BaseSettings,
+        **{item.name: (Any, Field(None, repr=False)) for item in dataclasses.fields(JourneyConfig)},
+    )
+
+
+class Settings(_OfSessions):
+    """Every setting of `JourneyConfig` by its name, and those of the server.
+
+    What counts more comes first: an argument, a variable of the environment (`JOURNEYGRAPH_` and
+    the name in capitals), `.env`, `journeygraph.toml`, `[tool.journeygraph]` of `pyproject.toml`.
 
     Attributes:
-        store: Where sessions live: "memory://", "memory://NAME", "sqlite:///FILE" or
-            "postgresql://..."; without it `database_url`, and without that a file in the current
-            folder.
-        database_url: The same, from `DATABASE_URL` without our prefix, as hosts of Postgres set it.
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
-        intent_model: OpenAI model that understands messages.
-        agent_model: OpenAI model of the agents that are models.
-        validation_model: Model that judges replies; unset: that of the agents.
-        openai_api_key: From `OPENAI_API_KEY`: with it, journeys run on models.
-        openai_base_url: From `OPENAI_BASE_URL`: a server that is compatible with OpenAI's.
+        store: The same as `persistence`.
+        database_url: The same, from `DATABASE_URL` without our prefix, as hosts of Postgres set it.
+        intent_model: The same as `intent_detection_model`.
+        openai_api_key: With it, journeys run on models of OpenAI's API.
+        openai_base_url: A server that is compatible with OpenAI's.
         redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process holds its own.
-        escalation_webhook: URL that calls for a person are posted to.
-        escalation_secret: What they are signed with.
         definitions: Whether `serve` serves the journeys that are in the database (`load`).
         api_keys: Keys that clients of the HTTP server show, parted by commas.
         docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
             where no API key is set.
         log_level: From where on the server's own events are logged: "debug", "info" (one event a
             turn), "warning" or "error".
+
+    Raises:
+        ConfigurationError: A name or a value is none, with the place where it stands.
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="JOURNEYGRAPH_", env_file=".env", env_ignore_empty=True, extra="ignore"
+        env_prefix=PREFIX,
+        env_file=ENV_FILE,
+        env_ignore_empty=True,
+        extra="ignore",
+        pyproject_toml_table_header=TABLE,
     )
 
     store: str | None = Field(default=None, repr=False)  # as the next one, it may hold a password
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL", repr=False)
-    encryption_key: SecretStr | None = None
-    intent_model: str = "gpt-4o-mini"
-    agent_model: str = "gpt-4o-mini"
-    validation_model: str | None = None
+    intent_model: str | None = None
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     redis_url: SecretStr | None = None
-    escalation_webhook: SecretStr | None = None
-    escalation_secret: SecretStr | None = None
     definitions: bool = False
     api_keys: SecretStr | None = None
     docs: bool | None = None
     log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"
+    origins: Mapping[str, Origin] = Field(
+        default_factory=dict, validation_alias=ORIGINS, repr=False, exclude=True
+    )
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return where settings come from; what counts more comes first."""
+        files = (Toml(settings_cls), Project(settings_cls))
+        variables = (env_settings, dotenv_settings)
+        places = Places(settings_cls, known_settings(), init_settings, *variables, files)
+        return init_settings, env_settings, dotenv_settings, *files, places
 
     def model_post_init(self, context: Any) -> None:
         """Put the model's key and server where its client looks for them: `.env` may hold them."""
@@ -78,21 +125,46 @@ class Settings(BaseSettings):
         """Return the settings of a session.
 
         Args:
-            store: Used in place of the environment's.
+            store: Used in place of the settings'.
 
         Raises:
-            ConfigurationError: The store's URL or the key is not valid, or the environment names
-                two stores; neither keys nor passwords are shown.
+            ConfigurationError: A value is none, or two names say different things; the place is
+                named, and neither keys nor passwords are shown.
         """
-        return JourneyConfig(
-            persistence=store or self._store_of_the_environment(),
-            encryption_key=self._key(),
-            intent_detection_model=self.intent_model,
-            agent_model=self.agent_model,
-            validation_model=self.validation_model,
-            escalation_webhook=_opened(self.escalation_webhook),
-            escalation_secret=_opened(self.escalation_secret),
-        )
+        chosen = self._chosen(store)
+        read = {name: _read_at(place, name, value) for name, (value, place) in chosen.items()}
+        values = {name: value for name, (value, _) in read.items()}
+        try:
+            made = JourneyConfig(**values)
+        except ConfigurationError as error:
+            places = [place for name, (_, place) in chosen.items() if _names(error, name)]
+            where = ", ".join(map(str, places))
+            raise ConfigurationError(f"{where}: {error}" if where else str(error)) from None
+        for name, (_, fault) in read.items():
+            if fault:
+                raise ConfigurationError(f"{chosen[name][1]}: {fault}.")
+        return made
+
+    def shown(self, store: str | None = None) -> Iterator[tuple[str, str, str]]:
+        """Yield what holds: each setting's name, its value, and where that stands; no secrets.
+
+        Raises:
+            ConfigurationError: As `config`.
+        """
+        config, chosen = self.config(store), self._chosen(store)
+        if "context_persistence" in chosen:
+            chosen["persistence"] = chosen.pop("context_persistence")
+        for name, setting in known_settings().items():
+            if name in _FURTHER_NAMES:
+                continue
+            value = getattr(config if name in _hints() else self, name)
+            given, origin = chosen.get(name, (None, self.origin(name)))
+            if setting.is_table and isinstance(given, Mapping):
+                for key, item in given.items():
+                    yield f"{name}.{key}", _shown(item), str(origin)
+            else:
+                secret = setting.is_secret and value is not None
+                yield name, "set, not shown" if secret else _shown(value), str(origin)
 
     def redis(self) -> str | None:
         """Return the URL of the cache, with its password."""
@@ -109,33 +181,237 @@ class Settings(BaseSettings):
         Raises:
             ConfigurationError: The journey is `__sensitive__`, and no key is set.
         """
-        if spec.sensitive and self.encryption_key is None:
+        if spec.sensitive and getattr(self, "encryption_key", None) is None:
             raise ConfigurationError(
                 f"{spec.name} is marked __sensitive__, and there is no key. {_KEY_REMEDY}"
             )
 
-    def _store_of_the_environment(self) -> str:
-        given = self.database_url
-        if given and given.startswith("postgres://"):  # what some hosts still write
-            given = given.replace("postgres://", "postgresql://", 1)
-        if given and self.store and given != self.store:
-            raise ConfigurationError(
-                "JOURNEYGRAPH_STORE and DATABASE_URL name two different stores. Unset one of them, "
-                "or name the store with --store."
-            )
-        return self.store or given or DEFAULT_STORE
+    def origin(self, name: str) -> Origin:
+        """Return where the value of a setting stands."""
+        return self.origins.get(name, DEFAULT)
 
-    def _key(self) -> bytes | None:
-        if self.encryption_key is None:
+    def _chosen(self, store: str | None) -> dict[str, tuple[Any, Origin]]:
+        """Return what is set of a session's settings, as it was written, and where."""
+        chosen: dict[str, tuple[Any, Origin]] = {}
+        for item in dataclasses.fields(JourneyConfig):
+            if item.name == "context_persistence":
+                continue
+            if item.name == "persistence" and store:
+                chosen[item.name] = store, Origin(0, "--store")
+            elif name := self._counting(item.name):
+                own = name if name == "context_persistence" else item.name
+                chosen[own] = self._written(name), self.origin(name)
+        return chosen
+
+    def _written(self, name: str) -> Any:
+        value = getattr(self, name)
+        if name == "database_url" and value and value.startswith("postgres://"):
+            return value.replace("postgres://", "postgresql://", 1)  # what some hosts still write
+        return value
+
+    def _counting(self, setting: str) -> str | None:
+        """Return the name by which a setting is set; the environment may not contradict itself."""
+        names = _NAMES_OF.get(setting, (setting,))
+        given = [name for name in names if getattr(self, name) is not None]
+        if not given:
             return None
-        text = self.encryption_key.get_secret_value().strip().translate(_URL_SAFE)
-        try:
-            key = base64.b64decode(text, validate=True)
-        except (binascii.Error, ValueError):
-            raise ConfigurationError(_KEY_REMEDY) from None
-        if len(key) != 32:
-            raise ConfigurationError(_KEY_REMEDY)
-        return key
+        rank = min(self.origin(name).rank for name in given)
+        counting = [name for name in given if self.origin(name).rank == rank]
+        for other in counting[1:]:
+            if self._written(other) != self._written(counting[0]):
+                store = setting == "persistence"
+                raise ConfigurationError(
+                    f"{self.origin(counting[0])} and {self.origin(other)} name two different "
+                    f"{'stores' if store else 'models'}. Unset one of them"
+                    f"{', or name the store with --store' if store else ''}."
+                )
+        return counting[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of a setting.
+
+    Attributes:
+        variable: Its variable of the environment.
+        default: Its default, as it is shown.
+        about: What it means.
+        is_secret: Whether it is taken from the environment and `.env` alone, and never shown.
+        is_table: Whether it is taken from TOML alone.
+        members: Keys of such a table; none where it takes any.
+        by_variable_alone: Whether it has no name but that of its variable.
+    """
+
+    variable: str
+    default: str
+    about: str
+    is_secret: bool = False
+    is_table: bool = False
+    members: tuple[str, ...] = ()
+    by_variable_alone: bool = False
+
+
+@cache
+def known_settings() -> Mapping[str, Setting]:
+    """Return all settings by name: those of a session, then the server's."""
+    about = {**_attributes_of(JourneyConfig), **_attributes_of(Settings)}
+    known = {
+        item.name: Setting(
+            variable=f"{PREFIX}{item.name.upper()}",
+            default=_shown(_default_of(item)),
+            about=about.get(item.name, ""),
+            is_secret=not item.repr,
+            is_table=_is_table(_hints()[item.name]),
+            members=_members(_hints()[item.name]),
+        )
+        for item in dataclasses.fields(JourneyConfig)
+    }
+    for name, item in Settings.model_fields.items():
+        if name not in known and name != "origins":
+            known[name] = Setting(
+                variable=str(item.validation_alias or f"{PREFIX}{name.upper()}"),
+                default=_shown(item.get_default()),
+                about=about.get(name, ""),
+                is_secret=SecretStr in get_args(item.annotation),
+                by_variable_alone=item.validation_alias is not None,
+            )
+    return known
+
+
+def settings_table() -> str:
+    """Return all settings as a table of Markdown; docs/settings.md holds it."""
+    rows = ["| setting | variable | default | means |", "|---|---|---|---|"]
+    for name, setting in known_settings().items():
+        variable = f"`{setting.variable}`"
+        if setting.is_secret or setting.by_variable_alone:
+            variable += ", nowhere else"
+        key = "" if setting.by_variable_alone else f"`{name}`"
+        cells = (key, "a table, in TOML only" if setting.is_table else variable)
+        about = setting.about.replace("|", "\\|")
+        rows.append(f"| {cells[0]} | {cells[1]} | {setting.default} | {about} |")
+    return "\n".join(rows) + "\n"
+
+
+def _attributes_of(kind: type) -> dict[str, str]:
+    """Return what a class says of its attributes, by their names."""
+    listed = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    told: dict[str, str] = {}
+    for line in re.split(r"\n\s*\n", listed)[0].splitlines():
+        if match := re.match(r"    (\w+): (.*)", line):
+            name = match[1]
+            told[name] = match[2]
+        elif told:
+            told[name] += f" {line.strip()}"
+    return told
+
+
+@cache
+def _hints() -> Mapping[str, Any]:
+    return get_type_hints(JourneyConfig)
+
+
+def _default_of(item: dataclasses.Field[Any]) -> Any:
+    if item.default_factory is not dataclasses.MISSING:
+        return item.default_factory()
+    return item.default
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Return the types that a value may have besides None."""
+    kinds = get_args(hint) if NoneType in get_args(hint) else (hint,)
+    return [kind for kind in kinds if kind is not NoneType]
+
+
+def _is_table(hint: Any) -> bool:
+    return any(
+        dataclasses.is_dataclass(kind) or issubclass(_class_of(kind), Mapping)
+        for kind in _kinds(hint)
+    )
+
+
+def _members(hint: Any) -> tuple[str, ...]:
+    """Return the keys of a table; none where it takes any."""
+    classes = [kind for kind in _kinds(hint) if dataclasses.is_dataclass(kind)]
+    return tuple(item.name for kind in classes for item in dataclasses.fields(kind))
+
+
+def _class_of(kind: Any) -> type:
+    found = get_origin(kind) or kind
+    return found if isinstance(found, type) else object
+
+
+def _read_at(place: Origin, name: str, given: Any) -> tuple[Any, str]:
+    try:
+        return _read(name, given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{place}: {error}") from None
+
+
+def _read(name: str, given: Any) -> tuple[Any, str]:
+    """Return a value in the type of its setting, and what keeps it from having one.
+
+    What cannot be brought into it stays as it is: `JourneyConfig` says more of what it must be.
+
+    Raises:
+        ConfigurationError: It is a key, and none of 32 bytes; or a table with wrong values.
+    """
+    hint = _hints()[name]
+    kinds = _kinds(hint)
+    if isinstance(given, str) and bytes in kinds:
+        return _key(given), ""
+    if isinstance(given, str) and str not in kinds and _is_list(kinds):
+        given = _listed(given)
+    if isinstance(given, bool) and bool not in kinds:
+        return given, "a yes or no is no value of it"
+    try:
+        return TypeAdapter(hint).validate_python(given), ""
+    except ValidationError as error:
+        said = "; ".join(_fault(fault) for fault in error.errors())
+        if isinstance(given, Mapping):
+            raise ConfigurationError(f"{name}: {said}.") from None
+        return given, said
+
+
+def _fault(fault: Any) -> str:
+    where = [str(part) for part in fault["loc"] if not isinstance(part, type)]
+    return ": ".join([*where[-1:], fault["msg"]])
+
+
+def _is_list(kinds: list[Any]) -> bool:
+    return any(issubclass(_class_of(kind), Collection) for kind in kinds)
+
+
+def _listed(text: str) -> Any:
+    """Return the names in a variable: parted by commas, or a list of JSON."""
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(text)
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = base64.b64decode(text.strip().translate(_URL_SAFE), validate=True)
+    except (binascii.Error, ValueError):
+        raise ConfigurationError(_KEY_REMEDY) from None
+    if len(key) != 32:
+        raise ConfigurationError(_KEY_REMEDY)
+    return key
+
+
+def _names(error: Exception, name: str) -> bool:
+    return re.search(rf"\b{name}\b", str(error)) is not None
+
+
+def _shown(value: Any) -> str:
+    """Return a value as it may be shown: without passwords."""
+    if value is None or value == ():
+        return "unset"
+    if dataclasses.is_dataclass(value):
+        return "its defaults"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return json.dumps(masked(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 
 def _opened(secret: SecretStr | None) -> str | None:

@@ -87,7 +87,7 @@ def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[s
     if settings:
         lines = [f"{key}={value}" for key, value in settings.items()]
         (folder / ".env").write_text("\n".join(lines))
-    for package in ("journeys", "nodes", "graphs"):
+    for package in ("journeys", "nodes", "graphs", "server"):
         (folder / package).symlink_to(ROOT / package)
     served = json.loads((ROOT / "langgraph.json").read_text())
     served["graphs"][name] = f"{name}:graph"

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
-from graphs import studio as graphs_of_studio
 from graphs.binding import EVENT
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
@@ -22,6 +21,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from server import studio as graphs_of_studio
 from server.cli.finding import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
 from tests.studio import HOST, KIOSK, ROOT, serving

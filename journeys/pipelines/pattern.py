@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeys import door
 from journeys.agent_card import Agent, Skill
@@ -20,6 +20,9 @@ from journeys.pipelines.shapes import (
     error_handling_faults,
     setting_faults,
 )
+
+if TYPE_CHECKING:
+    from journeys.config import JourneyConfig
 
 
 @dataclass(frozen=True, eq=True, repr=False)
@@ -38,6 +41,8 @@ class PatternPipeline(Pipeline):
         description: What it is for.
         model: Answers for its model agents and chooses where a model is to choose, outside of a
             journey; as `model` of a journey. Pipelines within it are answered by it as well.
+        config: Settings of its runs outside of a journey, and of those of the pipelines within it;
+            None: the defaults.
         embed: Given texts, returns or awaits a vector for each; agents that are chosen by their
             cards are then chosen half by words and half by meaning.
 
@@ -54,6 +59,7 @@ class PatternPipeline(Pipeline):
     description: str = ""
     model: Any = field(default=None, compare=False)
     embed: Callable[[Sequence[str]], Any] | None = field(default=None, compare=False)
+    config: JourneyConfig | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.pattern not in SHAPES:
@@ -125,6 +131,10 @@ class PatternPipeline(Pipeline):
     def with_model(self, model: Any) -> PatternPipeline:
         """Return it with a model; see `model`."""
         return replace(self, model=model)
+
+    def with_config(self, config: JourneyConfig) -> PatternPipeline:
+        """Return it with settings for its runs outside of a journey; see `config`."""
+        return replace(self, config=config)
 
     def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.

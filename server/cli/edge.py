@@ -9,7 +9,6 @@ from functools import wraps
 from typing import ParamSpec
 
 import typer
-from pydantic import ValidationError
 
 from journeys import JourneyDefinitionError, JourneyError
 from server.cli.rendering import err, plain
@@ -68,19 +67,11 @@ def described(error: BaseException) -> list[str]:
         return [_one_line(line) for line in error.lines]
     if isinstance(error, JourneyError) and str(error):
         return [_one_line(str(error))]
-    if isinstance(error, ValidationError) and error.title == "Settings":
-        return [f"{_variable(fault['loc'])}: {fault['msg']}." for fault in error.errors()]
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return [f"{place}{error.strerror}"]
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     return [f"{type(error).__name__}: {_one_line(said)}".removesuffix(": ")]
-
-
-def _variable(place: tuple[int | str, ...]) -> str:
-    """Return the variable of the environment that a setting is read from."""
-    name = str(place[0])
-    return name if name.isupper() else f"JOURNEYGRAPH_{name.upper()}"
 
 
 def _one_line(text: str) -> str:

@@ -59,7 +59,7 @@ def mcp(
     """
     require_mcp()
     settings = Settings()
-    names, pipelines = targets_of(targets or ())
+    names, pipelines = targets_of(targets or (), settings.config("memory://pipelines"))
     wiring = wire(settings, names, store, examples=not pipelines)
     write_log(settings.log_level)
     server = _server(wiring, pipelines)

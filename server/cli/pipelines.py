@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import PatternPipeline, Pipeline
+from journeys import JourneyConfig, PatternPipeline, Pipeline
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines as examples
 from nodes.llm.models import is_configured
@@ -37,6 +37,12 @@ class FoundPipeline:
     name: str
     pipeline: Pipeline
     module: ModuleType
+
+    def configured(self, config: JourneyConfig) -> Pipeline:
+        """Return the pipeline with these settings, unless it has its own."""
+        if isinstance(self.pipeline, PatternPipeline) and self.pipeline.config is None:
+            return self.pipeline.with_config(config)
+        return self.pipeline
 
     @property
     def samples(self) -> Sequence[str]:

@@ -17,6 +17,7 @@ from server.cli.loading import called
 from server.cli.pipelines import PIPELINE_NAMES, FoundPipeline, find_pipeline
 from server.cli.rendering import command, models_place, out, plain, row, table
 from server.cli.watching import ending_of, line_of
+from server.settings import Settings
 
 _ONLY_FUNCTIONS = "No model is asked: agents are ordinary functions."
 
@@ -44,15 +45,17 @@ def run(
     if pipeline is None:
         _list()
         return
+    config = Settings().config("memory://pipelines")
     found = find_pipeline(pipeline)
+    configured = found.configured(config)
     said = _message(found, message)
     interruptible()
     if as_json:
-        outputs = asyncio.run(_outputs(found.pipeline, said))
+        outputs = asyncio.run(_outputs(configured, said))
         out.print(json.dumps(outputs, ensure_ascii=False), markup=False, soft_wrap=True)
     else:
-        _introduce(found.pipeline, said)
-        outputs, spoken = asyncio.run(_watched(found.pipeline, said))
+        _introduce(configured, config, said)
+        outputs, spoken = asyncio.run(_watched(configured, said))
         _tell_outcome(outputs, spoken)
     if isinstance(outputs, Mapping) and (error := outputs.get("error")):
         raise CommandError(f"It failed: {error}")
@@ -82,11 +85,10 @@ def _message(found: FoundPipeline, message: str | None) -> str:
     return found.samples[0]
 
 
-def _introduce(pipeline: Pipeline, said: str) -> None:
+def _introduce(pipeline: Pipeline, config: JourneyConfig, said: str) -> None:
     who = _ONLY_FUNCTIONS
     if models := list(_models(pipeline)):
-        model = JourneyConfig(persistence="memory://").agent_model
-        who = f"On models of {models_place()}: {model} is {', '.join(models)}."
+        who = f"On models of {models_place()}: {config.agent_model} is {', '.join(models)}."
     out.print(plain(who), style="dim", markup=False, soft_wrap=True)
     first, *others = said.strip().splitlines() or [""]
     out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}", soft_wrap=True)

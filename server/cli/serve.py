@@ -22,7 +22,7 @@ from server.cli.listening import (
     whom_answered,
     write_log,
 )
-from server.cli.rendering import announce, out
+from server.cli.rendering import announce, out, plain
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    print_settings: Annotated[
+        bool,
+        typer.Option(
+            "--print-settings", help="Show every setting, and where its value stands; then end."
+        ),
+    ] = False,
 ) -> None:
     """Serve journeys over HTTP: sessions, turns as JSON or as events, and their state.
 
@@ -67,8 +73,11 @@ def serve(
     from server.app import app_of  # noqa: PLC0415 - what serves takes a second to import
     from server.wiring import wire  # noqa: PLC0415
 
-    settings = Settings()
-    stored = settings.definitions if definitions is None else definitions
+    settings = Settings() if definitions is None else Settings(definitions=definitions)
+    if print_settings:
+        _print_settings(settings, store)
+        return
+    stored = settings.definitions
     if given and not stored:
         raise CommandError("--with is for the journeys of --definitions.", exit_code=2)
     wiring = wire(
@@ -94,6 +103,13 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     _tell(whom_answered(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
+
+
+def _print_settings(settings: Settings, store: str | None) -> None:
+    rows = list(settings.shown(store))
+    names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, value, origin in rows:
+        _tell(plain(f"{name:<{names}}  {value:<{min(values, 40)}}  {origin}"))
 
 
 def _tell(line: str) -> None:

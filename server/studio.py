@@ -1,7 +1,8 @@
 """The examples as graphs for LangGraph Studio; `langgraph.json` names them.
 
-Studio brings a saver of its own, so these are compiled without one. Where a model is configured
-(`OPENAI_API_KEY`, which may stand in `.env`), an example that has agents on models takes those.
+Studio brings a saver of its own, so these are compiled without one, with the settings of the
+folder. Where a model is configured (`OPENAI_API_KEY`, which may stand in `.env`, or the name of
+another provider's), an example that has agents on models takes those.
 """
 
 from __future__ import annotations
@@ -22,18 +23,22 @@ from journeys.examples import pipelines
 from journeys.examples import table_booking as restaurant
 from journeys.examples import telecom_support as support
 from nodes.llm.models import is_configured
+from server.settings import Settings
+
+_CONFIG = Settings().config("memory://studio")
+_ON_MODELS = is_configured(None)
 
 
 def _compiled(journey: type[Journey], module: ModuleType) -> Any:
     functions = getattr(module, "AGENTS", {})
-    agents = getattr(module, "MODEL_AGENTS", functions) if is_configured(None) else functions
-    return journey.compile(agents=agents, tools=getattr(module, "TOOLS", {}))
+    agents = getattr(module, "MODEL_AGENTS", functions) if _ON_MODELS else functions
+    return journey.compile(agents=agents, config=_CONFIG, tools=getattr(module, "TOOLS", {}))
 
 
 def _pipeline(name: str) -> Any:
     module = import_module(f"{pipelines.__name__}.{name}")
-    pipeline: PatternPipeline = module.MODEL_PIPELINE if is_configured(None) else module.PIPELINE
-    return pipeline.with_name(name).compile()
+    pipeline: PatternPipeline = module.MODEL_PIPELINE if _ON_MODELS else module.PIPELINE
+    return pipeline.with_name(name).with_config(_CONFIG).compile()
 
 
 bank_transfer = _compiled(bank.BankTransfer, bank)
