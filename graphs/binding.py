@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from graphs.chat import shown
 from nodes.authored import contained
 from nodes.services import Services
 from nodes.state import Update
@@ -43,7 +44,8 @@ def bind(step: Step, default: Services | None = None) -> Any:
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():
-            return await step(state, services)
+            update = await step(state, services)
+            return update if default is None else shown(update)
 
     node.__name__ = getattr(step, "__name__", "node")
     return node

@@ -1,47 +1,203 @@
-"""The state of a graph that chat clients of LangGraph talk to themselves, as Studio does.
+"""The state of a graph that programs of LangGraph talk to themselves, and chat clients as Studio.
 
-It is the session's state with messages as those clients read them: each has an id, and the type
-that LangChain gives its speaker beside the role that our steps read.
+It is the session's state. Its window of messages is kept as everywhere, in plain dicts; whoever
+reads it from outside reads LangChain messages, and the steps of a turn read the dicts.
 """
 
 from __future__ import annotations
 
 import uuid
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.messages import convert_to_messages as converted
+from langgraph.channels.binop import BinaryOperatorAggregate
 from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Overwrite
 from pydantic import Field
+from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
 from nodes.context import apply_ops
-from nodes.messages import Message, add_messages
-from nodes.state import Output, Position, Turn
+from nodes.messages import MARK, OPERATOR, Message, merged, text_of
+from nodes.state import Output, Position, Turn, Update
 from nodes.talk import FieldAttempt, add_attempts
 
-_TYPES = {"user": "human", "assistant": "ai"}
+_ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
+_REMOVE = "remove"
+_NOT_SAID = ("system", "developer", "tool", "function")
+"""Roles of messages that are a graph's own: nobody said them."""
+_SIMPLE = {"role", "type", "content", "id"}
+_BESIDES = ("additional_kwargs", "response_metadata", "usage_metadata")
+# Without this word in the schema of its messages, Studio offers no chat with a graph.
+_FOR_CHATS = Field(json_schema_extra={"langgraph_type": "messages"})
+_OVERWRITE = "__overwrite__"
 
 
-class ChatMessage(Message):
-    """A message as chat clients read it."""
-
-    type: str
+class Transcript(list[Message]):
+    """Messages of a graph around a journey, which knows how the conversation has gone."""
 
 
-def add_chat_messages(window: list[Any], new: Any) -> list[ChatMessage]:
-    """Add messages to the window as `add_messages` does.
+def plain_messages(new: Any) -> list[Message]:
+    """Return what was said in messages as plain dicts, each with an id; also what is removed.
 
-    Each gets an id: a client that edits a state sends all of it back, and what it only sends
-    back must replace itself, not be said twice.
+    Args:
+        new: One message or a list of them, in any form that LangGraph takes for one.
+
+    Raises:
+        ValueError: One is none.
     """
-    batch = uuid.uuid4().hex
-    merged: list[Any] = add_messages(window, new)
-    readable: list[Any] = [
-        message
-        if "type" in message
-        else {"id": f"{batch}-{place}", **message, "type": _TYPES[message["role"]]}
-        for place, message in enumerate(merged)
-    ]
-    return readable
+    return [*_plain_in(new if isinstance(new, list) else [new])]
+
+
+def _plain_in(listed: Sequence[Any]) -> Iterator[Message]:
+    for given in listed:
+        if isinstance(given, Mapping):
+            given = {**given.get("data", {}), **given}
+        role = _role_of(given)
+        if role == _REMOVE:
+            id_ = given.get("id") if isinstance(given, Mapping) else given.id
+            yield Message(role=_REMOVE, content="", id=str(id_))
+        elif role not in _NOT_SAID:
+            message = _plain(given, role)
+            if message and (message["role"] == "user" or message["content"]):
+                yield message
+
+
+def _role_of(given: Any) -> str:
+    if isinstance(given, Mapping):
+        return str(given.get("role") or given.get("type"))
+    if isinstance(given, BaseMessage):
+        return given.type
+    return str(given[0]) if isinstance(given, (tuple, list)) and given else "user"
+
+
+def _plain(given: Any, role: str) -> Message | None:
+    """Return a message as a plain dict; None if it is of a graph's own."""
+    if isinstance(given, Mapping):
+        if given.keys() <= _SIMPLE and role in _ROLES and type(given.get("content")) is str:
+            id_ = given.get("id") or uuid.uuid4()
+            return Message(role=_ROLES[role], content=given["content"], id=str(id_))
+        besides = {name: given[name] for name in given.keys() - {"role", "type", "data"}}
+        given = {"content": "", **besides, "role": role}
+
+    (message,) = converted([given])
+    # Calls of tools are the graph's own too, whatever is said beside them.
+    calls = getattr(message, "tool_calls", ()) or getattr(message, "invalid_tool_calls", ())
+    role = _ROLES.get(message.type.removesuffix("MessageChunk").lower(), "")
+    return _kept(role, message) if role and not calls else None
+
+
+def _kept(role: str, message: BaseMessage) -> Message:
+    plain = Message(role=role, content=text_of(message.content), id=message.id or str(uuid.uuid4()))
+    extras = {name: value for name in _BESIDES if (value := getattr(message, name, None))}
+    if not isinstance(message.content, str):
+        extras["content"] = message.content
+    if role == "assistant" and message.name in (OPERATOR, MARK):
+        plain["name"] = message.name
+    elif message.name:
+        extras["name"] = message.name
+    if extras:
+        plain["extras"] = to_jsonable_python(extras, fallback=str, bytes_mode="base64")
+    return plain
+
+
+_AI, _HUMAN = AIMessage(""), HumanMessage("")
+
+
+def message_of(plain: Message) -> BaseMessage:
+    """Return a message of the window as LangChain has it."""
+    content, id_ = plain["content"], plain.get("id")
+    if "extras" in plain:
+        kind = AIMessage if plain["role"] == "assistant" else HumanMessage
+        return kind(**{"content": content, "id": id_, **plain["extras"]})
+    # A copy costs a fifth of making one, and there are forty of them.
+    fields: dict[str, Any] = {"content": content, "id": id_, "additional_kwargs": {}, "response_metadata": {}}
+    if plain["role"] == "user":
+        return _HUMAN.model_copy(update=fields)
+    fields |= {"name": plain.get("name"), "tool_calls": [], "invalid_tool_calls": []}
+    return _AI.model_copy(update=fields)
+
+
+def shown(update: Update) -> Update:
+    """Return what a step returned, with its messages as programs of LangGraph read them."""
+    if not update.get("messages"):
+        return update
+    return {
+        **update,
+        "messages": [message_of(plain) for plain in plain_messages(update["messages"])],
+    }
+
+
+def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
+    """Add messages to the window as LangGraph's `add_messages` does; the oldest fall out.
+
+    Those of the graph around it, which says how the conversation has gone, count from the first
+    one on that was there before: what was said since may be there in another form.
+    """
+    if isinstance(new, Transcript):
+        known = {message.get("id") for message in new}
+        first = next((n for n, message in enumerate(window) if message.get("id") in known), None)
+        return merged(window if first is None else window[:first], new)
+    added: list[Message] = []
+    for message in plain_messages(new):
+        if message["role"] != _REMOVE:
+            added.append(message)
+        elif message["id"] == REMOVE_ALL_MESSAGES:
+            window, added = [], []
+        else:
+            window, added = (
+                [m for m in kept if m.get("id") != message["id"]] for kept in (window, added)
+            )
+    return merged(window, added)
+
+
+class Window(BinaryOperatorAggregate[Any]):
+    """The channel of the messages: keeps plain dicts, and gives LangChain messages."""
+
+    __slots__ = ("made",)
+
+    def __init__(self, typ: Any, operator: Any = add_chat_messages) -> None:
+        super().__init__(typ, operator)
+        self.made: dict[int, tuple[Message, BaseMessage]] = {}
+
+    @property
+    def UpdateType(self) -> Any:
+        """The type of what the channel takes, as schemas of the state show it."""
+        return Annotated[self.typ, _FOR_CHATS]
+
+    def copy(self) -> Self:
+        """Return a copy, which need not make its messages again."""
+        same = super().copy()
+        same.made = self.made
+        return same
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Add messages; what replaces all of them is read as they are."""
+        changed = super().update(values)
+        if any(map(_overwrites, values)):
+            self.value = add_chat_messages([], self.value)
+        return changed
+
+    def get(self) -> list[BaseMessage]:
+        """Return the messages as LangChain has them, each made once a run."""
+        return [self._message(plain) for plain in super().get()]
+
+    def _message(self, plain: Message) -> BaseMessage:
+        made = self.made.get(id(plain))
+        if made is None or made[0] is not plain:
+            made = self.made[id(plain)] = (plain, message_of(plain))
+        return made[1]
+
+
+def _overwrites(value: Any) -> bool:
+    """Whether a value replaces all messages, as LangGraph has it, over HTTP too."""
+    if isinstance(value, dict):
+        return _OVERWRITE in value or value.get("type") == _OVERWRITE
+    return isinstance(value, Overwrite)
 
 
 def add_new_attempts(
@@ -52,12 +208,7 @@ def add_new_attempts(
     return add_attempts(old, fresh)
 
 
-# Without this word in the schema of its messages, Studio offers no chat with a graph.
-ChatMessages = Annotated[
-    list[ChatMessage],
-    Field(json_schema_extra={"langgraph_type": "messages"}),
-    add_chat_messages,
-]
+ChatMessages = Annotated[list[AnyMessage], _FOR_CHATS, Window]
 
 
 class ChatInput(TypedDict, total=False):
@@ -77,3 +228,32 @@ class ChatState(TypedDict):
     turn: Turn
     results: Annotated[list[Output], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
+
+
+@dataclass(init=False, eq=False)
+class StepState:
+    """The same channels as nodes and edges read them: LangGraph calls this with their values.
+
+    It gives a dict in which the messages are plain ones again.
+    """
+
+    messages: ChatMessages
+    context: Annotated[dict[str, Any], apply_ops]
+    fields: Annotated[dict[str, list[FieldAttempt]], add_new_attempts]
+    position: Position
+    turn: Turn
+    results: Annotated[list[Output], EphemeralValue]
+    progress: Annotated[dict[str, Any], EphemeralValue]
+
+    def __new__(cls, **channels: Any) -> Any:
+        """Return the values of the channels as the steps of a turn know them."""
+        return {**channels, "messages": [_stepped(message) for message in channels["messages"]]}
+
+
+def _stepped(message: BaseMessage) -> Message:
+    if message.type == "human":
+        return Message(role="user", content=text_of(message.content), id=message.id or "")
+    plain = Message(role="assistant", content=text_of(message.content), id=message.id or "")
+    if message.name in (OPERATOR, MARK):
+        plain["name"] = message.name
+    return plain

@@ -13,12 +13,14 @@ from functools import partial
 from typing import Annotated, Any
 
 from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from graphs.agents import services_of, timeout_of
-from graphs.binding import bind
-from graphs.chat import ChatInput, ChatState
+from graphs.as_node import as_node, check_kept
+from graphs.binding import Step, bind
+from graphs.chat import ChatInput, ChatState, StepState
 from graphs.concierge import reception_subgraph
 from graphs.observed import observed
 from graphs.patterns import PathwayOutput, PatternGraph
@@ -72,6 +74,7 @@ def build(
     default: Services | None = None,
     *,
     chat: bool = False,
+    checkpointer: Any = None,
 ) -> Any:
     """Return the graph of a journey, not compiled yet.
 
@@ -79,7 +82,8 @@ def build(
         spec: The journey.
         config: Its timeout and retries go into the nodes; everything else comes at run time.
         default: Services for runs that bring none, as in Studio.
-        chat: Whether clients of LangGraph talk to it themselves, as Studio does.
+        chat: Whether programs of LangGraph talk to it themselves, as Studio does.
+        checkpointer: What such a graph will be compiled with.
     """
     if not spec.entry:
         raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
@@ -88,19 +92,23 @@ def build(
             load_hearing(part.personality.language)
     index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
+    begin: Step = understand
+    reads = None
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
-    graph.add_node("understand", bind(understand, default))
-    graph.add_node("settle", bind(settle, default))
+        begin, reads = _kept(spec, checkpointer), StepState
+    graph.add_node("understand", bind(begin, default), input_schema=reads)
+    graph.add_node("settle", bind(settle, default), input_schema=reads)
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
             node = _pathway_node(spec, pathway, config, default)
-            graph.add_node(pathway.id, node, timeout=_whole_timeout(pathway, config))
+            timeout = _whole_timeout(pathway, config)
+            graph.add_node(pathway.id, node, timeout=timeout, input_schema=reads)
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
-    last = _checking(graph, spec, default)
+    last = _checking(graph, spec, default, reads)
     if arrivals := arriving(spec):
         graph.add_conditional_edges("settle", onward_to(last), [*arrivals, last])
     else:
@@ -122,7 +130,17 @@ def _pathway_node(
     return observed(subgraph, partial(PathwayRun, pathway.id, pattern))
 
 
-def _checking(graph: Any, spec: JourneySpec, default: Services | None) -> str:
+def _kept(spec: JourneySpec, checkpointer: Any) -> Step:
+    """Return the first step of a graph without a manager, which others may hold as a node."""
+
+    async def understand_kept(state: Any, services: Services) -> Update:
+        check_kept(spec.name, checkpointer, get_config())
+        return await understand(state, services)
+
+    return understand_kept
+
+
+def _checking(graph: Any, spec: JourneySpec, default: Services | None, reads: Any) -> str:
     """Add the check of replies where there is one; return what comes behind settle."""
     checks = checks_of(spec)
     if checks is None:
@@ -132,7 +150,7 @@ def _checking(graph: Any, spec: JourneySpec, default: Services | None) -> str:
     from nodes.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
-    graph.add_node("check_reply", bind(validate, default))
+    graph.add_node("check_reply", bind(validate, default), input_schema=reads)
     graph.add_edge("check_reply", END)
     return "check_reply"
 
@@ -294,8 +312,8 @@ def compile_standalone(
         tools: As of the journey.
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
-    # As a node it hands its messages to the graph around it, and that one to whoever asks.
-    is_node = options.get("checkpointer") is True
+    checkpointer = options.get("checkpointer")
     services = services_of(spec, config, agents, open_models(model), tools=tools or {})
-    graph = build(spec, config, services, chat=not is_node)
-    return compiled_with(graph, spec.id, options)
+    graph = build(spec, config, services, chat=True, checkpointer=checkpointer)
+    compiled = compiled_with(graph, spec.id, options)
+    return as_node(compiled) if checkpointer is True else compiled

@@ -32,14 +32,18 @@ def closed(services: Services, state: Mapping[str, Any], turn: Turn) -> Update:
     return {"turn": done, "position": position, "messages": _said(turn)}
 
 
+def reply_id(turn: Turn) -> str:
+    """Return the id of the message that a turn answers with, by which other programs know it."""
+    return f"reply-{turn.get('id', turn['number'])}"
+
+
 def _said(turn: Turn) -> list[Message]:
     """Return what was said in a turn, and where a person takes over."""
     reply = PARTING.join(turn["replies"])
     said: list[Message] = []
     if reply:
-        # With an id, a graph that holds this one as a node knows the message again.
-        said.append(Message(role="assistant", content=reply, id=f"reply-{turn['number']}"))
+        said.append(Message(role="assistant", content=reply, id=reply_id(turn)))
     if said and turn["kind"] == "operator":
         said[0]["name"] = OPERATOR
     opened = any(change["status"] == "open" for change in turn.get("escalations", ()))
-    return [*said, mark(TAKEN)] if opened else said
+    return [*said, mark(TAKEN, turn)] if opened else said

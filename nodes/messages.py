@@ -21,12 +21,17 @@ _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
 class Message(TypedDict):
-    """One message of the window; `name` is there for what the assistant did not say itself."""
+    """One message of the window.
+
+    `name` is there for what the assistant did not say itself. `extras` are there where a message
+    came with more than its text, as an image: what its sender is given back, and nobody here reads.
+    """
 
     role: str
     content: str
     id: NotRequired[str]
     name: NotRequired[str]
+    extras: NotRequired[dict[str, Any]]
 
 
 def _normal(message: Any) -> Message:
@@ -77,15 +82,29 @@ def said(messages: Sequence[Any]) -> list[Message]:
 
 
 def add_messages(window: list[Message], new: Any) -> list[Message]:
-    """Add what was said to the window; one with a known id replaces it. The oldest fall out.
+    """Add what was said to the window, as `merged` does. The oldest fall out.
 
     A graph around ours may hand over its instructions, calls of tools and their results too. They
     are its own: nobody said them, and without what `Message` leaves out they are broken.
     """
-    listed = _said_in(new if isinstance(new, list) else [new])
-    ids = {message["id"] for message in listed if "id" in message}
-    kept = [message for message in window if message.get("id") not in ids or "id" not in message]
-    return [*kept, *listed][-WINDOW:]
+    return merged(window, _said_in(new if isinstance(new, list) else [new]))
+
+
+def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
+    """Return the window with messages added: one with a known id replaces it, where it stands.
+
+    New ones that stand before a known one are older than it: whoever sends a whole conversation
+    may know more of it than the window does.
+    """
+    known = {message["id"] for message in window if "id" in message}
+    before: dict[str, list[Message]] = {}
+    after: list[Message] = []
+    for message in {m.get("id") or place: m for place, m in enumerate(new)}.values():
+        after.append(message)
+        if (id_ := message.get("id", "")) in known:
+            before[id_], after = after, []
+    stood = [one for message in window for one in before.get(message.get("id", ""), [message])]
+    return [*stood, *after][-WINDOW:]
 
 
 def last_said(messages: Sequence[Message]) -> str:
@@ -97,9 +116,12 @@ def _is_own(message: Message) -> bool:
     return message["role"] == "assistant" and "name" not in message
 
 
-def mark(content: str) -> Message:
+def mark(content: str, turn: Mapping[str, Any]) -> Message:
     """Return a mark of where a person begins to speak in place of the assistant, or ends."""
-    return Message(role="assistant", content=content, name=MARK)
+    marked = Message(role="assistant", content=content, name=MARK)
+    if "id" in turn:
+        marked["id"] = f"{'taken' if content == TAKEN else 'given-back'}-{turn['id']}"
+    return marked
 
 
 def told(messages: Sequence[Message]) -> list[dict[str, str]]:

@@ -96,6 +96,7 @@ def opened(state: SessionState, position: Position) -> Turn:
     # One that was begun before is over: done, or left behind by a run that failed.
     if turn is None or turn["begun_in"]:
         turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
+        turn["id"] = secrets.token_hex(16)
     before = state["messages"]
     if before and before[-1]["role"] == "user":
         before = before[:-1]

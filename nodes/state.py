@@ -123,7 +123,8 @@ class Turn(TypedDict):
     `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
     `asks` names the field that the reply asks for already. `worded` are the places of those replies
     that are texts of the catalogue. `phase` is the one in which the turn began. An operator's turn
-    has `operator`.
+    has `operator`. `id` is there where other programs see the turn's messages, and is part of their
+    ids: such a turn has no session in which its number is unique.
     """
 
     number: int
@@ -156,6 +157,7 @@ class Turn(TypedDict):
     phase: NotRequired[str]
     operator: NotRequired[OperatorAct]
     escalations: NotRequired[list[EscalationChange]]
+    id: NotRequired[str]
 
 
 class Guided(TypedDict):

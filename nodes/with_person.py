@@ -120,7 +120,7 @@ def _resumed(
     for place, text in enumerate(words):
         services.say(text if place == 0 else PARTING + text)
     turn = {**turn, "replies": words, "worded": [*range(len(words))]}
-    return {"position": position, "turn": turn, "messages": [mark(GIVEN_BACK)]}
+    return {"position": position, "turn": turn, "messages": [mark(GIVEN_BACK, turn)]}
 
 
 def _open_question(

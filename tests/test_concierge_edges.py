@@ -473,7 +473,7 @@ async def test_studio_talks_to_it_without_a_manager():
     graph = Desk.compile(agents=STAFF)
 
     state = await graph.ainvoke({"messages": [{"role": "user", "content": "hello"}]})
-    assert state["messages"][-1]["content"] == ASKED
+    assert state["messages"][-1].content == ASKED
 
     state = await graph.ainvoke({"messages": [{"role": "user", "content": "it is broken"}]})
     assert state["position"]["pathway"] == "repair.report"

@@ -268,7 +268,7 @@ def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
 
     values = asyncio.run(graph.ainvoke({"messages": [("user", "It is P-1042")]}))
 
-    assert values["messages"][-1]["content"] == "Found P-1042. Refund it to your card?"
+    assert values["messages"][-1].content == "Found P-1042. Refund it to your card?"
 
 
 # The reference for authors.

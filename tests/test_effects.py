@@ -437,7 +437,7 @@ async def test_without_a_manager_one_turn_does_them_once(world: World, moments: 
     config: Any = {"configurable": {"thread_id": "t"}}
     for message in (*SAID, "yes"):
         state = await graph.ainvoke({"messages": [{"role": "user", "content": message}]}, config)
-    assert state["messages"][-1]["content"].endswith("Safe trip with 2 from Harwich.")
+    assert state["messages"][-1].content.endswith("Safe trip with 2 from Harwich.")
     assert (len(world.reserved), len(world.asked)) == (1, 1)
 
 

@@ -235,7 +235,7 @@ async def test_a_graph_that_clients_talk_to_themselves_collects_as_a_session_doe
         for said in SAID:
             reply = await session.process_message(said)
             heard = await graph.ainvoke({"messages": [{"role": "user", "content": said}]}, thread)
-            assert heard["messages"][-1]["content"] == reply.message
+            assert heard["messages"][-1].content == reply.message
 
         assert heard["context"] == reply.accumulated_context
         tried = [attempt["value"] for attempt in heard["fields"]["bags"]]

@@ -448,4 +448,4 @@ async def test_a_compiled_graph_has_its_models_built_in(shop):
     with ScriptedModel(said("Emma.")) as model:
         graph = Shop.compile(model=model)
         result = await graph.ainvoke({"messages": [{"role": "user", "content": "hm"}]})
-        assert result["messages"][-1]["content"] == "Emma."
+        assert result["messages"][-1].content == "Emma."

@@ -62,7 +62,7 @@ async def test_a_failed_turn_of_the_compiled_graph_does_not_spoil_the_next() -> 
         await graph.ainvoke(says("boom"), thread)
     state = await graph.ainvoke(says("two"), thread)
 
-    assert state["messages"][-1]["content"] == "heard two"
+    assert state["messages"][-1].content == "heard two"
 
 
 async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:

@@ -129,7 +129,7 @@ async def test_a_message_without_content_says_nothing() -> None:
 
     state = await graph.ainvoke({"messages": [{"type": "human", "content": None}]})
 
-    assert [message["content"] for message in state["messages"]] == [
+    assert [message.content for message in state["messages"]] == [
         "",
         "Sorry to hear that. What is the order number?",
     ]
@@ -191,10 +191,11 @@ async def test_messages_are_as_chat_clients_read_them(thread: Open) -> None:
     schemas = await customer.client.assistants.get_schemas(await assistant(customer))
 
     heard = await customer.messages()
-    assert [(m["type"], m["role"], bool(m["id"])) for m in heard] == [
-        ("human", "user", True),
-        ("ai", "assistant", True),
+    assert [(m["type"], m["content"], bool(m["id"])) for m in heard] == [
+        ("human", "It is P-7", True),
+        ("ai", "Found P-7. Refund it to your card?", True),
     ]
+    assert all("role" not in m for m in heard)
     for name in ("input_schema", "output_schema", "state_schema"):
         assert schemas[name]["properties"]["messages"]["langgraph_type"] == "messages"
     assert set(schemas["input_schema"]["properties"]) == {"messages", "context"}
@@ -295,7 +296,7 @@ async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> 
     assert visitor.streamed[-1].event == "error"
 
     assert await visitor.says("once more") == "Printed: once more"
-    assert [m["role"] for m in await visitor.messages()] == ["user", "user", "assistant"]
+    assert [m["type"] for m in await visitor.messages()] == ["human", "human", "ai"]
 
 
 @served

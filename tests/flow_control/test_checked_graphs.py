@@ -59,7 +59,7 @@ async def test_a_compiled_graph_checks_its_replies(mode: str) -> None:
     values = await graph.ainvoke({"messages": "Hi"})
 
     expected = SAFE if mode == "before_send" else "guaranteed [card number]"
-    assert values["messages"][-1]["content"] == expected
+    assert values["messages"][-1].content == expected
     assert CARD not in str(events)
     assert expected in str(events)
 

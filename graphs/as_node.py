@@ -1,0 +1,85 @@
+"""A journey as a node of another graph: where it keeps its place, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from graphs.chat import Transcript, plain_messages
+from graphs.checkpoints import COMMIT
+from journeys import ConfigurationError
+
+_LEVELS = "|"
+"""Parts the levels of a checkpoint's namespace: a graph at the root has one, its node's name."""
+_SAVER = "__pregel_checkpointer"
+"""Key of the saver that a graph lends those within it."""
+
+
+def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
+    """Refuse to run where the graph around keeps its threads, and this one would forget its place.
+
+    Args:
+        name: The journey.
+        checkpointer: What it was compiled with.
+        config: The configuration of one of its nodes.
+
+    Raises:
+        ConfigurationError: It would begin anew in each turn.
+    """
+    place = config["configurable"]
+    is_within = _LEVELS in place.get("checkpoint_ns", "")
+    # A managed session keeps its own place; a graph within one of its agents answers and is done.
+    if not is_within or place.get(_SAVER) is None or COMMIT in place:
+        return
+    if checkpointer not in (True, False):
+        raise ConfigurationError(
+            f"The journey '{name}' runs within a graph that has a saver, and would forget its "
+            "place after each turn. Compile it with checkpointer=True, so that it is kept with the "
+            "thread of that graph; or with checkpointer=False if it is to begin anew each time."
+        )
+
+
+class JourneyNode(CompiledStateGraph[Any, Any, Any, Any]):
+    """The graph of a journey that is kept with the thread of the graph around it.
+
+    Its window is its own. The graph around it has its messages too, and may have shortened or
+    reworded them: it is handed back what it gave, and what this turn added.
+    """
+
+    async def ainvoke(self, input: Any, config: Any = None, **options: Any) -> Any:
+        """Run it, as LangGraph does."""
+        given, ids = _numbered(input)
+        return _handed_back(await super().ainvoke(given, config, **options), ids)
+
+    async def astream(self, input: Any, config: Any = None, **options: Any) -> AsyncIterator[Any]:
+        """Stream it, as LangGraph does."""
+        given, ids = _numbered(input)
+        async for part in super().astream(given, config, **options):
+            yield _handed_back(part, ids)
+
+
+def as_node(graph: CompiledStateGraph[Any, Any, Any, Any]) -> JourneyNode:
+    """Return a compiled graph of a journey as a node."""
+    return JourneyNode(**vars(graph))
+
+
+def _numbered(given: Any) -> tuple[Any, set[str]]:
+    """Return an input whose messages all have ids, and those ids."""
+    if not isinstance(given, Mapping) or "messages" not in given:
+        return given, set()
+    messages = given["messages"]
+    if not isinstance(messages, Transcript):  # LangGraph's own `ainvoke` is a stream
+        messages = Transcript(plain_messages(messages))
+    return {**given, "messages": messages}, {message["id"] for message in messages}
+
+
+def _handed_back(values: Any, ids: set[str]) -> Any:
+    """Return the values of a state with those of its messages that the graph around may have."""
+    if not isinstance(values, dict) or not values.keys() >= {"messages", "turn"}:
+        return values
+    added = values["turn"].get("id", "")
+    mine = [m for m in values["messages"] if m.id in ids or (added and m.id.endswith(added))]
+    return type(values)({**values, "messages": mine})
