@@ -115,7 +115,12 @@ def message_of(plain: Message) -> BaseMessage:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
     # A copy costs a fifth of making one, and there are forty of them.
-    fields: dict[str, Any] = {"content": content, "id": id_, "additional_kwargs": {}, "response_metadata": {}}
+    fields: dict[str, Any] = {
+        "content": content,
+        "id": id_,
+        "additional_kwargs": {},
+        "response_metadata": {},
+    }
     if plain["role"] == "user":
         return _HUMAN.model_copy(update=fields)
     fields |= {"name": plain.get("name"), "tool_calls": [], "invalid_tool_calls": []}
