@@ -65,7 +65,7 @@ def failure_at(
     """
     if isinstance(error, PathwayExecutionError):  # told where it came from
         return error
-    reason = _reason(error, overdue=overdue)
+    reason = reason_of(error, overdue=overdue)
     if not isinstance(error, InnerFailed):  # its agents told of it
         event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
         services.tell("agent_failed", **event, error=reason["message"])
@@ -83,11 +83,12 @@ def result_of_failure(
         return cause.output
     # What it was asked for is known of a failure too, such as the part of a plan.
     asked = brief_of(state, seat, services)
-    reason = _reason(failure, overdue=overdue)
+    reason = reason_of(failure, overdue=overdue)
     return result_of(state, seat, error=reason, **(asked.notes if asked else {}))
 
 
-def _reason(error: BaseException, *, overdue: bool) -> AgentError:
+def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
+    """Return the kind of an agent's error, and what it says."""
     cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
     if overdue:
         return AgentError(kind="timeout", message="it took longer than it may")

@@ -37,6 +37,7 @@ from journeys import (
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
+from nodes.journal import Journal
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.plain import stamp
@@ -265,6 +266,7 @@ class PathwayManager(History, Operators):
                 outlet=outlet,
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
                 running=Running(),
+                journal=Journal(),
             )
             response = await take(session, head, text, services, tell, given)
         self._sent_on(session, response)

@@ -18,11 +18,12 @@ from graphs.agent_failures import (
     failure_at,
     is_no_failure,
     is_worth_another_try,
+    reason_of,
     result_of_failure,
 )
 from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
-from journeys import PathwaySpec, PatternPipeline
+from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
 from nodes.inputs import base_of, given_in_turn, payload_of
 from nodes.patterns import conclude_as_one
@@ -139,6 +140,7 @@ def _node(
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         services = services_in(runtime, config, default)
+        _note_retry(services, seat, runtime, tries)
         timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
         try:
             with services.running.at(seat):
@@ -148,11 +150,13 @@ def _node(
         except BaseException as error:
             if is_no_failure(error):
                 raise
-            failure = failure_at(services, seat, error, overdue=_expired(timing))
+            overdue = _expired(timing)
+            failure = failure_at(services, seat, error, overdue=overdue)
+            _note_error(services, runtime, failure, overdue=overdue)
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and (_attempt(runtime) >= tries or not is_worth_another_try(failure)):
-                failed = result_of_failure(state, services, seat, failure, overdue=_expired(timing))
+                failed = result_of_failure(state, services, seat, failure, overdue=overdue)
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
@@ -197,6 +201,30 @@ def _expired(timing: Any) -> bool:
 
 def _attempt(runtime: Runtime[Any]) -> int:
     return runtime.execution_info.node_attempt if runtime.execution_info else 1
+
+
+def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: int) -> None:
+    """Note that an agent is tried again, and after what."""
+    number = _attempt(runtime)
+    if services.journal is None or number < 2:
+        return
+    # LangGraph itself ends a try that takes too long, and tells the agent nothing but to stop.
+    kind = services.journal.errors.pop(_task(runtime), "timeout")
+    reason = f"try {number} of {tries}, after {kind}"
+    services.journal.add("retried", seat.pathway.id, seat.path, reason)
+
+
+def _note_error(
+    services: Services, runtime: Runtime[Any], failure: PathwayExecutionError, *, overdue: bool
+) -> None:
+    """Note the kind of error of a try, in case that there is another one."""
+    if services.journal is not None:
+        kind = reason_of(failure, overdue=overdue)["kind"]
+        services.journal.errors[_task(runtime)] = kind
+
+
+def _task(runtime: Runtime[Any]) -> str:
+    return runtime.execution_info.task_id if runtime.execution_info else ""
 
 
 def _given_by(

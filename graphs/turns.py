@@ -220,14 +220,17 @@ async def _failed(
     """Return the record of the answer; under fail_fast audit the failure and raise it."""
     failure = failure_of(error, services.running)
     _tell(error, failure, services.running)
+    done = services.journal.events if services.journal else []
     if services.fails_fast:
-        await session.audited(turn["number"], failure_event(head["pathway_id"], failure))
+        event = failure_event(head["pathway_id"], failure)
+        await session.audited(turn["number"], *done, event)
         if failure is error:
             raise error  # raised from itself, it would lose what caused it
         raise failure from error
     at = getattr(failure, "pathway_id", "")  # of several journeys, the one that failed has a say
     place = at if at in services.spec.pathways else head["pathway_id"]
     reply, is_worded = await _without_journey(services, place, turn, until)
+    turn = {**turn, "audit": [*turn["audit"], *done]}
     failed = degraded(turn, reply, head["pathway_id"], failure)
     return {**failed, "worded": [0]} if is_worded else failed
 

@@ -1,7 +1,7 @@
 """The language of journeys: what an author writes, and the frozen spec that it becomes."""
 
 from journeys.agent_card import Agent, AgentCard, Skill
-from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific, known
 from journeys.calls import Call, ToolSpec
 from journeys.capabilities import select_best_agent, select_top_k_agents
 from journeys.cases import EscalationCase, EscalationEntry
@@ -113,6 +113,7 @@ __all__ = [
     "JourneyResponse",
     "JourneySession",
     "JourneySpec",
+    "Known",
     "Length",
     "Limits",
     "MaxPathwayDepthError",
@@ -148,6 +149,7 @@ __all__ = [
     "Validation",
     "VersionInfo",
     "VersionNotFoundError",
+    "known",
     "load_journey",
     "select_best_agent",
     "select_top_k_agents",

@@ -1,4 +1,4 @@
-"""What happens when a detour is over, and the mark for a pathway that is never complete."""
+"""What happens when a detour is over, and what completes a pathway besides plain names."""
 
 from __future__ import annotations
 
@@ -51,6 +51,25 @@ class ReturnToSpecific:
     target_pathway: str
     preserve_context: bool = True
     max_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A context name that completes a pathway also by what the pathway wrote earlier."""
+
+    name: str
+
+
+def known(name: str) -> Known:
+    """Return an entry of `__complete_when__` that counts a value from whenever it is.
+
+    A pathway that was completed, and is entered again, waits for other names to be written anew, if
+    it wrote them itself; not for this one.
+
+    Example:
+        >>> __complete_when__ = [known("customer_id"), "order"]
+    """
+    return Known(name)
 
 
 class Never(Enum):

@@ -177,15 +177,31 @@ class FieldVersion:
     at: str
 
 
+_MOVES = frozenset(
+    (
+        *("transition", "advanced", "arrived", "returned"),
+        *("restarted", "changing", "migrated", "rollback"),
+    )
+)
+"""Kinds of audit rows that lead a session to another place."""
+
+
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One row of the audit: something that moved the session, or was kept from moving it.
 
-    `kind` is one of transition, dropped, detour_entered, detour_left, stack_cleared,
-    depth_refused, hop_limit, rollback, failure, model_failed, condition_raised, callback_failed,
-    late_result, pruned, version_changed, journey_completed, agent_failed, guideline,
-    guideline_dropped or guidelines_bypassed; of effects effect_done, effect_failed, effect_late,
-    effect_unsure, or effect_apart: done with other values as well, in a turn that was not kept.
+    The rows of a turn are in the order in which it went. A session stands where the last row of
+    these kinds led: transition; advanced (by `__next__`); arrived (there, and run in the same
+    turn); returned (from a detour); restarted (at the entry, after a task was given up); changing
+    (of what an effect did); migrated (`__migrations__`); rollback. `moved_to` is that place.
+
+    Others are completed (a pathway), journey_completed (in a concierge), detour_entered,
+    detour_left, stack_cleared, dropped, depth_refused, hop_limit, pruned, version_changed;
+    retried (another try of an agent) and agent_failed; tool_done, tool_failed and tool_not_called;
+    failure, model_failed, condition_raised, callback_failed, late_result; guideline,
+    guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed, effect_late,
+    effect_unsure, or effect_apart: done with other values as well, in a turn that was not kept;
+    and what collecting and repairing note.
     """
 
     session_id: str
@@ -197,6 +213,11 @@ class AuditEntry:
     reason: str
     confidence: float | None
     at: str
+
+    @property
+    def moved_to(self) -> str | None:
+        """Id of the pathway that this row led the session to; None if it led nowhere."""
+        return self.to_pathway if self.kind in _MOVES else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call
 from journeys.context import MergeStrategy
 from journeys.effects import Effect
@@ -46,8 +46,9 @@ class Pathway:
         __accumulate__: Outputs kept in the context: a list of names, or name -> MergeStrategy
             (None for the undeclared rule).
         __complete_when__: Context names that must be there and not None, a callable on the
-            context, or `NEVER`. Undeclared: complete after a run that was entered neither by a
-            transition nor by a return; a detour after every run.
+            context, or `NEVER`. Entered again once it was complete, it has to write those anew
+            that it wrote itself, but for `known("name")`. Undeclared: complete after a run that was
+            entered neither by a transition nor by a return; a detour after every run.
         __next__: Where a complete pathway leads; without it, and without a return behaviour, the
             journey is complete. Never a detour.
         __return_behavior__: Makes it a detour: ReturnToPrevious() or ReturnToSpecific("id").
@@ -70,7 +71,7 @@ class Pathway:
     __pipeline__: ClassVar[str | PatternPipeline] = "sequential"
     __pipeline_config__: ClassVar[Mapping[str, Any]] = {}
     __accumulate__: ClassVar[Sequence[str] | Mapping[str, MergeStrategy | None]] = ()
-    __complete_when__: ClassVar[Sequence[str] | Callable[..., Any] | Never | None] = None
+    __complete_when__: ClassVar[Sequence[str | Known] | Callable[..., Any] | Never | None] = None
     __next__: ClassVar[str | None] = None
     __return_behavior__: ClassVar[ReturnToPrevious | ReturnToSpecific | None] = None
     __runs_on_arrival__: ClassVar[bool] = False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific
 from journeys.bodies import bodies, unknown
 from journeys.checks import judge_fault, reference_faults
 from journeys.collecting_reader import (
@@ -287,7 +287,16 @@ class _PathwayReader:
         if not isinstance(value, (list, tuple)) or not value:
             self.fault("__complete_when__", value, "names, a function of the context, or NEVER")
             return None
-        return self.names("__complete_when__")
+        return self._criterion(value)
+
+    def _criterion(self, value: Sequence[Any]) -> tuple[str | Known, ...]:
+        names = [item.name if isinstance(item, Known) else item for item in value]
+        if wrong := [name for name in names if not isinstance(name, str) or not name]:
+            self.fault("__complete_when__", wrong[0], "a list of names (text), or known(name)")
+            return ()
+        if twice := [name for name in names if names.count(name) > 1]:
+            self.faults.append(f"{self.where}: __complete_when__ names '{twice[0]}' twice.")
+        return tuple(dict.fromkeys(value))
 
     def timeout(self) -> float | None:
         value = self.klass.__timeout__

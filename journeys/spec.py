@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from journeys.behaviors import Never, ReturnToPrevious, ReturnToSpecific
+from journeys.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
 from journeys.calls import Call, ToolSpec
 from journeys.context import MergeStrategy
 from journeys.effects import Effect
@@ -27,7 +27,7 @@ MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel
 MAX_HOPS = 10
 """Most pathways that run in one turn."""
 
-Completion = tuple[str, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
+Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,20 @@ class PathwaySpec:
     def is_detour(self) -> bool:
         """Whether a transition into it pauses the present pathway."""
         return self.returns is not None
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The context names that complete it; none where something else does."""
+        criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
+        return tuple(item.name if isinstance(item, Known) else item for item in criterion)
+
+    @property
+    def anew(self) -> tuple[str, ...]:
+        """Those of `awaited` that it has to write anew on each visit, if it writes them itself."""
+        criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
+        # Without a form to begin anew, what was done once is not done again.
+        done = {effect.save or effect.tool for effect in self.effects if self.form is None}
+        return tuple(item for item in criterion if isinstance(item, str) and item not in done)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,13 +80,12 @@ def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
 
 
 def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
-    if isinstance(pathway.complete_when, tuple):
-        for name in pathway.complete_when:
-            if name not in _kept_names(spec):
-                yield (
-                    f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
-                    "accumulates; only start() could give it."
-                )
+    for name in pathway.awaited:
+        if name not in _kept_names(spec):
+            yield (
+                f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
+                "accumulates; only start() could give it."
+            )
 
 
 def _model_warnings(spec: JourneySpec) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from nodes.consent import Consent
 from nodes.inputs import base_of, given_in_turn, payload_of, rules_in, task_of
+from nodes.journal import ToolLog, tool_log
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
@@ -160,7 +161,8 @@ def _speaker(
     live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
     say = partial(services.say, pathway=seat.pathway.id) if live else None
-    return _Speaker(services.usage or Usage(), say, parting, consent, rules)
+    log = tool_log(services.journal, seat.pathway.id)
+    return _Speaker(services.usage or Usage(), say, parting, consent, rules, log)
 
 
 class _Speaker:
@@ -173,12 +175,14 @@ class _Speaker:
         parting: str = "",
         consent: Consent | None = None,
         rules: Sequence[Mapping[str, Any]] = (),
+        log: ToolLog | None = None,
     ) -> None:
         self.usage = usage
         self.live = emit is not None
         self.spoke = False
         self.consent = consent
         self.rules = rules
+        self.log = log
         self._emit = emit
         self._parting = parting
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys import Call, PathwaySpec
 from nodes.inputs import TOOL_RESULTS
+from nodes.journal import tool_log
 from nodes.llm.results import told
 from nodes.llm.tools import Occasion, Toolbox
 from nodes.plain import copied, plain
@@ -34,8 +35,9 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
     results: dict[str, Any] = {}
     seconds = _SHARE * (pathway.timeout or services.config.pathway_timeout_seconds)
     until = asyncio.get_running_loop().time() + seconds
+    occasion = Occasion(context, log=tool_log(services.journal, pathway.id))
     for call in pathway.calls:
-        given = await _result(services.toolbox, call, context, until)
+        given = await _result(services.toolbox, call, occasion, until)
         results[call.tool] = given
         if call.save and _succeeded(given):
             context[call.save] = given
@@ -43,21 +45,31 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
 
 
 async def _result(
-    toolbox: Toolbox, call: Call, context: Mapping[str, Any], until: float
+    toolbox: Toolbox, call: Call, occasion: Occasion, until: float
 ) -> dict[str, Any] | Any:
-    arguments, missing = toolbox.arguments_of(call, context)
+    """Call a tool; return what it gave, or how else the call ended and why."""
+
+    def ended(end: str, reason: str) -> dict[str, Any]:
+        occasion.note(end, call.tool, reason)
+        return {end: reason}
+
+    arguments, missing = toolbox.arguments_of(call, occasion.context)
     if missing:
-        return {"not_called": f"not known yet: {', '.join(missing)}"}
+        return ended("not_called", f"not known yet: {', '.join(missing)}")
     if asyncio.get_running_loop().time() >= until:  # begun now, it would work on unheard
-        return {"not_called": "no time was left"}
+        return ended("not_called", "no time was left")
     try:
         async with asyncio.timeout_at(until):
-            given = await toolbox.call(call.tool, arguments, Occasion(context))
-            return plain(given, call.tool)
+            given = plain(await toolbox.call(call.tool, arguments, occasion), call.tool)
     except TimeoutError:
-        return {"failed": "it took too long"}
+        return ended("failed", "it took too long")
+    except asyncio.CancelledError:
+        ended("failed", "the turn went on without it")
+        raise
     except Exception as error:  # whatever an author's function raises
-        return {"failed": told(error)}
+        return ended("failed", told(error))
+    occasion.note("done", call.tool)
+    return given
 
 
 def _succeeded(given: Any) -> bool:

@@ -19,6 +19,7 @@ from journeys.agent_calls import AgentCall, call_of
 from journeys.io_fields import SignatureSpec
 from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
+from nodes.journal import ToolLog
 from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
 
@@ -41,12 +42,14 @@ class Ear(Protocol):
         usage: Counts what models are asked.
         consent: What the user was asked about; None where there is no user who could agree.
         rules: The guidelines that hold for a model, those that count first at the front.
+        log: Takes how calls of tools ended; None where nobody keeps that.
     """
 
     live: bool
     usage: Usage
     consent: Consent | None
     rules: Sequence[Mapping[str, Any]]
+    log: ToolLog | None
 
     def __call__(self, text: str) -> None:
         """Take some words."""

@@ -30,6 +30,7 @@ from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
 from nodes.steer import Steering, unsettled
 from nodes.triggers import free_verdicts
+from nodes.visits import overwritten
 from nodes.writing import written
 
 ONLY_CODE = ("condition",)
@@ -134,6 +135,8 @@ def _update(state: SessionState, course: Course, turn: Turn) -> Update:
     failures = course.talk.get("failures", 0) + 1 if _went_wrong(course) else 0
     talk = {**course.talk, "last_at": turn["at"], "failures": failures}
     position: Position = {**course.position, "talk": talk}  # type: ignore[typeddict-item]
+    given = [a["field"] for a in course.attempts if a["validation_status"] == "valid"]
+    position = overwritten(position, given)
     run = course.aside or course.run
     decided = Steering(
         position,

@@ -10,6 +10,7 @@ from journeys import JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
 from nodes.context import Op, apply_ops, names_changed, restoring
 from nodes.state import Frame, Position
+from nodes.visits import entered, overwritten, undone, written_names
 
 Entered = Literal["stay", "transition", "return", "arrival"]
 
@@ -55,13 +56,15 @@ def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, dept
     paused = [frame["pathway"] for frame in position["stack"]]
     if target == position["pathway"]:
         status = position["status"] if paused else "active"
-        moved = Moved({**position, "returning": False, "status": status})
+        again: Position = {**position, "returning": False, "status": status}
+        moved = Moved(entered(again, target))
     elif target in paused:
         moved = _reopened(_unwound(standing, target))
     elif spec.pathways[target].is_detour:
         moved = _detour(spec, standing, transition, depth)
     else:
         moved = _moved_on(standing, target)
+        moved = replace(moved, position=entered(moved.position, target))
     return moved if moved.refused_depth else _updated(spec, standing, transition, moved)
 
 
@@ -71,11 +74,21 @@ def back(spec: JourneySpec, standing: Standing) -> Moved:
     returns = spec.pathways[position["pathway"]].returns
     paused = [frame["pathway"] for frame in position["stack"]]
     if isinstance(returns, ReturnToSpecific):
-        if returns.target_pathway in paused:
-            return _reopened(_unwound(standing, returns.target_pathway))
-        undone = _undo(standing.context, position["stack"][-1:])
-        return replace(_moved_on(standing, returns.target_pathway), ops=undone)
-    return _unwound(standing, paused[-1]) if paused else Moved({**position, "returning": False})
+        target = returns.target_pathway
+        if target in paused:
+            return _returned(position, _reopened(_unwound(standing, target)))
+        frames = position["stack"][-1:]
+        moved = _moved_on(standing, target, undo=frames)
+        return _returned(position, replace(moved, ops=_undo(standing.context, frames)))
+    if not paused:
+        return Moved({**position, "returning": False})
+    return _returned(position, _unwound(standing, paused[-1]))
+
+
+def _returned(before: Position, moved: Moved) -> Moved:
+    """Audit a return behind what it leaves."""
+    event = note("returned", before, to=moved.position["pathway"])
+    return replace(moved, audit=[*moved.audit, event])
 
 
 def _reopened(moved: Moved) -> Moved:
@@ -91,7 +104,7 @@ def _unwound(standing: Standing, target: str) -> Moved:
     left = [position["pathway"], *(frame["pathway"] for frame in reversed(stack[place + 1 :]))]
     ops = _undo(standing.context, stack[place:])
     arrived: Position = {
-        **position,
+        **undone(position, stack[place:]),
         "pathway": target,
         "stack": stack[:place],
         "returning": False,
@@ -121,8 +134,10 @@ def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, l
     if position["returning"] and stack:
         frame = stack.pop()
         ops = _undo(standing.context, [frame])
+        position = undone(position, [frame])
         audit.append(note("detour_left", position, to=transition.target))
-        frame = {**frame, "before": None}
+        frame = Frame(**{**frame, "before": None})
+        frame.pop("visits", None)
     returns = spec.pathways[transition.target].returns
     own = returns.max_depth if returns else None
     most = limit if own is None else min(limit, own)
@@ -135,10 +150,10 @@ def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, l
         "stack": [*stack, frame],
         "returning": False,
     }
-    return Moved(arrived, ops, audit)
+    return Moved(entered(arrived, transition.target), ops, audit)
 
 
-def _moved_on(standing: Standing, target: str) -> Moved:
+def _moved_on(standing: Standing, target: str, undo: Sequence[Frame] = ()) -> Moved:
     """Go to a pathway that is not paused: the conversation moved on, so the stack is cleared."""
     position = standing.position
     audit = []
@@ -148,7 +163,7 @@ def _moved_on(standing: Standing, target: str) -> Moved:
         reason = f"left for good: {', '.join(paused)}"
         audit.append(note("stack_cleared", position, to=target, reason=reason))
     arrived: Position = {
-        **position,
+        **undone(position, undo),
         "pathway": target,
         "stack": [],
         "returning": False,
@@ -163,12 +178,13 @@ def _updated(
     """Add the transition's update, then the image to which a detour without traces returns."""
     context = apply_ops(standing.context, moved.ops)
     updates = _updates(transition, context)
-    position = moved.position
+    position = overwritten(moved.position, written_names(updates))
     returns = spec.pathways[transition.target].returns
     pushed = any(event["kind"] == "detour_entered" for event in moved.audit)
     if pushed and returns and not returns.preserve_context:
         *below, top = position["stack"]
-        image: Frame = {**top, "before": apply_ops(context, updates)}
+        visits = position.get("visits", {})
+        image: Frame = {**top, "before": apply_ops(context, updates), "visits": visits}
         position = {**position, "stack": [*below, image]}
     return replace(moved, position=position, ops=[*moved.ops, *updates])
 

@@ -12,6 +12,7 @@ from nodes.context import Context
 from nodes.moves import note
 from nodes.plain import copied, words_of
 from nodes.state import Position, Turn
+from nodes.visits import completed, entered, old_names
 
 
 def onward(
@@ -39,11 +40,16 @@ def onward(
     turn = {**turn, "run": None, "audit": audit}
     if not complete or not ended_well:
         return position, turn
+    position = completed(position, pathway)
     if pathway.is_detour:
+        audit.append(note("completed", position, reason="it returns with the next message"))
         return {**position, "returning": True}, turn
     if pathway.next is None:
+        audit.append(note("completed", position, reason="the journey ends here"))
         return {**position, "status": "complete"}, turn
-    arrived: Position = {**position, "pathway": pathway.next}
+    audit.append(note("completed", position))
+    audit.append(note("advanced", position, to=pathway.next))
+    arrived: Position = entered({**position, "pathway": pathway.next}, pathway.next)
     turn = {**turn, "moved": turn["moved"] or pathway.next != pathway.id}
     if not spec.pathways[pathway.next].runs_on_arrival:
         return arrived, turn
@@ -51,6 +57,7 @@ def onward(
         reason = f"{MAX_HOPS} pathways ran in one turn; '{pathway.next}' waits for the user"
         audit.append(note("hop_limit", position, to=pathway.next, reason=reason))
         return arrived, turn
+    audit.append(note("arrived", position, to=pathway.next))
     return arrived, {**turn, "run": pathway.next, "entered": "arrival"}
 
 
@@ -69,7 +76,8 @@ def _is_complete(
     if criterion is NEVER:
         return False
     if isinstance(criterion, tuple):
-        return all(context.get(name) is not None for name in criterion)
+        old = old_names(position, pathway.id)
+        return all(context.get(n) is not None and n not in old for n in pathway.awaited)
     try:
         return bool(criterion(copied(context)))
     except FAILURES as error:

@@ -34,6 +34,8 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
         return position
     stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]
     after: Position = {**position, "pathway": renamed(position["pathway"]), "stack": stack}
+    if visits := position.get("visits"):
+        after["visits"] = {renamed(id_): visit for id_, visit in visits.items()}
     if talk := position.get("talk"):
         kept: Any = {**talk}
         for name in ("confirmed", "finished"):
@@ -97,6 +99,10 @@ def opened(state: SessionState, position: Position) -> Turn:
     if turn is None or turn["begun_in"]:
         turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
         turn["id"] = secrets.token_hex(16)
+    stood = (state.get("position") or position)["pathway"]
+    if stood != position["pathway"]:
+        event = {"kind": "migrated", "from": stood, "to": position["pathway"]}
+        turn = {**turn, "audit": [*turn["audit"], event]}
     before = state["messages"]
     if before and before[-1]["role"] == "user":
         before = before[:-1]

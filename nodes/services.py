@@ -11,6 +11,7 @@ from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
 from nodes.effects import Effects
+from nodes.journal import Journal
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -44,6 +45,7 @@ class Services:
         texts: What the runtime says itself, in the journey's language and words.
         effects: Keeps what was done once; None where a run has no session.
         running: Which agents of the running turn work.
+        journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
     """
 
     spec: JourneySpec
@@ -61,6 +63,7 @@ class Services:
     texts: Texts = field(default_factory=Texts)
     effects: Effects | None = None
     running: Running = field(default_factory=Running)
+    journal: Journal | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -120,6 +123,7 @@ class Services:
             self.texts,
             self.effects,
             self.running,
+            self.journal,
         )
 
     @property

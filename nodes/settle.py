@@ -23,7 +23,17 @@ from nodes.rewording import reworded
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
 from nodes.talk import add_attempts
-from nodes.talking import gathered, grown, is_complete, is_idle, led_on, remembered, told
+from nodes.talking import (
+    gathered,
+    grown,
+    is_complete,
+    is_idle,
+    known_already,
+    led_on,
+    remembered,
+    told,
+)
+from nodes.visits import overwritten, written_names, wrote
 
 
 async def settle(state: SessionState, services: Services) -> Update:
@@ -45,6 +55,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     ops = gathered(pathway, progress)
     ops += [["replace", name, value, pathway.id] for name, value in saved(pathway, progress)]
     ops += _accumulated(services.spec, pathway, ended.values)
+    own = [name for name in written_names(ops) if name not in known_already(progress)]
     config = services.config
     context, pruning = checked(
         state["context"], ops, config.max_context_size_bytes, config.prunable
@@ -56,16 +67,18 @@ async def settle(state: SessionState, services: Services) -> Update:
     failed = [
         _failure(state["position"], result) for result in leaves(results) if "error" in result
     ]
-    heard["audit"] = [*heard["audit"], *failed, *pruned(state["position"], pruning)]
+    done = services.journal.unwritten() if services.journal else []
+    heard["audit"] = [*heard["audit"], *done, *failed, *pruned(state["position"], pruning)]
     if is_own_voice(services.spec, services.texts, heard):
         heard["worded"] = [*range(len(heard["replies"]))]
-    position = waiting(state["position"], leaves(results))
+    position = waiting(wrote(services.spec, state["position"], pathway, own), leaves(results))
     update: Update = {"context": ops}
     if services.spec.converses:
         position, heard, update = _talked(services, state, pathway, context, heard, position, ops)
     else:
         position, heard = onward(services.spec, pathway, position, context, heard)
     position, heard, forgotten = finished(services.spec, pathway, position, context, heard)
+    position = overwritten(position, written_names(forgotten))
     update["context"] = [*update["context"], *forgotten]
     _tell(services, turn, heard, results)
     if heard["run"]:

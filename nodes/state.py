@@ -25,17 +25,30 @@ PARTING = "\n\n"
 """What stands between the replies of one turn."""
 
 
+class Visit(TypedDict):
+    """What a pathway wrote of the names that complete it, if nobody else did since.
+
+    `own` are all these names, `old` those that it wrote before it was entered last. `done` says
+    whether it was complete since then.
+    """
+
+    own: list[str]
+    old: list[str]
+    done: bool
+
+
 class Frame(TypedDict):
     """One paused pathway on the stack.
 
     `turn` is when it was left, `question` what the assistant had said last, `before` the context
-    to go back to if its detour does not preserve changes.
+    to go back to if its detour does not preserve changes, with `visits` as they were then.
     """
 
     pathway: str
     turn: int
     question: str
     before: dict[str, Any] | None
+    visits: NotRequired[dict[str, Visit]]
 
 
 class Pending(TypedDict):
@@ -60,6 +73,8 @@ class Position(TypedDict):
     where fields are collected or a person can be called. `birth` is random, made when the session
     begins: it tells the keys of effects apart from those of an earlier session of the same id.
     Sessions of older releases have none.
+    where fields are collected or a person can be called. `visits` are those of pathways that wrote
+    what completes them; positions that are older than that have none.
     """
 
     journey: str
@@ -74,6 +89,7 @@ class Position(TypedDict):
     activated_at: NotRequired[str]
     talk: NotRequired[Talk]
     birth: NotRequired[str]
+    visits: NotRequired[dict[str, Visit]]
 
 
 class Completed(TypedDict):

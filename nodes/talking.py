@@ -32,6 +32,12 @@ def gathered(pathway: PathwaySpec, progress: Progress) -> list[Op]:
     return ops + [["replace", name, value, pathway.id] for name, value in kept.items()]
 
 
+def known_already(progress: Progress) -> set[str]:
+    """Return the fields whose values a pathway's form found in the context."""
+    attempts = progress.get(FORM, {}).get("attempts", ())
+    return {attempt["field"] for attempt in attempts if attempt["source"] == "tool"}
+
+
 def told(turn: Turn, progress: Progress) -> Turn:
     """Write what a form asked, and what effects said, into the record of the turn."""
     form, effects = progress.get(FORM, {}), progress.get(EFFECTS, {})

@@ -211,7 +211,7 @@ class Sessions(BaseModel):
 _DESCRIBED = frozenset(
     (
         *("failure", "condition_raised", "callback_failed"),
-        *("late_result", "model_failed", "agent_failed"),
+        *("late_result", "model_failed", "agent_failed", "tool_failed"),
         *("effect_failed", "effect_late", "effect_unsure"),
     )
 )

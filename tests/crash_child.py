@@ -60,7 +60,10 @@ def foretold(version: int) -> dict[str, Any]:
     }
 
 
-_MOVES = {1: ("transition", "detour_entered"), 2: ("detour_left",)}
+_MOVES = {
+    1: ("transition", "detour_entered", "completed"),
+    2: ("detour_left", "returned"),
+}
 
 
 def die() -> None:

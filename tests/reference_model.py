@@ -46,14 +46,39 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Visits:
+    """Pathways that wrote their mark themselves; for which it is of an earlier visit; completed."""
+
+    own: frozenset[str] = frozenset()
+    old: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
+
+    def entered(self, name: str) -> Visits:
+        if name not in self.done:
+            return self
+        old = self.old | (self.own & {name})
+        return Visits(self.own, old, self.done - {name})
+
+    def wrote(self, name: str) -> Visits:
+        return Visits(self.own | {name}, self.old - {name}, self.done)
+
+    def overwritten(self, names: set[str]) -> Visits:
+        return Visits(self.own - names, self.old - names, self.done)
+
+    def completed(self, name: str) -> Visits:
+        return replace(self, done=self.done | {name})
+
+
+@dataclass(frozen=True)
 class Place:
-    """Where a session stands. A frame is a paused pathway and the context to go back to."""
+    """Where a session stands. A frame is a paused pathway and what to go back to."""
 
     pathway: str
-    stack: tuple[tuple[str, dict[str, Any] | None], ...] = ()
+    stack: tuple[tuple[str, tuple[dict[str, Any], Visits] | None], ...] = ()
     returning: bool = False
     ended: bool = False
     context: dict[str, Any] = field(default_factory=dict)
+    visits: Visits = field(default_factory=lambda: Visits())
     disarmed: frozenset[str] = frozenset()
     window: tuple[tuple[str, str], ...] = ()
 
@@ -125,6 +150,16 @@ def updated(rule: Rule, context: dict[str, Any]) -> dict[str, Any]:
     return after
 
 
+def written(rule: Rule, context: dict[str, Any]) -> set[str]:
+    """Pathways whose mark a rule writes or clears."""
+    names = [
+        name
+        for name, how, source in rule.update
+        if how in ("clear", "set") or context.get(source) is not None
+    ]
+    return {name.removeprefix("done_") for name in names if name.startswith("done_")}
+
+
 def turn(plan: Plan, place: Place, message: str) -> tuple[Place, Heard]:
     """One message. A failure leaves everything but the window as it was."""
     heard = Heard()
@@ -187,25 +222,31 @@ def _followed(plan: Plan, place: Place, rule: Rule) -> Place | None:
     """Follow a rule; None if that would be too deep."""
     target = plan.stretches[rule.target]
     if target.id == place.pathway:
-        after = replace(place, returning=False, ended=place.ended and bool(place.stack))
+        visits = place.visits.entered(target.id)
+        ended = place.ended and bool(place.stack)
+        after = replace(place, returning=False, ended=ended, visits=visits)
     elif target.id in place.paused:
         after = _unwound(place, target.id, reopens=True)
     elif target.returns:
         frame: tuple[str, Any] = (place.pathway, None)
-        stack, context = place.stack, place.context
+        stack, context, visits = place.stack, place.context, place.visits
         if place.returning:
             *below, (paused, before) = place.stack
             frame, stack = (paused, None), tuple(below)
-            context = context if before is None else before
+            context, visits = (context, visits) if before is None else before
         if len(stack) + 1 > min(plan.depth, target.max_depth or plan.depth):
             return None
+        visits = visits.entered(target.id).overwritten(written(rule, context))
         context = updated(rule, context)
-        before = None if target.keeps else context
+        before = None if target.keeps else (context, visits)
         stack = (*stack, (frame[0], before))
-        return replace(place, pathway=target.id, stack=stack, returning=False, context=context)
+        after = replace(place, pathway=target.id, stack=stack, returning=False)
+        return replace(after, context=context, visits=visits)
     else:
         after = replace(place, pathway=target.id, stack=(), returning=False, ended=False)
-    return replace(after, context=updated(rule, after.context))
+        after = replace(after, visits=after.visits.entered(target.id))
+    visits = after.visits.overwritten(written(rule, after.context))
+    return replace(after, context=updated(rule, after.context), visits=visits)
 
 
 def _returned(plan: Plan, place: Place) -> Place:
@@ -214,41 +255,45 @@ def _returned(plan: Plan, place: Place) -> Place:
         return _unwound(place, place.paused[-1], reopens=False)
     if specific in place.paused:
         return _unwound(place, str(specific), reopens=True)
-    before = place.stack[-1][1]
-    context = place.context if before is None else before
+    context, visits = place.stack[-1][1] or (place.context, place.visits)
     moved = replace(place, pathway=str(specific), stack=(), returning=False, ended=False)
-    return replace(moved, context=context)
+    return replace(moved, context=context, visits=visits)
 
 
 def _unwound(place: Place, target: str, *, reopens: bool) -> Place:
     """Resume a paused pathway; what the detours above it may not keep is undone."""
     at = place.paused.index(target)
-    before = next((image for _, image in place.stack[at:] if image is not None), place.context)
+    now = (place.context, place.visits)
+    context, visits = next((image for _, image in place.stack[at:] if image is not None), now)
     stack = place.stack[:at]
     ended = place.ended and not (reopens and not stack)
-    return replace(place, pathway=target, stack=stack, returning=False, context=before, ended=ended)
+    after = replace(place, pathway=target, stack=stack, returning=False, ended=ended)
+    return replace(after, context=context, visits=visits)
 
 
 def _run(plan: Plan, place: Place, entered: str, words: list[str], heard: Heard) -> Place:
     """Run a pathway, and those that run on arrival after it."""
     here = plan.stretches[place.pathway]
     heard.saw.append((here.id, place.context))
-    context = accumulated(plan, place.context, outputs(here.id, words))
-    place = replace(place, context=context)
+    given = outputs(here.id, words)
+    context = accumulated(plan, place.context, given)
+    visits = place.visits.wrote(here.id) if f"done_{here.id}" in given else place.visits
+    place = replace(place, context=context, visits=visits)
     if here.complete == "never":
         complete = False
     elif here.complete:
-        complete = context.get(here.complete) is not None
+        complete = context.get(here.complete) is not None and here.id not in visits.old
     else:
         complete = bool(here.returns) or entered not in ("transition", "return")
     if not complete:
         return place
+    place = replace(place, visits=visits.completed(here.id))
     if here.returns:
         return replace(place, returning=True)
     if here.next is None:
         return replace(place, ended=True)
     heard.moved = heard.moved or here.next != here.id
-    place = replace(place, pathway=here.next)
+    place = replace(place, pathway=here.next, visits=place.visits.entered(here.next))
     if not plan.stretches[here.next].arrives or len(heard.saw) >= HOPS:
         return place
     return _run(plan, place, "arrival", words, heard)

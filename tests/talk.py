@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from journeys import Journey, JourneyConfig, JourneyResponse
+from journeys import AuditEntry, Journey, JourneyConfig, JourneyResponse
+
+
+def path_in(audit: Iterable[AuditEntry], begun_in: str, turns: int) -> list[str]:
+    """Return where a session stood after each of its turns, read from nothing but its audit.
+
+    Args:
+        audit: Its rows, oldest first.
+        begun_in: Where it began, of which the audit has no row.
+        turns: How many versions it has.
+    """
+    moves = [row for row in audit if row.moved_to]
+    at = begun_in
+    path = [at]
+    for turn in range(1, turns):
+        for move in moves:
+            if move.turn == turn and move.moved_to:
+                assert move.kind == "arrived" or move.from_pathway == at
+                at = move.moved_to
+        path.append(at)
+    return path
 
 
 @dataclass

@@ -41,6 +41,7 @@ from journeys import (
 )
 from journeys.texts import Texts
 from tests import reference_model as model
+from tests.talk import path_in
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
@@ -63,6 +64,7 @@ KEPT = {"trail": MergeStrategy.APPEND, "count": MergeStrategy.SUM, "x": None}
 KEPT |= {"tags": None, "notes": None, **{f"done_{name}": None for name in (*PLAIN, *DETOURS)}}
 UPDATES = [
     *((f"done_{name}", "clear", "") for name in (*PLAIN, *DETOURS)),
+    *((f"done_{name}", "set", "given") for name in ("p0", "p1", "d0", "d1")),
     ("seen", "append", "x"),
     ("seen", "append", "tags"),
     ("copy", "copy", "y"),
@@ -191,6 +193,7 @@ class Conversation(RuleBasedStateMachine):
         self.ends = 0
         self.places: list[model.Place] = []
         self.kinds: list[tuple[str, str | None]] = []
+        self.ran: dict[int, list[str]] = {}
 
     def run(self, awaited: Any) -> Any:
         return self.loop.run_until_complete(awaited)
@@ -259,6 +262,7 @@ class Conversation(RuleBasedStateMachine):
         again = bool(heard.ran) and not self.plan.stretches[heard.ran[-1]].returns
         self.expected_ends += after.ended and (not before.ended or again)
         self.check_reply(reply, after, heard)
+        self.ran[len(self.places) - 1] = heard.ran
 
     def check_reply(self, reply: JourneyResponse, place: model.Place, heard: model.Heard) -> None:
         assert reply.message == heard.said
@@ -316,6 +320,12 @@ class Conversation(RuleBasedStateMachine):
         versions = await self.handles[0].versions()
         stood = [(item.kind, item.message) for item in versions]
         assert stood == self.kinds
+        audit = await self.handles[0].audit()
+        path = path_in(audit, self.kind.spec.entry, len(versions))
+        assert path == [item.pathway_id for item in versions]
+        for version, ran in self.ran.items():
+            rows = [row for row in audit if row.turn == version]
+            assert [row.to_pathway for row in rows if row.kind == "arrived"] == ran[1:]
         assert [item.pathway_id for item in versions] == [place.pathway for place in self.places]
         for name in {name for place in self.places for name in place.context}:
             history = await self.handles[0].context_history(name)

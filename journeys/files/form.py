@@ -15,6 +15,7 @@ from journeys.files.form_basics import (
     ContextName,
     Form,
     Json,
+    KnownForm,
     Name,
     OutputForm,
     PipelineForm,
@@ -97,6 +98,12 @@ class CallForm(Form):
     save: Name = Field("", description="Name in the context under which the result is kept.")
 
 
+Awaited = Annotated[
+    Annotated[ContextName, Tag("<text>")] | Annotated[KnownForm, Tag("<mapping>")],
+    Discriminator(mapping_or_text),
+]
+
+
 class StateForm(Form):
     """A stretch of the conversation."""
 
@@ -140,12 +147,16 @@ class StateForm(Form):
     complete_when: (
         Annotated[
             Annotated[Literal["never"], Tag("<text>")]
-            | Annotated[list[ContextName], Field(min_length=1), Tag("<list>")]
+            | Annotated[list[Awaited], Field(min_length=1), Tag("<list>")]
             | Annotated[WhenForm, Tag("<mapping>")],
             Discriminator(list_mapping_or_text),
         ]
         | None
-    ) = Field(None, description="Names that the context must have, an expression, or never.")
+    ) = Field(
+        None,
+        description="Names that the context must have, an expression, or never. A "
+        "`known` name counts also by what the state wrote on an earlier visit.",
+    )
     next: Name | None = Field(None, description="Where it leads when it is complete.")
     on_arrival: Literal["run", "wait"] = Field(
         "wait", description="Whether it runs in the turn in which another state leads here."

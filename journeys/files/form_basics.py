@@ -54,6 +54,13 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class KnownForm(Form):
+    """A name whose value counts, whenever it was written."""
+
+    model_config = ConfigDict(title="Known name")
+    known: ContextName
+
+
 class WhenForm(Form):
     """An expression."""
 

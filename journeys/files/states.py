@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys.behaviors import NEVER
+from journeys.behaviors import NEVER, known
 from journeys.calls import Call, ToolSpec
 from journeys.errors import did_you_mean
 from journeys.files.collecting import effects_of, fields_in, form_of, interruptible_of
 from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
 from journeys.files.form_agent import AgentForm
-from journeys.files.form_basics import WhenForm
+from journeys.files.form_basics import KnownForm, WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import Returns, check_arguments, check_tools, context_condition
@@ -180,6 +180,13 @@ def _calls(
     return calls
 
 
+def _check_awaited(part: Part, written: Sequence[str | KnownForm], *path: str) -> None:
+    names = [item.known for item in written if isinstance(item, KnownForm)]
+    for number, item in enumerate(written):
+        if item in names:
+            part.note(f"'{item}' is known as well. Take one of the two out.", *path, number)
+
+
 def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completion:
     """Return when a state is complete; a collecting one: when it has all that it collects."""
     written = state.complete_when
@@ -188,5 +195,7 @@ def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completi
     if isinstance(written, WhenForm):
         return context_condition(part, written.when, *path, "complete_when", "when")
     if isinstance(written, list):
-        return tuple(dict.fromkeys(written))
+        _check_awaited(part, written, *path, "complete_when")
+        items = (known(item.known) if isinstance(item, KnownForm) else item for item in written)
+        return tuple(dict.fromkeys(items))
     return (tuple(state.outputs) or None) if state.kind == "collect" else None

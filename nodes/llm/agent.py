@@ -96,7 +96,7 @@ class ModelCaller:
             ModelError: There is no usable answer; `kind` says why.
         """
         until = asyncio.get_running_loop().time() + self.seconds
-        occasion = Occasion(payload["context"], say.consent)
+        occasion = Occasion(payload["context"], say.consent, say.log)
         caller = self._guided(say)
         exchange = _Exchange(caller, until, say, occasion)
         hidden = (*RESERVED, GUIDELINES) if say.rules else RESERVED
@@ -210,6 +210,8 @@ class _Exchange:
             # Waited for, and not timed: a tool that will not be cancelled is left behind.
             await asyncio.wait({using}, timeout=max(left, 0.0))
         finally:
+            if not using.done():
+                self._occasion.note("failed", call.name, "it took too long")
             using.cancel()
         if not using.done():
             raise ModelError("timeout", f"the tool '{call.name}' took longer than the model has")

@@ -15,6 +15,7 @@ from journeys import ConfigurationError, ModelError, Tool, ToolSpec
 from nodes.authored import contained
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
+from nodes.journal import ToolLog
 from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
@@ -39,10 +40,17 @@ class Occasion:
     Attributes:
         context: The journey's context.
         consent: What the user was asked about; None where there is no user.
+        log: Takes how calls ended; None where nobody keeps that.
     """
 
     context: Mapping[str, Any]
     consent: Consent | None = None
+    log: ToolLog | None = None
+
+    def note(self, end: str, tool: str, reason: str = "") -> None:
+        """Note how the call of a tool ended: `done`, `failed` or `not_called`."""
+        if self.log:
+            self.log(end, cleaned(tool)[:64], reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,30 @@ class Toolbox:
             return f"This failed: {told(error)}."
 
     async def _result(self, call: Call, occasion: Occasion) -> str:
+        try:
+            usable, filled = self._prepared(call, occasion)
+        except Exception as error:
+            occasion.note("not_called", call.name, told(error))
+            raise
+        if filled is None:
+            occasion.note("not_called", call.name, "it waits for the user's consent")
+            return NOT_YET
+        try:
+            result = await self._run(usable.tool, filled)
+        except Exception as error:  # whatever an author's function raises
+            occasion.note("failed", call.name, told(error))
+            raise
+        occasion.note("done", call.name)
+        return shortened(result)
+
+    def _prepared(self, call: Call, occasion: Occasion) -> tuple[Usable, dict[str, Any] | None]:
+        """Return the tool of a call, and all that it is run with; None if the user is asked first.
+
+        Raises:
+            LookupError: There is no such tool, or the context lacks what the session fills in.
+            ValueError: The arguments do not fit.
+            ModelError: There is no user to confirm it.
+        """
         usable = self.tools.get(call.name)
         if usable is None:
             known = ", ".join(self.tools) or "none"
@@ -158,8 +190,8 @@ class Toolbox:
         if usable.confirm or usable.parameters.is_json_schema:
             usable.parameters.check(filled)  # others are held to their types when they are run
         if usable.confirm and not _permitted(call.name, given, filled, occasion.consent):
-            return NOT_YET
-        return shortened(await self._run(usable.tool, filled))
+            return usable, None
+        return usable, filled
 
     async def _run(self, tool: BaseTool, arguments: dict[str, Any]) -> Any:
         with ToolRun(tool.name, self.agent):

@@ -9,7 +9,7 @@ from journeys.spec import MAX_HOPS
 from nodes.course import Course
 from nodes.forms.questions import question_of
 from nodes.moves import move
-from nodes.repair.leaving import decline_all, reset
+from nodes.repair.leaving import begin_anew, decline_all
 from nodes.state import Fired
 from nodes.talk import Asked, Option
 
@@ -27,6 +27,8 @@ def completed(course: Course, pathway: PathwaySpec, depth: int) -> None:
         course.talk = {**course.talk, "finished": [*finished, pathway.id]}
         if pathway.pipeline is None and not course.turn["replies"] and course.run is None:
             course.say("collected")
+    if pathway.next and course.position["pathway"] == pathway.next:
+        begin_anew(course, course.spec.pathways[pathway.next])
     if course.talk.get("queued") and len(course.turn["ran"]) < MAX_HOPS:
         _begin_next(course, depth)
     elif pathway.is_detour and course.position["returning"] and course.position["stack"]:
@@ -46,10 +48,10 @@ def _begin_next(course: Course, depth: int) -> None:
         course.note("depth_refused", to=transition.target, reason="it waited")
         course.say("too_deep")
         return
+    course.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
     course.position = moved.position
     course.change(*moved.ops)
     course.audit += moved.audit
-    course.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
     course.transition = Fired(
         id=transition.id,
         source=before,
@@ -60,8 +62,7 @@ def _begin_next(course: Course, depth: int) -> None:
         reason="it waited",
     )
     target = course.spec.pathways[transition.target]
-    if target.id in course.talk.get("finished", []):
-        reset(course, target, "begun anew")
+    begin_anew(course, target)
     course.run, course.entered = target.id, "transition"
 
 

@@ -8,9 +8,11 @@ from journeys import PathwaySpec
 from nodes.course import Course
 from nodes.effect_outcome import begun_anew
 from nodes.forms.filling import emptied
+from nodes.forms.sheet import settled
 from nodes.parts import left
 from nodes.repair.people import after_effect
 from nodes.talk import Asked
+from nodes.visits import entered
 
 
 def reset(course: Course, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
@@ -35,6 +37,15 @@ def reset(course: Course, pathway: PathwaySpec, reason: str, keep: Collection[st
         "confirmed": [id_ for id_ in course.talk.get("confirmed", []) if id_ != pathway.id],
         "finished": [id_ for id_ in course.talk.get("finished", []) if id_ != pathway.id],
     }
+
+
+def begin_anew(course: Course, pathway: PathwaySpec) -> None:
+    """Take back what a form that is entered again has collected, but for what others know of."""
+    if pathway.id not in course.talk.get("finished", []):
+        return
+    attempts = {name: settled(course.fields.get(name, ())) for name in course.fields}
+    known = [name for name, last in attempts.items() if last and last["source"] == "tool"]
+    reset(course, pathway, "begun anew", known)
 
 
 def _forget(course: Course, name: str) -> None:
@@ -125,13 +136,18 @@ def _give_up_paused(course: Course, reason: str) -> None:
 def to_the_beginning(course: Course) -> None:
     """Stand where the session began, ready for a new task; the user is asked what else there is."""
     place = course.position["pathway"]
-    course.position = {
-        **course.position,
-        "pathway": course.spec.entry,
-        "stack": [],
-        "returning": False,
-        "status": "active",
-    }
+    if place != course.spec.entry or course.position["stack"]:
+        course.note("restarted", to=course.spec.entry)
+    course.position = entered(
+        {
+            **course.position,
+            "pathway": course.spec.entry,
+            "stack": [],
+            "returning": False,
+            "status": "active",
+        },
+        course.spec.entry,
+    )
     if course.spec.parts:
         course.position = left(course.spec, course.position, place)
     course.ask(Asked(kind="more", about="", options=[]))

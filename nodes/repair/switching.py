@@ -10,7 +10,7 @@ from journeys.transitions import AlwaysTrigger
 from nodes.course import Course
 from nodes.limits import Limits
 from nodes.moves import move
-from nodes.repair.leaving import reset
+from nodes.repair.leaving import begin_anew, reset
 from nodes.repair.people import effect_of
 from nodes.steer import Steering
 from nodes.talk import Asked, Option
@@ -38,8 +38,7 @@ def adopt(course: Course, steering: Steering) -> None:
         course.say(steering.say)
     if steering.transition and steering.run and steering.run not in paused:
         course.ask(None)
-        if steering.run in course.talk.get("finished", []):
-            reset(course, course.spec.pathways[steering.run], "begun anew")
+        begin_anew(course, course.spec.pathways[steering.run])
 
 
 def _leave_journey(course: Course, steering: Steering) -> None:
@@ -131,13 +130,12 @@ def change_instead(course: Course, limits: Limits) -> None:
         course.say("too_deep")
         course.rest()
         return
+    course.note("changing", to=target.id, trigger=field.name)
     course.position = moved.position
     course.change(*moved.ops)
     course.audit += moved.audit
-    course.note("changing", trigger=field.name)
     course.ask(None)
-    if target.id in course.talk.get("finished", []):
-        reset(course, target, "begun anew")
+    begin_anew(course, target)
     course.run, course.entered, course.settled = target.id, "transition", True
 
 

@@ -19,6 +19,7 @@ import pytest
 from journeys import Field, Journey, JourneyConfig, JourneyResponse, Texts
 from nodes.commands import Command
 from nodes.llm.scripted import ScriptedModel
+from tests.talk import path_in
 from tests.traces.meaning import Meant
 from tests.traces.world import World
 
@@ -301,7 +302,10 @@ class Chat:
         values = await session.values(head["checkpoint_id"], head["version"])
         self._check_grown({name: list(given) for name, given in values.get("fields", {}).items()})
         self.position = dict(values["position"])
-        self.kinds = [entry.kind for entry in await self.journey.audit()]
+        audit = await self.journey.audit()
+        self.kinds = [entry.kind for entry in audit]
+        places = [row.pathway_id for row in await self.journey.versions()]
+        assert path_in(audit, places[0], len(places)) == places, "the audit leads elsewhere"
         assert len(self.stack) <= self._config.max_pathway_depth
         self.world.check()
 
