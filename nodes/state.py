@@ -72,9 +72,8 @@ class Position(TypedDict):
     `activated_at` is since when the present journey of a concierge has been active. `talk` is there
     where fields are collected or a person can be called. `birth` is random, made when the session
     begins: it tells the keys of effects apart from those of an earlier session of the same id.
-    Sessions of older releases have none.
-    where fields are collected or a person can be called. `visits` are those of pathways that wrote
-    what completes them; positions that are older than that have none.
+    `visits` are those of pathways that wrote what completes them. Sessions of older releases have
+    neither.
     """
 
     journey: str
