@@ -10,6 +10,7 @@ from langgraph.errors import (
     GraphInterrupt,
     NodeCancelledError,
     NodeTimeoutError,
+    is_invalid_resume,
 )
 
 from journeys import ModelError, PathwayExecutionError
@@ -41,11 +42,25 @@ class InnerFailed(PipelineFailed):
 
 
 def is_no_failure(error: BaseException) -> bool:
-    """Whether the run is given up; a cancellation that nobody asked for is an agent's own error."""
+    """Whether the run is given up or waits, or an answer does not fit what an agent asked.
+
+    A cancellation that nobody asked for is an agent's own error.
+    """
     task = asyncio.current_task()
     if isinstance(error, asyncio.CancelledError) and task is not None:
         return task.cancelling() > 0
-    return isinstance(error, _NOT_THE_AGENTS)
+    return isinstance(error, _NOT_THE_AGENTS) or is_invalid_resume(error)
+
+
+def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> None:
+    """Note who asked, where an agent paused the run; of pipelines within pipelines the innermost.
+
+    A breakpoint of an agent that is a graph asks nothing, so it has no id.
+    """
+    if services.askers is not None and isinstance(error, GraphInterrupt):
+        ids = [asked.id for asked in error.args[0]] if error.args else []
+        for id_ in ids or [""]:
+            services.askers.setdefault(id_, (seat.pathway.id, seat.path))
 
 
 def is_worth_another_try(error: Exception) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Interrupt
 
 from graphs.agents import services_of
+from graphs.asking import INTERRUPT, Askers, asks_of
 from graphs.binding import event_in, serving
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
@@ -32,10 +34,10 @@ from nodes.inputs import inputs_of
 from nodes.llm.models import open_models
 from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
-from nodes.patterns.reports import outcome_of
+from nodes.patterns.reports import outcome_of, waiting_of
 from nodes.patterns.work import RESPONSE, Work
 from nodes.services import Services
-from nodes.state import PipelineState, Update
+from nodes.state import Ask, PipelineState, Update
 from nodes.telemetry import PipelineRun
 
 BEGIN, CONCLUDE = "__begin", "__conclude"
@@ -47,12 +49,14 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     """Run a pipeline once and return its outputs; see `PatternPipeline.run`."""
     given = inputs_of(inputs)
     usage = Usage()
+    askers: Askers = {}
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
-        counted = replace(services, usage=usage)
+        counted = replace(services, usage=usage, askers=askers)
         with PipelineRun(pipeline.name, pipeline.pattern) as seen:
             values = await _graph(pipeline).ainvoke(start, serving(counted, at_most(pipeline)))
-            outputs = _told(pipeline, values, usage)
+            asks = asks_of(values.get(INTERRUPT, ()), askers)
+            outputs = _told(pipeline, values, usage, asks)
             seen.ended(outputs["pipeline"]["status"])
     return outputs
 
@@ -68,8 +72,10 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     given = inputs_of(inputs)
     values: Mapping[str, Any] = {}
     usage = Usage()
+    askers: Askers = {}
+    asked: list[Interrupt] = []
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
-        heard = replace(services, usage=usage, listening=True)
+        heard = replace(services, usage=usage, listening=True, askers=askers)
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
         events: Any = _graph(pipeline).astream(
             {"inputs": given}, serving(heard, at_most(pipeline)), **modes
@@ -81,7 +87,8 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
                         yield _without_pathway(event)
                     elif mode == "values" and not namespace:
                         values = data
-            outputs = _told(pipeline, values, usage)
+                        asked += data.get(INTERRUPT, ())
+            outputs = _told(pipeline, values, usage, asks_of(asked, askers))
             seen.ended(outputs["pipeline"]["status"])
     yield {"type": "outputs", "outputs": outputs}
 
@@ -103,13 +110,23 @@ def compile_pipeline(pipeline: Pipeline, **options: Any) -> Graph:
 
 
 def _told(
-    pipeline: PatternPipeline, values: Mapping[str, Any], usage: Usage | None = None
+    pipeline: PatternPipeline,
+    values: Mapping[str, Any],
+    usage: Usage | None = None,
+    asks: Sequence[Ask] = (),
 ) -> dict[str, Any]:
     work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
-    outputs = outcome_of(work, conclude_as_one(work))
+    if asks:
+        outputs = waiting_of(work, [_by_agent(ask) for ask in asks])
+    else:
+        outputs = outcome_of(work, conclude_as_one(work))
     if usage and usage.model_calls:
         outputs["pipeline"]["usage"] = usage.counted()
     return outputs
+
+
+def _by_agent(ask: Ask) -> dict[str, Any]:
+    return {name: value for name, value in ask.items() if name != "pathway"}
 
 
 def _as_pattern(pipeline: Pipeline) -> PatternPipeline:

@@ -20,6 +20,7 @@ from graphs.agent_failures import (
     is_worth_another_try,
     reason_of,
     result_of_failure,
+    take_note_of_asker,
 )
 from graphs.binding import services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
@@ -149,6 +150,7 @@ def _node(
                     return await _worked(state, services, seat, after, inner)
         except BaseException as error:
             if is_no_failure(error):
+                take_note_of_asker(services, seat, error)
                 raise
             overdue = _expired(timing)
             failure = failure_at(services, seat, error, overdue=overdue)

@@ -19,6 +19,7 @@ from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.seat import Seat
 from nodes.patterns.work import Brief, Work
+from nodes.pausing import is_pause
 from nodes.plain import cleaned
 from nodes.services import Services
 from nodes.state import PARTING, Output, Update
@@ -138,8 +139,8 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
         overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
         _failed(breaker, seat) if overdue else breaker.abandoned()
         raise
-    except BaseException:
-        _failed(breaker, seat)
+    except BaseException as error:
+        breaker.abandoned() if is_pause(error) else _failed(breaker, seat)
         raise
     if breaker.succeeded():
         breaker_closed(seat.path)

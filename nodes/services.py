@@ -46,6 +46,8 @@ class Services:
         effects: Keeps what was done once; None where a run has no session.
         running: Which agents of the running turn work.
         journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
+        askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
+            agent. None where nobody wants to know.
     """
 
     spec: JourneySpec
@@ -64,6 +66,7 @@ class Services:
     effects: Effects | None = None
     running: Running = field(default_factory=Running)
     journal: Journal | None = None
+    askers: dict[str, tuple[str, str]] | None = None
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -124,6 +127,7 @@ class Services:
             self.effects,
             self.running,
             self.journal,
+            self.askers,
         )
 
     @property

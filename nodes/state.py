@@ -125,6 +125,28 @@ class Failure(TypedDict):
     message: str
 
 
+class Ask(TypedDict):
+    """What an agent asks by LangGraph's `interrupt()`, and waits for.
+
+    `id` is LangGraph's; it is empty for a breakpoint, which asks nothing. `agent` is its path in the
+    pathway's pipeline; None where a tool or an effect asks. `schema` is the JSON schema of the
+    answer, where the agent gave one.
+    """
+
+    id: str
+    value: Any
+    pathway: str
+    agent: str | None
+    schema: NotRequired[dict[str, Any]]
+
+
+class Waiting(TypedDict):
+    """What a turn waits for, and its run as far as it came, as text."""
+
+    asks: list[Ask]
+    run: str
+
+
 class Turn(TypedDict):
     """The record of the current turn; the ledger's row is written from it.
 
@@ -139,11 +161,12 @@ class Turn(TypedDict):
     `asks` names the field that the reply asks for already. `worded` are the places of those replies
     that are texts of the catalogue. `phase` is the one in which the turn began. An operator's turn
     has `operator`. `id` is there where other programs see the turn's messages, and is part of their
-    ids: such a turn has no session in which its number is unique.
+    ids: such a turn has no session in which its number is unique. `waiting` is there where the
+    session waits for an answer to an agent.
     """
 
     number: int
-    kind: Literal["start", "turn", "failure", "operator", "release"]
+    kind: Literal["start", "turn", "failure", "waiting", "operator", "release"]
     at: str
     message: str | None
     begun_in: str
@@ -173,6 +196,7 @@ class Turn(TypedDict):
     operator: NotRequired[OperatorAct]
     escalations: NotRequired[list[EscalationChange]]
     id: NotRequired[str]
+    waiting: NotRequired[Waiting]
 
 
 class Guided(TypedDict):

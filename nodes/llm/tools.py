@@ -20,6 +20,7 @@ from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
+from nodes.pausing import is_pause
 from nodes.plain import cleaned, copied
 from nodes.telemetry import ToolRun
 
@@ -148,6 +149,8 @@ class Toolbox:
         except ModelError:
             raise
         except Exception as error:  # whatever an author's function raises
+            if is_pause(error):
+                raise
             if call.name in told_of:
                 said = f"the tool '{cleaned(call.name)[:64]}' failed twice: {told(error)}"
                 raise ModelError("tool_failed", said) from error

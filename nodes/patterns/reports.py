@@ -70,6 +70,20 @@ def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
     return {**values, **wrong, "pipeline": story}
 
 
+def waiting_of(work: Work, asks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a run gives back that waits: who asks what, and what the others gave so far."""
+    worked = list(leaves(as_they_began(work.results)))
+    story = {
+        "pattern": work.pipeline.pattern,
+        "status": "waiting",
+        "waiting": list(asks),
+        "results": [_result(result) for result in worked if not result.get("error")],
+        "failed": [_failure(result) for result in worked if result.get("error")],
+        "flags": list(dict.fromkeys(own_flags(work.results))),
+    }
+    return {"pipeline": story}
+
+
 def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:
     if ended.blame is not None:
         return "failed"

@@ -1,0 +1,28 @@
+"""Messages by which a user leaves a question of an agent's unanswered."""
+
+from __future__ import annotations
+
+from nodes.commands import Cancel, Human
+from nodes.hearing import Ear, hear
+from nodes.services import Services
+from nodes.setting import setting_of
+from nodes.state import Turn
+
+
+def gives_up(services: Services, turn: Turn) -> str:
+    """Return why a message is no answer to what is asked; empty where it is one.
+
+    That is where all of it says that the user wants to stop, or to speak to a person.
+
+    Args:
+        services: What the turn works with.
+        turn: A record with the message, and as `run` the pathway that waits.
+    """
+    setting = setting_of(services.spec, services.config, turn)
+    tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
+    heard = hear(turn["message"] or "", Ear(None, (), {}, (), setting, tasks))
+    if not (heard.sure and heard.whole and len(heard.commands) == 1):
+        return ""
+    if isinstance(heard.commands[0], Cancel):
+        return "the user wants to stop"
+    return "the user asks for a person" if isinstance(heard.commands[0], Human) else ""
