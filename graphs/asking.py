@@ -6,34 +6,35 @@ from collections.abc import Iterable, Mapping
 
 from langgraph.types import Interrupt
 
+from nodes.services import Services
 from nodes.state import Ask
 
 INTERRUPT = "__interrupt__"
 """Where LangGraph puts what is asked: among the values of a run, and among its pending writes."""
 
-Askers = dict[str, tuple[str, str]]
-"""Id of what is asked -> pathway and path of the agent that asks."""
 
-
-def asks_of(
-    interrupts: Iterable[Interrupt], askers: Mapping[str, tuple[str, str]], pathway: str = ""
-) -> list[Ask]:
-    """Return what is asked, each once.
+def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:
+    """Return what is asked, each once, in the order in which the agents are declared.
 
     Args:
         interrupts: Those of LangGraph; none for breakpoints of graphs, which ask nothing.
-        askers: Who asked.
+        services: What the run worked with; they know who asked.
         pathway: Where something asks that is no agent.
     """
+    askers = services.askers or {}
     known = {asked.id: asked for asked in interrupts}
     if not known and "" in askers:
-        return [_ask(Interrupt(None, id=""), askers, pathway)]
-    return [_ask(asked, askers, pathway) for asked in known.values()]
+        known = {"": Interrupt(None, id="")}
+    places = {place: number for number, place in enumerate(services.agents)}
+    asks = [_ask(asked, askers, pathway) for asked in known.values()]
+    return sorted(
+        asks, key=lambda ask: places.get((ask["pathway"], ask["agent"] or ""), len(places))
+    )
 
 
 def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) -> Ask:
     where, agent = askers.get(asked.id, (pathway, None))
     ask = Ask(id=asked.id, value=asked.value, pathway=where, agent=agent)
-    if asked.response_schema is not None:
+    if isinstance(asked.response_schema, Mapping):
         ask["schema"] = dict(asked.response_schema)
     return ask

@@ -2,17 +2,18 @@
 
 A saver of ours finds the commit of the running turn in the run's configuration. When the
 checkpoint that LangGraph hands over shows that very turn as done, both are written together;
-a failed run's checkpoint, which still shows the turn before, is not written at all.
+that of a run that failed or waits, which does not, is not written at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
+from graphs.paused import PausedRun
 from graphs.statements import Statement
 from journeys import StateError
 from nodes.state import Position, Turn
@@ -35,11 +36,21 @@ class Commit:
     statements: Callable[[Turn, Position, str], list[Statement]]
     counts: Callable[[Mapping[str, Any]], None] = lambda values: None
     """Told the values of the state once they are written."""
+    goes_on: PausedRun | None = None
+    """The run that this turn goes on with; None for one that begins anew."""
+    head: str | None = None
+    """Id of the session's own checkpoint, where the turn goes on with a run that waited."""
+    left: PausedRun = field(default_factory=PausedRun)
+    """Takes what LangGraph keeps of the run where it does not come to its end."""
 
     def settles(self, checkpoint: Any) -> bool:
         """Say whether a checkpoint is that of this turn, done."""
         turn = checkpoint["channel_values"].get("turn")
         return bool(turn and turn["done"] and turn["number"] == self.number)
+
+    def new_versions(self, checkpoint: Any, new_versions: Any) -> Any:
+        """Return the versions of the values to write: of a run that waited, none is written yet."""
+        return checkpoint["channel_versions"] if self.goes_on else new_versions
 
     def rows(self, checkpoint: Any) -> list[Statement]:
         """Return the statements to write with a checkpoint."""
@@ -58,14 +69,42 @@ def commit_of(config: Any) -> Commit | None:
 
 
 def is_aside(config: Any) -> bool:
-    """Say whether a managed turn is asked about what it must not look at.
+    """Say whether what a managed turn asks for is none of the saver's: see `of_run`.
 
-    That is a checkpoint of a pathway, of which there is none, and the latest of the session,
-    which need not be the head; LangGraph asks for it to see whether a run goes back in time.
+    That is a checkpoint of a pathway, of which the saver has none, and the latest of the session,
+    which need not be the head; LangGraph asks for it to see whether a run goes back in time. A turn
+    that goes on with a run that waited begins from that run's checkpoint.
     """
-    place = config["configurable"]
+    commit, place = commit_of(config), config["configurable"]
+    if commit is None:
+        return False
     latest = not place.get("checkpoint_id")
-    return commit_of(config) is not None and bool(place.get("checkpoint_ns") or latest)
+    return bool(place.get("checkpoint_ns") or latest or commit.goes_on)
+
+
+def of_run(config: Any) -> CheckpointTuple | None:
+    """Return a checkpoint of the run that a managed turn goes on with; None: there is none."""
+    commit = commit_of(config)
+    return commit.goes_on.get(config) if commit and commit.goes_on else None
+
+
+def put_aside(config: Any, checkpoint: Any, metadata: Any) -> bool:
+    """Keep a checkpoint of a turn that is not done, which is not written; say whether it is one."""
+    commit = commit_of(config)
+    # A journey that is an agent of this one has turns of its own.
+    is_root = not config["configurable"].get("checkpoint_ns")
+    if commit is None or (is_root and commit.settles(checkpoint)):
+        return False
+    commit.left.put(config, checkpoint, metadata)
+    return True
+
+
+def writes_put_aside(config: Any, writes: Any, task_id: str) -> bool:
+    """Keep the writes on a checkpoint that is not written; say whether they are of a turn."""
+    commit = commit_of(config)
+    if commit is not None:
+        commit.left.put_writes(config, writes, task_id)
+    return commit is not None
 
 
 def found_or_refused(config: Any, loaded: CheckpointTuple | None) -> CheckpointTuple | None:
@@ -103,7 +142,7 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint; a managed turn is given its head alone."""
         if is_aside(config):
-            return None
+            return of_run(config)
         return found_or_refused(config, await self._inner.aget_tuple(own_place(config)))
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
@@ -115,19 +154,22 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint that settles a turn, then the ledger."""
         commit = commit_of(config)
-        if commit and not commit.settles(checkpoint):
+        if put_aside(config, checkpoint, metadata):
             return skipped(config, checkpoint)
         rows = commit.rows(checkpoint) if commit else []
+        new_versions = commit.new_versions(checkpoint, new_versions) if commit else new_versions
         stored = await self._inner.aput(own_place(config), checkpoint, metadata, new_versions)
         if commit:
             await self._write(rows)
             commit.written(checkpoint)
         return stored
 
-    async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
-        """Write pending writes, which a managed turn does not have."""
-        if commit_of(config) is None:
-            await self._inner.aput_writes(config, *args, **kwargs)
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        """Write pending writes; those of a managed turn are kept with its run."""
+        if not writes_put_aside(config, writes, task_id):
+            await self._inner.aput_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove a session's checkpoints."""
@@ -140,7 +182,11 @@ def own_place(config: Any) -> Any:
     LangGraph's savers write the metadata of a configuration beside the checkpoint, in the clear:
     what a caller gave its tracers would be kept. The configuration of anybody else stays.
     """
-    if commit_of(config) is None:
+    commit = commit_of(config)
+    if commit is None:
         return config
-    place = config["configurable"]
-    return {"configurable": {name: place[name] for name in _PLACE if name in place}}
+    place = {k: v for k, v in config["configurable"].items() if k in _PLACE}
+    if commit.head is not None:
+        # The parent of what is written; that of the run that waited is in the state alone.
+        place["checkpoint_id"] = commit.head
+    return {"configurable": place}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from langgraph.errors import GraphRecursionError, NodeCancelledError, NodeTimeoutError
+from pydantic import ValidationError
 
 from journeys import (
     ContextMergeError,
@@ -83,16 +84,14 @@ def _at(working: tuple[str, Sequence[str]], reason: str) -> PathwayExecutionErro
     return PathwayExecutionError(pathway, ", ".join(agents), reason)
 
 
-def refuse_unfinished(values: Mapping[str, Any]) -> None:
-    """Refuse a run that stopped before its turn was done: nothing of it is committed.
-
-    Raises:
-        PathwayExecutionError: An agent called `interrupt()`.
-    """
-    turn = values["turn"]
-    if not turn["done"]:
-        reason = "it called interrupt(). Ask in the reply instead, and wait for the next message"
-        raise PathwayExecutionError(turn["run"] or "", "", reason)
+def faults_in(error: Exception) -> str:
+    """Return what is wrong with an answer: where and what, and never what was given."""
+    if not isinstance(error, ValidationError):
+        return type(error).__name__
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'it'}: {fault['msg']}" for fault in faults
+    )
 
 
 def failure_event(pathway: str, failure: JourneyError) -> dict[str, Any]:

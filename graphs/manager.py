@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.runnables import RunnableConfig
-
 from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
@@ -27,7 +25,7 @@ from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
-from graphs.turns import Tell, begin, take
+from graphs.turns import Given, Tell, begin, take
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -164,7 +162,7 @@ class PathwayManager(History, Operators):
             JourneyError: Under fail_fast, whatever failed in a pathway.
         """
         given = run_config_of(metadata, tags, callbacks)
-        return await self._answer(message, None, given)
+        return await self._answer(Given(read(message), run=given))
 
     def stream_message(
         self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
@@ -176,7 +174,41 @@ class PathwayManager(History, Operators):
         event `error`, and is then raised.
         """
         given = run_config_of(metadata, tags, callbacks)
-        return events_of(lambda tell: self._answer(message, tell, given))
+
+        async def answer(tell: Tell) -> JourneyResponse:
+            return await self._answer(Given(read(message), run=given, tell=tell))
+
+        return events_of(answer)
+
+    async def resume(
+        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> JourneyResponse:
+        """Go on where an agent called LangGraph's `interrupt()`, which then returns the value.
+
+        A message does the same with its text, unless all of it says that the user wants to stop or
+        to speak to a person; of several things that are asked it answers the first.
+
+        Args:
+            value: The answer, JSON. A dict of the ids in `metadata["waiting"]` answers several.
+            metadata: As of `process_message`.
+            tags: As of `process_message`.
+            callbacks: As of `process_message`.
+
+        Raises:
+            NotWaitingError: No agent waits; or the value does not say which one it is for.
+            InvalidMessageError: It does not fit the `response_schema` of what is asked.
+            ConfigurationError: It is not JSON.
+            JourneyError: Under fail_fast, whatever failed in a pathway; the session waits on.
+        """
+        given = run_config_of(metadata, tags, callbacks)
+        return await self._answer(Given(None, value, given))
+
+    def stream_resume(
+        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> AsyncIterator[JourneyEvent]:
+        """Go on as `resume` does, and yield the events of the turn."""
+        given = run_config_of(metadata, tags, callbacks)
+        return events_of(lambda tell: self._answer(Given(None, value, given, tell)))
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Take up the session where it stands, in any process.
@@ -252,23 +284,21 @@ class PathwayManager(History, Operators):
             if not opening.exception():
                 await opening.result().store.close()
 
-    async def _answer(
-        self, message: Any, tell: Tell | None, given: RunnableConfig
-    ) -> JourneyResponse:
-        text = read(message)
+    async def _answer(self, given: Given) -> JourneyResponse:
         async with self._turn() as (session, head):
             self._late.begin(session, head["version"] + 1)
-            outlet = Outlet() if tell else None
+            outlet = Outlet() if given.tell else None
             services = replace(
                 self._served(),
                 usage=Usage(),
-                listening=tell is not None,
+                listening=given.tell is not None,
                 outlet=outlet,
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
                 running=Running(),
                 journal=Journal(),
+                askers={},
             )
-            response = await take(session, head, text, services, tell, given)
+            response = await take(session, head, given, services)
         self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):

@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Interrupt
 
 from graphs.agents import services_of
-from graphs.asking import INTERRUPT, Askers, asks_of
+from graphs.asking import INTERRUPT, asks_of
 from graphs.binding import event_in, serving
 from graphs.patterns import PatternGraph
 from graphs.stages import Graph, Plan, at_most, build_pattern
@@ -49,13 +49,12 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     """Run a pipeline once and return its outputs; see `PatternPipeline.run`."""
     given = inputs_of(inputs)
     usage = Usage()
-    askers: Askers = {}
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
-        counted = replace(services, usage=usage, askers=askers)
+        counted = replace(services, usage=usage, askers={})
         with PipelineRun(pipeline.name, pipeline.pattern) as seen:
             values = await _graph(pipeline).ainvoke(start, serving(counted, at_most(pipeline)))
-            asks = asks_of(values.get(INTERRUPT, ()), askers)
+            asks = asks_of(values.get(INTERRUPT, ()), counted)
             outputs = _told(pipeline, values, usage, asks)
             seen.ended(outputs["pipeline"]["status"])
     return outputs
@@ -72,10 +71,9 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     given = inputs_of(inputs)
     values: Mapping[str, Any] = {}
     usage = Usage()
-    askers: Askers = {}
     asked: list[Interrupt] = []
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
-        heard = replace(services, usage=usage, listening=True, askers=askers)
+        heard = replace(services, usage=usage, listening=True, askers={})
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
         events: Any = _graph(pipeline).astream(
             {"inputs": given}, serving(heard, at_most(pipeline)), **modes
@@ -88,7 +86,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
                     elif mode == "values" and not namespace:
                         values = data
                         asked += data.get(INTERRUPT, ())
-            outputs = _told(pipeline, values, usage, asks_of(asked, askers))
+            outputs = _told(pipeline, values, usage, asks_of(asked, heard))
             seen.ended(outputs["pipeline"]["status"])
     yield {"type": "outputs", "outputs": outputs}
 

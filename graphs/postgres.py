@@ -16,7 +16,16 @@ from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
-from graphs.checkpoints import commit_of, found_or_refused, is_aside, skipped
+from graphs.checkpoints import (
+    commit_of,
+    found_or_refused,
+    is_aside,
+    of_run,
+    own_place,
+    put_aside,
+    skipped,
+    writes_put_aside,
+)
 from graphs.connections import Connection, Connections, Deed
 from graphs.faults import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
@@ -46,7 +55,7 @@ class PostgresJourneySaver(AsyncPostgresSaver):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint; a managed turn is given its head alone."""
         if is_aside(config):
-            return None
+            return of_run(config)
         place = config["configurable"]
         wanted = [place["thread_id"], place.get("checkpoint_ns", ""), place.get("checkpoint_id")]
         where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
@@ -67,19 +76,23 @@ class PostgresJourneySaver(AsyncPostgresSaver):
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint, with the ledger of its turn if it settles one."""
         commit = commit_of(config)
-        if commit and not commit.settles(checkpoint):
+        if put_aside(config, checkpoint, metadata):
             return skipped(config, checkpoint)
         rows = commit.rows(checkpoint) if commit else []
-        rows = [*rows, *self._state(config["configurable"], checkpoint, metadata, new_versions)]
+        new_versions = commit.new_versions(checkpoint, new_versions) if commit else new_versions
+        place = own_place(config)["configurable"]
+        rows = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
         await self._whole(rows, lambda connection: _at_once(connection, rows))
         if commit:
             commit.written(checkpoint)
         return skipped({"configurable": _place(config)}, checkpoint)
 
-    async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
-        """Write pending writes; a managed turn is never resumed in its middle, so has none."""
-        if commit_of(config) is None:
-            await super().aput_writes(config, *args, **kwargs)
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        """Write pending writes; those of a managed turn are kept with its run."""
+        if not writes_put_aside(config, writes, task_id):
+            await super().aput_writes(config, writes, task_id, task_path)
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in one transaction of their own."""

@@ -63,10 +63,17 @@ def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
         "replies": list(turn["replies"]),
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
+        "waiting": waiting_in(turn),
         "guidelines": [held["id"] for held in counting(turn, turn.get("guidelines", ()))],
         "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }
+
+
+def waiting_in(turn: Turn) -> list[dict[str, Any]]:
+    """Return what agents ask, where a turn waits for the answer."""
+    waiting = turn.get("waiting")
+    return [dict(ask) for ask in waiting["asks"]] if waiting else []
 
 
 def unmoved(
@@ -117,6 +124,7 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         version=head["version"],
         created_at=head["created_at"],
         updated_at=head["updated_at"],
+        waiting=waiting_in(values["turn"]),
     )
 
 

@@ -14,6 +14,7 @@ from graphs import escalations, statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.ledger import Scribe
+from graphs.paused import PausedRun
 from graphs.session_context import OnCommit, SessionContext, context_of
 from graphs.stages import Graph
 from graphs.statements import Row, Statement
@@ -30,6 +31,7 @@ from journeys import (
 from nodes.context import Op
 from nodes.escalating import takeover_of
 from nodes.opening import new_turn
+from nodes.pausing import WAITING
 from nodes.state import Position, Turn
 
 
@@ -126,15 +128,25 @@ class Session:
         told = Commit(0, statements_of, lambda values: self._tell(begun, 0, values))
         return self.run_config(NO_CHECKPOINT, told)
 
-    def turn_after(self, head: Row) -> Any:
-        """Return the configuration of the next turn."""
+    def turn_after(self, head: Row, goes_on: PausedRun | None = None) -> Any:
+        """Return the configuration of the next turn.
+
+        Args:
+            head: The session's row.
+            goes_on: A run that waited, with which the turn goes on.
+        """
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
             return self.scribe.advanced(turn, position, checkpoint, head)
 
-        number = head["version"] + 1
-        commit = Commit(number, statements_of, lambda values: self._tell(head, number, values))
-        return self.run_config(head["checkpoint_id"], commit)
+        def counts(values: Mapping[str, Any]) -> None:
+            self._tell(head, number, values)
+
+        number, checkpoint = head["version"] + 1, head["checkpoint_id"]
+        if goes_on is None:
+            return self.run_config(checkpoint, Commit(number, statements_of, counts))
+        commit = Commit(number, statements_of, counts, goes_on, checkpoint)
+        return self.run_config(goes_on.id, commit)
 
     async def context(self, head: Row) -> SessionContext:
         """Return what the session knew at its head."""
@@ -170,6 +182,8 @@ class Session:
             "reason": f"back to version {version}",
         }
         turn: Turn = {**new_turn(head["version"] + 1), "audit": [event]}
+        if "waiting" in values["turn"]:  # and waits there again
+            turn["flags"] = [WAITING]
         written = self.scribe.advanced(
             turn, values["position"], target["checkpoint_id"], head, version
         )

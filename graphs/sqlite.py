@@ -9,7 +9,16 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graphs.checkpoints import commit_of, found_or_refused, is_aside, own_place, skipped
+from graphs.checkpoints import (
+    commit_of,
+    found_or_refused,
+    is_aside,
+    of_run,
+    own_place,
+    put_aside,
+    skipped,
+    writes_put_aside,
+)
 from graphs.faults import LostRace
 from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
@@ -26,7 +35,7 @@ class SqliteJourneySaver(AsyncSqliteSaver):
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint; a managed turn is given its head alone."""
         if is_aside(config):
-            return None
+            return of_run(config)
         place = config["configurable"]
         async with self._turn:
             with state_of(place["thread_id"], place.get("checkpoint_id", "")):
@@ -45,7 +54,7 @@ class SqliteJourneySaver(AsyncSqliteSaver):
         if commit is None:
             async with self._turn:
                 return await super().aput(config, checkpoint, metadata, new_versions)
-        if not commit.settles(checkpoint):
+        if put_aside(config, checkpoint, metadata):
             return skipped(config, checkpoint)
 
         async def write() -> Any:
@@ -59,11 +68,13 @@ class SqliteJourneySaver(AsyncSqliteSaver):
         commit.written(checkpoint)
         return stored
 
-    async def aput_writes(self, config: Any, *args: Any, **kwargs: Any) -> None:
-        """Write pending writes; a managed turn is never resumed in its middle, so has none."""
-        if commit_of(config) is None:
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        """Write pending writes; those of a managed turn are kept with its run."""
+        if not writes_put_aside(config, writes, task_id):
             async with self._turn:
-                await super().aput_writes(config, *args, **kwargs)
+                await super().aput_writes(config, writes, task_id, task_path)
 
     async def write(self, statements: list[Statement]) -> None:
         """Write statements in one transaction of their own."""

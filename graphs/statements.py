@@ -128,7 +128,7 @@ ADD_AUDIT = _sql(
     )
 )
 HEAD = _sql(
-    select(sessions, turns.c.checkpoint_id)
+    select(sessions, turns.c.checkpoint_id, turns.c.flags)
     .join_from(
         sessions,
         turns,
@@ -184,17 +184,20 @@ _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '
 _NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (_SESSION, sessions.c.fence == bindparam("held"))
+
+
+def _of_head(name: str) -> ColumnElement[Any]:
+    """Return a column of the turn that is the session's head."""
+    of_session = turns.c.session_id == sessions.c.session_id
+    found = select(turns.c[name]).where(of_session, turns.c.version == sessions.c.version)
+    return found.scalar_subquery().label(name)
+
+
 LEASE = _on_postgres(
     update(sessions)
     .where(_SESSION, _FREE)
     .values(fence=_NEXT_FENCE, lease_until=_LATER)
-    .returning(
-        *sessions.c,
-        select(turns.c.checkpoint_id)
-        .where(turns.c.session_id == sessions.c.session_id, turns.c.version == sessions.c.version)
-        .scalar_subquery()
-        .label("checkpoint_id"),
-    )
+    .returning(*sessions.c, *(_of_head(name) for name in ("checkpoint_id", "flags")))
 )
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(

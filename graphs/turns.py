@@ -6,14 +6,15 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
-from langgraph.errors import NodeTimeoutError
+from langgraph.errors import NodeTimeoutError, is_invalid_resume
 
 from graphs.binding import event_in, serving
+from graphs.checkpoints import commit_of
 from graphs.failures import (
     OVERDUE,
     TurnOverdue,
@@ -21,19 +22,22 @@ from graphs.failures import (
     fails_the_turn,
     failure_event,
     failure_of,
-    refuse_unfinished,
+    faults_in,
 )
 from graphs.faults import AlreadyThere, LostRace, translated
 from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
+from graphs.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from journeys import (
+    InvalidMessageError,
     JourneyConfig,
     JourneyError,
     JourneyEvent,
     JourneyResponse,
     ModelError,
+    NotWaitingError,
     PathwayExecutionError,
 )
 from nodes.context import Op
@@ -42,6 +46,7 @@ from nodes.llm.freeform import freeform
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.opening import new_turn
+from nodes.pausing import WAITING
 from nodes.running import Running
 from nodes.services import Services
 from nodes.state import PARTING, Turn
@@ -98,68 +103,185 @@ async def begin(session: Session, services: Services, ops: list[Op]) -> None:
         raise already_there(session.session_id) from error
 
 
-async def take(
-    session: Session,
-    head: Row,
-    text: str,
-    services: Services,
-    tell: Tell | None = None,
-    given: RunnableConfig | None = None,
-) -> JourneyResponse:
-    """Answer a message from the session's head on; with `tell`, pass events on as they come.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a turn is given.
 
-    Args:
-        session: The session.
-        head: Its row.
-        text: The message.
-        services: What the turn works with.
-        tell: Takes the events of the turn.
-        given: Metadata, tags and callbacks of the caller, for all that the turn runs.
+    Attributes:
+        text: The message; None where an answer alone is given.
+        value: The answer to what an agent asked, where there is no message.
+        run: Metadata, tags and callbacks of the caller, for all that the turn runs.
+        tell: Takes the events of the turn as they come.
+    """
+
+    text: str | None
+    value: Any = None
+    run: RunnableConfig = field(default_factory=RunnableConfig)
+    tell: Tell | None = None
+
+
+async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
+    """Answer a message, or go on with an answer, from the session's head on.
 
     Raises:
         JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
+        NotWaitingError: An answer is given, and no agent waits for it.
         StateError: The turn could not be committed.
     """
     spec, key = services.spec, services.config.encryption_key
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
-        with given_to_all(given or {}):
-            response = await _answered(session, head, text, services, tell)
+        with given_to_all(given.run):
+            response = await _answered(session, head, given, services)
         seen.answered(response.pathway_id, response.metadata)
         return response
 
 
 async def _answered(
-    session: Session, head: Row, text: str, services: Services, tell: Tell | None
+    session: Session, head: Row, given: Given, services: Services
 ) -> JourneyResponse:
-    audience = Audience(tell)
-    if fixed := unanswerable(text):
+    audience, text = Audience(given.tell), given.text
+    wait = await wait_of(session, head)
+    if text is None and wait is None:
+        raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
+    if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
-    messages = [{"role": "user", "content": text}]
-    config = session.turn_after(head)
-    inputs = {"messages": messages, "turn": turn}
+    going = _Going(session, head, services, turn, wait)
+    inputs, config = await going.begun(given)
     until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
     try:
         running = _run(session, services, inputs, config, audience)
         values = await _in_time(running, services.config, until)
-        refuse_unfinished(values)
+        if not values["turn"]["done"]:
+            values = await going.waits(config, audience)
     except Exception as error:
-        if not fails_the_turn(error, fails_fast=services.fails_fast):
-            raise
-        overdue = isinstance(error, TurnOverdue)
-        if overdue and (done := await _committed(session, turn)):
-            return response_of(services.spec, done)
-        failed = await _failed(session, head, services, turn, error, until)
-        try:
-            values = await _run(session, services, {"messages": messages, "turn": failed}, config)
-        except LostRace:
-            if overdue and (done := await _committed(session, turn)):
-                return response_of(services.spec, done)
-            raise
-        audience.say(PARTING.join(values["turn"]["replies"]))
+        if is_invalid_resume(error) and going.wait:
+            return going.refused(error, audience)
+        values = await _ended_badly(going, error, audience, until)
     return response_of(services.spec, values)
+
+
+async def _ended_badly(
+    going: _Going, error: Exception, audience: Audience, until: float
+) -> Mapping[str, Any]:
+    """Return the values after a turn that failed, which is answered and committed all the same."""
+    session, services, turn = going.session, going.services, going.turn
+    if not fails_the_turn(error, fails_fast=services.fails_fast):
+        raise error
+    overdue = isinstance(error, TurnOverdue)
+    if overdue and (done := await _committed(session, turn)):
+        return done
+    failed = await _failed(session, going.head, services, turn, error, until)
+    try:
+        values = await going.committed(going.still_waiting(failed))
+    except LostRace:
+        if overdue and (done := await _committed(session, turn)):
+            return done
+        raise
+    audience.say(PARTING.join(values["turn"]["replies"]))
+    return values
+
+
+@dataclass(slots=True)
+class _Going:
+    """A turn as it is run: from its message on, or on with a run that waited.
+
+    Attributes:
+        session: The session.
+        head: Its row.
+        services: What the turn works with.
+        turn: Its record as it was opened.
+        wait: The run that it goes on with; None where it does not.
+    """
+
+    session: Session
+    head: Row
+    services: Services
+    turn: Turn
+    wait: Wait | None
+
+    @property
+    def messages(self) -> list[Message]:
+        """What the user says."""
+        text = self.turn["message"]
+        return [] if text is None else [Message(role="user", content=text)]
+
+    async def begun(self, given: Given) -> tuple[Any, Any]:
+        """Return what the graph is run with, and its configuration."""
+        wait, turn = self.wait, self.turn
+        if wait is None:
+            return self._anew()
+        if given.text is None:
+            if not wait.is_known(self.services):
+                raise NotWaitingError("The journey has changed, and who asked is not in it now.")
+            answers = wait.answers(given.value)
+        elif reason := await wait.given_up(self.services, turn):
+            self.wait = None
+            turn["audit"] = [*turn["audit"], *abandoned(wait, reason)]
+            return self._anew()
+        else:
+            answers = {wait.first["id"]: given.text}
+        events = resumed(wait, answers, by_message=given.text is not None)
+        turn["audit"] = [*turn["audit"], *events]
+        goes_on = wait.going_on(turn, self.messages)
+        return answer_to(answers), self.session.turn_after(self.head, goes_on)
+
+    def _anew(self) -> tuple[Any, Any]:
+        inputs = {"messages": self.messages, "turn": self.turn}
+        return inputs, self.session.turn_after(self.head)
+
+    async def committed(self, turn: Turn) -> Mapping[str, Any]:
+        """Commit a record in which nothing moves, and return the values of the state."""
+        inputs = {"messages": self.messages, "turn": turn}
+        config = self.session.turn_after(self.head)
+        return await _run(self.session, self.services, inputs, config)
+
+    async def waits(self, config: Any, audience: Audience) -> Mapping[str, Any]:
+        """Commit a turn whose run waits.
+
+        Raises:
+            PathwayExecutionError: Nothing is asked, or it cannot be stored.
+        """
+        commit = commit_of(config)
+        assert commit is not None
+        run = commit.goes_on.continued(commit.left) if commit.goes_on else commit.left
+        if commit.goes_on and not (commit.left.checkpoints or commit.left.writes):
+            self.wait = None
+            reason = "it waited, and the journey has no place any more where that goes on"
+            raise PathwayExecutionError(self.turn["run"] or "", "", reason)
+        record = waiting_turn(self.services, self.turn, run)
+        values = await self.committed(record)
+        asks = record["waiting"]["asks"]
+        audience(JourneyEvent("waiting", {"waiting": [dict(ask) for ask in asks]}))
+        said = values["turn"]["replies"]
+        news = [text for text in map(shown, asks) if text]
+        heard_before = audience.heard and said == record["replies"]
+        audience.say(PARTING.join(news if heard_before else said))
+        return values
+
+    def still_waiting(self, failed: Turn) -> Turn:
+        """Return the record of a turn that failed; what it was to go on with waits on."""
+        if self.wait is None:
+            return failed
+        return {**failed, "flags": [*failed["flags"], WAITING], "waiting": self.wait.waiting}
+
+    def refused(self, error: Exception, audience: Audience) -> JourneyResponse:
+        """Ask again where an answer is none that the agent takes; nothing is recorded.
+
+        Raises:
+            InvalidMessageError: It was given by `resume()`.
+        """
+        assert self.wait is not None
+        if self.turn["message"] is None:
+            raise InvalidMessageError(
+                f"The answer does not fit what is asked: {faults_in(error)}."
+            ) from error
+        say = PARTING.join(filter(None, map(shown, self.wait.asks)))
+        audience.say(say)
+        version = self.head["version"]
+        return unmoved(self.services.spec, self.wait.values, version, say, "invalid_answer")
 
 
 async def _fixed(

@@ -18,7 +18,8 @@
     ├── SessionExistsError          a second start() on the same session
     ├── SessionExpiredError         a message after the time to live
     └── StateError                  the store refused or lost something
-        └── VersionNotFoundError    a version that never was, or is pruned
+        ├── VersionNotFoundError    a version that never was, or is pruned
+        └── NotWaitingError         an answer to something that no agent asks
 
 Where a source document raises ValueError or RuntimeError, ours is one as well.
 """
@@ -200,3 +201,15 @@ class StateError(JourneyError, RuntimeError):
 
 class VersionNotFoundError(StateError, ValueError):
     """A version of a session that does not exist, or whose state was pruned."""
+
+
+class NotWaitingError(StateError, ValueError):
+    """An answer was given where no agent waits for it; the session stands where it stood.
+
+    Attributes:
+        waiting: The ids of what is asked now.
+    """
+
+    def __init__(self, reason: str, waiting: Sequence[str] = ()) -> None:
+        self.waiting = list(waiting)
+        super().__init__(reason)

@@ -248,6 +248,20 @@ class Journey(RunningSession):
         given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
         return self.manager.stream_message(message, **given)
 
+    async def resume(
+        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> JourneyResponse:
+        """Go on where an agent called `interrupt()`; see `PathwayManager.resume`."""
+        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        return await self.manager.resume(value, **given)
+
+    def stream_resume(
+        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+    ) -> AsyncIterator[JourneyEvent]:
+        """Go on as `resume` does, and yield the events of the turn."""
+        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        return self.manager.stream_resume(value, **given)
+
     async def rollback(self, version: int) -> JourneySession:
         """Make a new version whose state equals that of an older one."""
         return await self.manager.rollback(version)

@@ -26,8 +26,9 @@ class JourneyResponse:
         accumulated_context: The context after the turn; a copy.
         is_journey_complete: Whether the goal is reached.
         metadata: version, pathway_stack, returning, phase, transition_triggered, transition_intent,
-            tier, confidence, reasoning, ran, replies, error, flags, usage and journey_id; of a
-            concierge also activated_at, journey_completed and journey_result.
+            tier, confidence, reasoning, ran, replies, error, flags, waiting, usage and journey_id;
+            of a concierge also activated_at, journey_completed and journey_result. `waiting` lists
+            what agents ask by `interrupt()`: id, value, pathway and agent of each.
     """
 
     message: str
@@ -62,7 +63,8 @@ class JourneySession:
     """Where a session stands; a copy that does not change with it.
 
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
-    of it is the transcript. `phase` is how far along the conversation is.
+    of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
+    agents ask by `interrupt()`, as in the metadata of a response.
     """
 
     session_id: str
@@ -77,6 +79,7 @@ class JourneySession:
     created_at: str
     updated_at: str
     phase: ConversationPhase = ConversationPhase.COLLECTING
+    waiting: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def current_pathway(self) -> str:
@@ -100,8 +103,9 @@ class JourneySession:
 class JourneyEvent:
     """One event of a streamed turn.
 
-    Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `done` (response)
-    and `error` (type, message), always the last but for a `done`. Of the agents of a pathway:
+    Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `waiting` (waiting:
+    what agents ask), `done` (response) and `error` (type, message), always the last but for a
+    `done`. Of the agents of a pathway:
     `agent_started` (agent, pathway), `agent_finished` (agent, pathway, seconds), `agent_failed`
     (agent, pathway, error, kind), `selected` (agents, by, scores) and `voted` (agent, vote).
     """
@@ -115,6 +119,7 @@ class JourneyEvent:
         "selected",
         "voted",
         "token",
+        "waiting",
         "done",
         "error",
     ]
@@ -127,7 +132,8 @@ class VersionInfo:
 
     Attributes:
         version: Its number, from 0; never used twice.
-        kind: start, turn, failure, rollback, or an operator's: operator (claimed, said) or release.
+        kind: start, turn, failure, waiting (for an answer to an agent), rollback, or an operator's:
+            operator (claimed, said) or release.
         pathway_id: Where the session stood after it.
         journey_id: The journey of that pathway; None where a concierge has none active, or the
             pathway is of another version.

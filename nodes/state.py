@@ -128,9 +128,9 @@ class Failure(TypedDict):
 class Ask(TypedDict):
     """What an agent asks by LangGraph's `interrupt()`, and waits for.
 
-    `id` is LangGraph's; it is empty for a breakpoint, which asks nothing. `agent` is its path in the
-    pathway's pipeline; None where a tool or an effect asks. `schema` is the JSON schema of the
-    answer, where the agent gave one.
+    `id` is LangGraph's; it is empty for a breakpoint, which asks nothing. `agent` is the path of
+    the agent in the pathway's pipeline; None where a tool or an effect asks. `schema` is the JSON
+    schema of the answer, where the agent gave one.
     """
 
     id: str

@@ -6,22 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 
 from journeys import PathwayExecutionError
 from tests.solo import APOLOGY, Payload, function, reason
-
-
-def chained(step: Any) -> StateGraph[Any]:
-    """A graph of one step."""
-    graph = StateGraph(MessagesState)
-    graph.add_node("step", step)
-    graph.add_edge(START, "step")
-    graph.add_edge("step", END)
-    return graph
 
 
 class Panic(BaseException):
@@ -84,31 +73,6 @@ async def test_under_fail_fast_it_is_raised_as_one_of_our_errors(what: str, solo
     with pytest.raises(PathwayExecutionError, match="'clerk'"):
         await chat.says("hello")
     assert len(await chat.journey.versions()) == 1
-
-
-@pytest.mark.parametrize(
-    "agent",
-    [
-        chained(lambda state: {"messages": [AIMessage(interrupt("sure?"))]}).compile(),
-        chained(lambda state: {"messages": [AIMessage(interrupt("sure?"))]}).compile(
-            checkpointer=InMemorySaver()
-        ),
-        lambda payload: interrupt("sure?"),
-    ],
-)
-async def test_an_interrupt_is_a_failure_that_says_what_to_do(agent: Any, solo: Any) -> None:
-    """DESIGN.md section 3: waiting for the user is state, never `interrupt()`."""
-    chat = await solo(agent)
-    await chat.says("hello")
-
-    assert "it called interrupt(). Ask in the reply instead" in reason(chat)
-    assert [version.kind for version in await chat.journey.versions()] == ["start", "failure"]
-
-    events = [event async for event in chat.journey.stream_message("again")]
-    assert events[-1].data["response"].message == APOLOGY
-
-    chat.journey.register_agent("clerk", function)
-    assert await chat.says("hello") == "heard hello"
 
 
 async def test_an_agent_graph_cannot_steer_ours(solo: Any) -> None:

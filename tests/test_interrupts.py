@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
+from pydantic import BaseModel
 
-from journeys import NEVER, Effect, Field, Journey, Pathway, Pipeline
-from tests.solo import Solo
+from journeys import (
+    NEVER,
+    Agent,
+    ConfigurationError,
+    InvalidMessageError,
+    Journey,
+    NotWaitingError,
+    Pathway,
+    PathwayExecutionError,
+    Pipeline,
+)
+from tests.solo import APOLOGY, Solo, reason
 
 HELLO: Any = {"messages": [{"role": "user", "content": "hello"}]}
 THREAD: Any = {"configurable": {"thread_id": "t-1"}}
@@ -39,10 +49,6 @@ def asking_graph(**options: Any) -> Any:
 
 def answer(payload: Any) -> str:
     return f"fine: {payload['message']}"
-
-
-def judge(payload: Any) -> Any:
-    return {"response": "judged", "choice": "agent_1", "vote": "agent_1"}
 
 
 KINDS: dict[str, Any] = {
@@ -132,3 +138,321 @@ async def test_a_pipeline_that_is_run_says_what_it_waits_for(pattern: str) -> No
     events = [event async for event in PATTERNS[pattern]().stream(message="hello")]
     assert events[-1]["outputs"]["pipeline"]["status"] == "waiting"
     assert events[-1]["outputs"]["pipeline"]["waiting"][0]["value"] == "sure?"
+
+
+# a session
+
+
+def asking(chat: Any) -> list[Any]:
+    """What the last turn waits for, without the ids."""
+    return [(ask["value"], ask["pathway"], ask["agent"]) for ask in chat.last.metadata["waiting"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_turn_in_which_an_agent_asks_is_committed_as_waiting(kind: str, solo: Any) -> None:
+    chat = await solo(KINDS[kind], context={"mood": "good"})
+
+    assert await chat.says("hello") == "sure?"
+    assert asking(chat) == [("sure?", "talk", "clerk")]
+    assert chat.last.metadata["flags"] == ["waiting"]
+    assert (chat.last.pathway_id, chat.context) == ("talk", {"mood": "good"})
+    assert [row.kind for row in await chat.journey.versions()] == ["start", "waiting"]
+
+    assert await chat.says("yes") == "answered yes"
+    assert chat.last.metadata["waiting"] == []
+    assert chat.last.metadata["flags"] == []
+    assert [row.kind for row in await chat.journey.versions()] == ["start", "waiting", "turn"]
+    talk = [(entry.role, entry.content) for entry in await chat.journey.transcript()]
+    assert talk == [
+        ("user", "hello"),
+        ("assistant", "sure?"),
+        ("user", "yes"),
+        ("assistant", "answered yes"),
+    ]
+    session = await chat.journey.get_session_state()
+    assert [m["content"] for m in session.conversation_history] == [words for _, words in talk]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+async def test_an_agent_of_any_pattern_can_ask_in_a_session(
+    pattern: str, talk: Any, memory_url: str
+) -> None:
+    chat = await talk(journey_of(PATTERNS[pattern]()), {}, memory_url)
+
+    assert await chat.says("hello") == "sure?"
+    await chat.says("yes")
+
+    assert chat.last.metadata["flags"] == []
+    assert "answered yes" in chat.last.message or pattern == "sequential, first"
+
+
+async def test_a_waiting_session_is_taken_up_in_another_process(talk: Any, kept_url: str) -> None:
+    chat = await talk(Solo, {"clerk": ask}, kept_url)
+    await chat.says("hello")
+    chat = await chat.restored()
+
+    session = await chat.journey.get_session_state()
+    assert [asked["value"] for asked in session.waiting] == ["sure?"]
+
+    assert await chat.says("yes") == "answered yes"
+    chat = await chat.restored()
+    assert (await chat.journey.get_session_state()).waiting == []
+    assert await chat.says("again") == "sure?"
+
+
+async def test_an_answer_can_be_given_as_data(store_url: str, talk: Any) -> None:
+    def clerk(payload: Any) -> Any:
+        given = interrupt({"question": "How much?", "unit": "EUR"})
+        return {"response": f"booked {given['amount']}"}
+
+    chat = await talk(Solo, {"clerk": clerk}, store_url)
+
+    assert await chat.says("hello") == '{"question": "How much?", "unit": "EUR"}'
+    reply = await chat.journey.resume({"amount": 5})
+
+    assert reply.message == "booked 5"
+    assert [entry.role for entry in await chat.journey.transcript()] == [
+        "user",
+        "assistant",
+        "assistant",
+    ]
+
+
+async def test_what_the_audit_tells_of_a_question_and_its_answer(solo: Any) -> None:
+    chat = await solo(ask)
+    await chat.says("hello")
+    await chat.says("yes")
+
+    rows = [(r.kind, r.from_pathway, r.trigger, r.reason) for r in await chat.journey.audit()]
+    assert rows == [
+        ("waiting", "talk", "clerk", "sure?"),
+        ("resumed", "talk", "clerk", "answered by a message"),
+    ]
+
+
+async def test_several_questions_of_one_agent_are_asked_one_after_the_other(
+    talk: Any, kept_url: str
+) -> None:
+    tops: list[int] = []
+
+    def clerk(payload: Any) -> str:
+        tops.append(1)
+        return f"{interrupt('name?')} of {interrupt('city?')}, {interrupt('age?')}"
+
+    chat = await talk(Solo, {"clerk": clerk}, kept_url)
+
+    assert await chat.says("hello") == "name?"
+    assert await chat.says("Ann") == "city?"
+    chat = await chat.restored()
+    assert (await chat.journey.resume("Bonn")).message == "age?"
+    assert await chat.says("7") == "Ann of Bonn, 7"
+    assert len(tops) == 4
+    kinds = [row.kind for row in await chat.journey.versions()]
+    assert kinds == ["start", "waiting", "waiting", "waiting", "turn"]
+    assert [e.content for e in await chat.journey.transcript() if e.role == "user"] == [
+        "hello",
+        "Ann",
+        "7",
+    ]
+
+
+def asks(question: str) -> Agent:
+    def agent(payload: Any) -> Any:
+        return {"response": f"{question} {interrupt(question)}"}
+
+    return Agent(agent, name=question.strip("?"))
+
+
+def two() -> type[Journey]:
+    return journey_of(Pipeline.parallel([asks("left?"), answer, asks("right?")]))
+
+
+async def test_several_questions_at_once_are_answered_by_their_ids(
+    talk: Any, store_url: str
+) -> None:
+    chat = await talk(two(), {}, store_url)
+    await chat.says("hello")
+
+    assert chat.last.message == "left?\n\nright?"
+    left, right = (asked["id"] for asked in chat.last.metadata["waiting"])
+
+    with pytest.raises(NotWaitingError, match=left) as refused:
+        await chat.journey.resume("yes")
+    assert refused.value.waiting == [left, right]
+    with pytest.raises(NotWaitingError, match="not asked"):
+        await chat.journey.resume({"0" * 32: "yes"})
+
+    reply = await chat.journey.resume({left: "L", right: "R"})
+    assert "left? L" in reply.message
+    assert "right? R" in reply.message
+
+
+async def test_of_several_questions_a_message_answers_the_first(talk: Any, kept_url: str) -> None:
+    chat = await talk(two(), {}, kept_url)
+    await chat.says("hello")
+
+    assert await chat.says("L") == "right?"
+    chat = await chat.restored()
+    await chat.says("R")
+    assert "left? L" in chat.last.message
+    assert "right? R" in chat.last.message
+    assert chat.last.metadata["waiting"] == []
+
+
+@pytest.mark.parametrize("words", ["cancel", "stop", "I want to talk to a human, please"])
+async def test_who_stops_or_wants_a_person_gives_no_answer(words: str, solo: Any) -> None:
+    chat = await solo(ask)
+    await chat.says("hello")
+
+    assert await chat.says(words) == "sure?"  # a message like any other, which is asked about again
+    assert [row.kind for row in await chat.journey.audit()] == ["waiting", "abandoned", "waiting"]
+    assert await chat.says("yes") == "answered yes"
+
+
+async def test_words_that_only_hold_a_stop_are_an_answer(solo: Any) -> None:
+    chat = await solo(ask)
+    await chat.says("hello")
+
+    said = "Only if you can cancel it by Friday"
+    assert await chat.says(said) == f"answered {said}"
+
+
+async def test_an_answer_where_nothing_is_asked_is_refused(solo: Any) -> None:
+    chat = await solo(answer)
+    with pytest.raises(NotWaitingError, match="Send a message"):
+        await chat.journey.resume("yes")
+    await chat.says("hello")
+    with pytest.raises(NotWaitingError):
+        await chat.journey.resume("yes")
+    assert len(await chat.journey.versions()) == 2
+
+
+async def test_an_empty_message_leaves_it_waiting(solo: Any) -> None:
+    chat = await solo(ask)
+    await chat.says("hello")
+    await chat.says("  ")
+    assert [asked["value"] for asked in chat.last.metadata["waiting"]] == ["sure?"]
+    assert await chat.says("yes") == "answered yes"
+
+
+async def test_a_rollback_goes_back_to_what_was_asked(talk: Any, store_url: str) -> None:
+    def clerk(payload: Any) -> str:
+        return f"{interrupt('name?')} of {interrupt('city?')}"
+
+    chat = await talk(Solo, {"clerk": clerk}, store_url)
+    await chat.says("hello")
+    await chat.says("Ann")
+    await chat.says("Bonn")
+    assert chat.last.message == "Ann of Bonn"
+
+    session = await chat.journey.rollback(1)
+    assert [asked["value"] for asked in session.waiting] == ["name?"]
+    assert await chat.says("Bob") == "city?"
+    assert await chat.says("Rome") == "Bob of Rome"
+
+    await chat.journey.rollback(0)
+    assert (await chat.journey.get_session_state()).waiting == []
+    assert await chat.says("anew") == "name?"
+
+
+async def test_the_stream_of_a_turn_says_what_it_waits_for(solo: Any) -> None:
+    chat = await solo(ask)
+
+    events = [event async for event in chat.journey.stream_message("hello")]
+    kinds = [event.type for event in events]
+    assert kinds[-3:] == ["waiting", "token", "done"]
+    (asked,) = events[-3].data["waiting"]
+    assert (asked["value"], asked["agent"]) == ("sure?", "clerk")
+    assert events[-2].data["text"] == "sure?"
+
+    events = [event async for event in chat.journey.stream_resume("yes")]
+    assert events[-1].data["response"].message == "answered yes"
+
+
+@pytest.mark.parametrize("recovery", ["graceful", "fail_fast"])
+async def test_what_fails_on_an_answer_waits_on(recovery: str, solo: Any) -> None:
+    broken = [True]
+
+    def clerk(payload: Any) -> str:
+        given = interrupt("sure?")
+        if broken:
+            raise OSError("no line")
+        return f"answered {given}"
+
+    chat = await solo(clerk, error_recovery=recovery)
+    assert await chat.says("hello") == "sure?"
+    if recovery == "fail_fast":
+        with pytest.raises(PathwayExecutionError, match="no line"):
+            await chat.says("yes")
+    else:
+        assert await chat.says("yes") == APOLOGY
+        assert chat.last.metadata["flags"] == ["failed", "journey_bypassed", "waiting"]
+        assert [asked["value"] for asked in chat.last.metadata["waiting"]] == ["sure?"]
+
+    broken.clear()
+    assert await chat.says("yes") == "answered yes"
+
+
+async def test_what_cannot_be_told_as_json_is_a_clear_failure(solo: Any) -> None:
+    chat = await solo(lambda payload: interrupt({"when": object()}))
+    await chat.says("hello")
+
+    assert "what it asks by interrupt() is not JSON" in reason(chat)
+    assert "'clerk'" in reason(chat)
+    assert chat.last.metadata["waiting"] == []
+
+
+async def test_an_answer_that_is_no_json_is_refused(solo: Any) -> None:
+    chat = await solo(ask)
+    await chat.says("hello")
+    with pytest.raises(ConfigurationError, match="JSON"):
+        await chat.journey.resume(object())
+    assert await chat.says("yes") == "answered yes"
+
+
+class Amount(BaseModel):
+    euros: int
+
+
+async def test_an_answer_that_does_not_fit_is_asked_for_again(solo: Any) -> None:
+    def clerk(payload: Any) -> str:
+        return f"booked {interrupt('How much?', response_schema=Amount).euros}"
+
+    chat = await solo(clerk)
+    await chat.says("hello")
+    (asked,) = chat.last.metadata["waiting"]
+    assert asked["schema"]["properties"]["euros"]["type"] == "integer"
+
+    with pytest.raises(InvalidMessageError, match="euros"):
+        await chat.journey.resume({"euros": "secret"})
+    assert await chat.says("lots") == "How much?"
+    assert chat.last.metadata["flags"] == ["invalid_answer"]
+    assert len(await chat.journey.versions()) == 2
+
+    assert (await chat.journey.resume({"euros": 5})).message == "booked 5"
+
+
+async def test_a_breakpoint_of_a_graph_waits_as_well(solo: Any) -> None:
+    graph = StateGraph(MessagesState)
+    graph.add_node("step", lambda state: {"messages": [("ai", "done")]})
+    graph.add_edge(START, "step")
+    chat = await solo(graph.compile(interrupt_before=["step"]))
+
+    await chat.says("hello")
+    assert asking(chat) == [(None, "talk", "clerk")]
+    assert await chat.says("go on") == "done"
+
+
+async def test_a_graph_whose_state_cannot_be_kept_says_so(solo: Any) -> None:
+    class Keeps(MessagesState):
+        lock: Any
+
+    graph = StateGraph(Keeps)
+    graph.add_node("first", lambda state: {"lock": Amount(euros=1)})
+    graph.add_node("step", lambda state: {"messages": [("ai", ask(state))]})
+    graph.add_edge(START, "first")
+    graph.add_edge("first", "step")
+    chat = await solo(graph.compile())
+    await chat.says("hello")
+
+    assert "cannot be stored" in reason(chat)

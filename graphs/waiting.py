@@ -1,0 +1,209 @@
+"""Sessions that wait for an answer to what an agent asked by LangGraph's `interrupt()`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.types import Command
+
+from graphs.asking import asks_of
+from graphs.paused import ROOT, NotStorable, PausedRun
+from graphs.session import Session
+from graphs.statements import Row
+from journeys import (
+    ConfigurationError,
+    NotWaitingError,
+    PathwayExecutionError,
+)
+from nodes.giving_up import gives_up
+from nodes.hearing import load
+from nodes.messages import Message, add_messages
+from nodes.pausing import WAITING
+from nodes.phases import phase_of
+from nodes.plain import plain
+from nodes.services import Services
+from nodes.setting import setting_of
+from nodes.state import Ask, Turn, Waiting
+
+_MOST_REASON = 300
+"""Most characters of what is asked that the audit keeps."""
+_RESUMED = "resumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a session waits for.
+
+    Attributes:
+        values: Its state.
+        waiting: What is asked, and the run that asks it.
+    """
+
+    values: Mapping[str, Any]
+    waiting: Waiting
+
+    @property
+    def asks(self) -> list[Ask]:
+        """What is asked."""
+        return self.waiting["asks"]
+
+    @property
+    def first(self) -> Ask:
+        """What was asked first: a message answers that."""
+        return self.asks[0]
+
+    def answers(self, value: Any) -> dict[str, Any]:
+        """Return the answers that a value gives, by the ids of what is asked.
+
+        Raises:
+            ConfigurationError: It is not JSON.
+            NotWaitingError: It names something that is not asked, or does not say which of several
+                it answers.
+        """
+        try:
+            value = plain(value, "value")
+        except ValueError as error:
+            raise ConfigurationError(f"An answer must be JSON: {error}.") from error
+        ids = [ask["id"] for ask in self.asks]
+        if isinstance(value, dict) and value and value.keys() <= set(ids):
+            return value
+        named = isinstance(value, dict) and any(_looks_like_id(name) for name in value)
+        if named or len(ids) > 1:
+            raise NotWaitingError(
+                "The answer is for something that is not asked, or does not say for what. Give "
+                f"resume({{id: value}}); what is asked now has the ids: {', '.join(ids)}.",
+                ids,
+            )
+        return {ids[0]: value}
+
+    def is_known(self, services: Services) -> bool:
+        """Say whether all who ask are still there: the journey may be another version by now."""
+        return all(
+            ask["pathway"] in services.spec.pathways
+            and (ask["agent"] is None or (ask["pathway"], ask["agent"]) in services.agents)
+            for ask in self.asks
+        )
+
+    async def given_up(self, services: Services, turn: Turn) -> str:
+        """Return why a message is no answer; empty where it is one."""
+        if not self.is_known(services):
+            return "the journey has changed"
+        asking: Turn = {**turn, "run": self.first["pathway"]}
+        language = setting_of(services.spec, services.config, asking).language
+        await asyncio.to_thread(load, language)  # once; it takes up to a second
+        return gives_up(services, asking)
+
+    def going_on(self, turn: Turn, messages: Sequence[Message]) -> PausedRun:
+        """Return the run as it goes on in a turn: what it did so far becomes part of that turn."""
+        run = PausedRun.unpacked(self.waiting["run"])
+        begun: Turn = run.values["turn"]
+        window: list[Message] = self.values["messages"]
+        phase = phase_of(self.values["position"], window).value
+        audit = [event for event in begun["audit"] if event["kind"] != _RESUMED]
+        record: Turn = {
+            **begun,
+            "number": turn["number"],
+            "at": turn["at"],
+            "message": turn["message"],
+            "replies": [],
+            "audit": [*turn["audit"], *audit],
+            "phase": phase,
+        }
+        record.pop("worded", None)
+        return run.going_on({"turn": record, "messages": add_messages(window, list(messages))})
+
+
+async def wait_of(session: Session, head: Row) -> Wait | None:
+    """Return what a session waits for; None if it does not."""
+    if WAITING not in json.loads(head["flags"] or "[]"):
+        return None
+    values = await session.values(head["checkpoint_id"], head["version"])
+    waiting = values["turn"].get("waiting")
+    return Wait(values, waiting) if waiting else None
+
+
+def answer_to(answers: Mapping[str, Any]) -> Command[Any]:
+    """Return what LangGraph is given to go on; a breakpoint takes no answer."""
+    return Command(resume={id_: value for id_, value in answers.items() if id_})
+
+
+def resumed(wait: Wait, answers: Mapping[str, Any], *, by_message: bool) -> list[dict[str, Any]]:
+    """Return the audit events of answers."""
+    how = "answered by a message" if by_message else "answered by resume()"
+    return [_event(_RESUMED, ask, how) for ask in wait.asks if ask["id"] in answers]
+
+
+def abandoned(wait: Wait, reason: str) -> list[dict[str, Any]]:
+    """Return the audit events of what is left unanswered."""
+    return [_event("abandoned", ask, reason) for ask in wait.asks]
+
+
+def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
+    """Return the record of a turn whose run waits: message, what is asked and audit, and no move.
+
+    Args:
+        services: What the turn worked with.
+        turn: The record as it was opened.
+        run: The run.
+
+    Raises:
+        PathwayExecutionError: Nothing is asked; or what is asked, or is kept meanwhile, cannot be
+            stored.
+    """
+    begun: Turn = run.values["turn"] if ROOT in run.checkpoints else turn
+    pathway = begun["run"] or ""
+    asks = asks_of(run.interrupts, services, pathway) if begun is not turn else []
+    if not asks:
+        raise PathwayExecutionError(pathway, "", "its run stopped before its end")
+    for ask in asks:
+        ask["value"] = _plain_value(ask)
+    try:
+        packed = run.packed()
+    except NotStorable as error:
+        first = asks[0]
+        reason = (
+            "it waits, and what its graph keeps meanwhile cannot be stored. Keep plain data, dates "
+            f"and LangChain's messages in its state ({error})"
+        )
+        raise PathwayExecutionError(first["pathway"], first["agent"] or "", reason) from error
+    return {
+        **turn,
+        "kind": "waiting",
+        "audit": [*turn["audit"], *(_event("waiting", ask, shown(ask)) for ask in asks)],
+        "replies": [*begun["replies"], *filter(None, map(shown, asks))],
+        "flags": [*begun["flags"], WAITING],
+        "waiting": Waiting(asks=asks, run=packed),
+    }
+
+
+def shown(ask: Ask) -> str:
+    """Return what is asked as text: a text as it is, anything else as JSON."""
+    value = ask["value"]
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _event(kind: str, ask: Ask, reason: str) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "from": ask["pathway"],
+        "trigger": ask["agent"],
+        "reason": reason[:_MOST_REASON],
+    }
+
+
+def _plain_value(ask: Ask) -> Any:
+    try:
+        return plain(ask["value"], "the value")
+    except ValueError as error:
+        reason = f"what it asks by interrupt() is not JSON: {error}"
+        raise PathwayExecutionError(ask["pathway"], ask["agent"] or "", reason) from error
+
+
+def _looks_like_id(name: str) -> bool:
+    return len(name) == 32 and all(char in "0123456789abcdef" for char in name)
