@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from journeys import PathwayExecutionError
-from tests.solo import APOLOGY, Payload, function, reason
+from tests.solo import Payload, function, reason
 
 
 class Panic(BaseException):
