@@ -12,7 +12,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from graphs.chat import shown
+from graphs.reply_stream import Showing
 from nodes.authored import contained
+from nodes.closing import reply_id
 from nodes.services import Services
 from nodes.state import Update
 
@@ -21,6 +23,9 @@ EVENT = "__journey_event"
 
 SERVICES = "__journey_services"
 """Key of the services in `configurable`; the two underscores keep it out of the metadata."""
+
+REPLY = "reply"
+"""Where a compiled pipeline notes the id of its reply."""
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 
@@ -40,27 +45,53 @@ def bind(step: Step, default: Services | None = None) -> Any:
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
-        services = services_in(runtime, config, default)
+        said: list[str] = []
+        services = services_in(runtime, config, default, said.append)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():
-            update = await step(state, services)
-            return update if default is None else shown(update)
+            async with Showing(shows=default is not None) as show:
+                update = await step(state, services)
+                for text in said:  # the step may be the one that opens the turn
+                    show(reply_in({**state, **update}), text)
+        return update if default is None else shown(update)
 
     node.__name__ = getattr(step, "__name__", "node")
     return node
 
 
 def services_in(
-    runtime: Runtime[Any], config: RunnableConfig, default: Services | None
+    runtime: Runtime[Any],
+    config: RunnableConfig,
+    default: Services | None,
+    say: Callable[[str], None] | None = None,
 ) -> Services:
-    """Return the services of a run, which tell what happens on its stream."""
+    """Return the services of a run, which tell what happens on its stream.
+
+    Args:
+        runtime: The run.
+        config: Its configuration.
+        default: Services of a graph that brings its own.
+        say: Takes the pieces of the reply as well.
+    """
     services = default if default is not None else config["configurable"].get(SERVICES)
     assert isinstance(services, Services), "the graph was built for a manager, and run without one"
     write = runtime.stream_writer
-    return services.telling(lambda event: write({EVENT: event}))
+
+    def emit(event: Mapping[str, Any]) -> None:
+        write({EVENT: event})
+        if say is not None and event["type"] == "token":
+            say(event["text"])
+
+    return services.telling(emit)
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:
     """Return the configuration of a run whose nodes work with these services."""
     return {**config, "configurable": {**config.get("configurable", {}), SERVICES: services}}
+
+
+def reply_in(state: Any) -> str:
+    """Return the id of the message that the reply of this run becomes."""
+    turn = state.get("turn")
+    return reply_id(turn) if turn else str(state["progress"][REPLY])

@@ -133,7 +133,11 @@ def shown(update: Update) -> Update:
         return update
     return {
         **update,
-        "messages": [message_of(plain) for plain in plain_messages(update["messages"])],
+        # LangGraph streams the messages of LangChain that a node returns, and a mark is no reply.
+        "messages": [
+            plain if plain.get("name") == MARK else message_of(plain)
+            for plain in plain_messages(update["messages"])
+        ],
     }
 
 

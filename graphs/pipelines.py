@@ -13,8 +13,9 @@ from langgraph.types import Interrupt
 
 from graphs.agents import services_of
 from graphs.asking import INTERRUPT, asks_of
-from graphs.binding import event_in, serving
+from graphs.binding import event_in, reply_in, serving
 from graphs.patterns import PatternGraph
+from graphs.reply_stream import Showing, show_whole
 from graphs.stages import Graph, Plan, at_most, build_pattern
 from graphs.standalone import compiled_with
 from graphs.threads import CompiledState, PipelineInput, answered, begin
@@ -243,6 +244,17 @@ def _without_pathway(event: Mapping[str, Any]) -> dict[str, Any]:
 def _concluding(pipeline: PatternPipeline) -> Any:
     async def conclude_run(state: Any) -> Update:
         outputs = _told(pipeline, state)
-        return {"outputs": outputs, **answered(state, outputs.get(RESPONSE))}
+        reply = str(outputs.get(RESPONSE) or "")
+        if reply:
+            await _shown(state, reply)
+        return {"outputs": outputs, **answered(state, reply)}
 
     return conclude_run
+
+
+async def _shown(state: Any, reply: str) -> None:
+    """Show a reply that was not said while it was made, also where no message carries it."""
+    async with Showing(shows=True) as show:
+        if not any(result["streamed"] for result in state["results"]):
+            show(reply_in(state), reply)
+    await show_whole(reply_in(state), reply)

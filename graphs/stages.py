@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -22,8 +23,9 @@ from graphs.agent_failures import (
     result_of_failure,
     take_note_of_asker,
 )
-from graphs.binding import services_in
+from graphs.binding import REPLY, reply_in, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
+from graphs.reply_stream import Showing, callbacks_here
 from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
 from nodes.inputs import base_of, given_in_turn, payload_of
@@ -140,14 +142,22 @@ def _node(
     forgives = seat.pipeline.error_handling == "graceful"
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
-        services = services_in(runtime, config, default)
-        _note_retry(services, seat, runtime, tries)
+        around = callbacks_here() if inner is not None else {}
+        async with Showing(shows=default is not None) as show:
+            say = None if default is None else partial(show, reply_in(state))
+            services = services_in(runtime, config, default, say)
+            _note_retry(services, seat, runtime, tries)
+            return await tried(state, runtime, services, around)
+
+    async def tried(
+        state: Any, runtime: Runtime[Any], services: Services, around: RunnableConfig
+    ) -> Update:
         timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
         try:
             with services.running.at(seat):
                 async with timing:
                     # Handed over here: drawings look for graphs in what a node itself refers to.
-                    return await _worked(state, services, seat, after, inner)
+                    return await _worked(state, services, seat, after, inner, around)
         except BaseException as error:
             if is_no_failure(error):
                 take_note_of_asker(services, seat, error)
@@ -166,7 +176,12 @@ def _node(
 
 
 async def _worked(
-    state: Any, services: Services, seat: Seat, after: After | None, inner: Graph | None
+    state: Any,
+    services: Services,
+    seat: Seat,
+    after: After | None,
+    inner: Graph | None,
+    around: RunnableConfig,
 ) -> Update:
     if inner is None:
         return await run_agent(state, services, seat, after)
@@ -178,11 +193,13 @@ async def _worked(
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": {**payload, **told}, **turn}
+    if REPLY in (state.get("progress") or {}):
+        start["progress"] = {REPLY: state["progress"][REPLY]}
     pipeline = seat.pipeline.members[seat.name].call
 
     async def ran() -> Output:
         with PipelineRun(seat.path, pipeline.pattern) as seen:
-            run = await inner.ainvoke(start, at_most(pipeline, within=True))
+            run = await inner.ainvoke(start, {**at_most(pipeline, within=True), **around})
             given = _given_by(seat, pipeline, run, services)
             output = result_of(state, seat, **given, **brief.notes)
             seen.ended(ended_as(output))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from langchain_core.messages import AIMessage
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from graphs.binding import REPLY, reply_in
 from nodes.inputs import inputs_of
 from nodes.messages import Message, said
 from nodes.state import Output, Update, add_notes, add_results
@@ -41,10 +44,11 @@ class CompiledState(TypedDict, total=False):
 async def begin(state: Any) -> Update:
     """Take the inputs, or what the messages say; forget what an earlier run of the thread left."""
     turn = (state.get("progress") or {}).get("turn")
+    kept = {} if turn is None else {"turn": turn + 1}
     return {
         "inputs": Overwrite(inputs_of(_given(state))),
         "results": Overwrite([]),
-        "progress": Overwrite({} if turn is None else {"turn": turn + 1}),
+        "progress": Overwrite({**kept, REPLY: str(uuid.uuid4())}),
     }
 
 
@@ -52,7 +56,7 @@ def answered(state: Mapping[str, Any], reply: Any) -> Update:
     """Return the reply as an update of the messages; none where the run was given none."""
     if not state.get("messages") or not reply:
         return {}
-    return {"messages": [{"role": "assistant", "content": str(reply)}]}
+    return {"messages": [AIMessage(content=str(reply), id=reply_in(state))]}
 
 
 def _given(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from nodes.context import Op, checked
 from nodes.moves import pruned
 from nodes.parts import dated
 from nodes.services import Services
-from nodes.state import Position, SessionState, Turn, Update
+from nodes.state import PARTING, Position, SessionState, Turn, Update
 from nodes.steer import Steering
 
 
@@ -71,5 +71,5 @@ def _announce(services: Services, turn: Turn) -> None:
         services.emit({"type": "transition", **moved})
     if turn["run"]:
         services.emit({"type": "pathway", "pathway": turn["run"]})
-    for reply in turn["replies"]:
-        services.say(reply)
+    for place, reply in enumerate(turn["replies"]):
+        services.say(PARTING + reply if place else reply)

@@ -65,9 +65,10 @@ class Thread:
         reply: str = (await self.messages())[-1]["content"]
         return reply
 
-    async def run(self, given: Any) -> None:
-        modes = {"stream_mode": ["custom", "updates"], "stream_subgraphs": True}
-        parts = self.client.runs.stream(self.id, self.graph, input=given, **modes)
+    async def run(self, given: Any, *modes: str, subgraphs: bool = True, **options: Any) -> None:
+        options["stream_mode"] = [*(modes or ("custom", "updates"))]
+        options["stream_subgraphs"] = subgraphs
+        parts = self.client.runs.stream(self.id, self.graph, input=given, **options)
         self.streamed = [part async for part in parts]
 
     async def state(self) -> Any:
@@ -233,6 +234,55 @@ async def test_a_run_streams_events_and_tokens(thread: Open) -> None:
 
 
 @served
+@pytest.mark.parametrize("subgraphs", [True, False], ids=["subgraphs", "root alone"])
+async def test_messages_are_streamed_to_chat_clients(thread: Open, subgraphs: bool) -> None:
+    visitor = await thread("kiosk")
+    ids = set()
+    for words, pieces in (("good day", ["You ", "said: ", "good day"]), ("print it", None)):
+        given = {"messages": [{"type": "human", "content": words}]}
+        await visitor.run(given, "messages-tuple", subgraphs=subgraphs)
+        reply = (await visitor.messages())[-1]
+
+        shown = [part for part in visitor.streamed if part.event.startswith("messages")]
+        texts = [part.data[0]["content"] for part in shown]
+        assert texts == (pieces if pieces and subgraphs else [reply["content"]])
+        assert {part.data[0]["id"] for part in shown} == {reply["id"]}
+        assert {part.data[0]["type"] for part in shown} <= {"ai", "AIMessageChunk"}
+        paths = {part.event.partition(":")[0] for part in shown}
+        assert paths == ({"messages|desk"} if pieces and subgraphs else {"messages"})
+        ids.add(reply["id"])
+    assert len(ids) == 2
+
+
+@served
+async def test_a_referral_streams_as_chat_clients_ask_for_it(thread: Open) -> None:
+    patient = await thread()
+    for number, message in enumerate(DEMO_MESSAGES):
+        given: dict[str, Any] = {"messages": [{"type": "human", "content": message}]}
+        given |= {} if number else {"context": SAMPLE_CONTEXT}
+        await patient.run(given, "values", "messages-tuple")
+
+        shown = [part.data[0] for part in patient.streamed if part.event.startswith("messages")]
+        reply = (await patient.messages())[-1]
+        assert "".join(part["content"] for part in shown) == reply["content"]
+        assert {part["id"] for part in shown} == {reply["id"]}
+
+
+@served
+async def test_an_example_pipeline_streams_its_reply(thread: Open) -> None:
+    customer = await thread("support_triage")
+    given = {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
+
+    await customer.run(given, "messages-tuple")
+
+    ((event, data),) = [
+        (part.event, part.data) for part in customer.streamed if part.event.startswith("messages")
+    ]
+    reply = (await customer.messages())[-1]
+    assert (event, data[0]["content"], data[0]["id"]) == ("messages", reply["content"], reply["id"])
+
+
+@served
 async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
     thread: Open,
 ) -> None:
@@ -301,7 +351,7 @@ async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> 
 
 @served
 async def test_with_a_key_in_the_env_file_it_runs_on_the_model(tmp_path: Path) -> None:
-    with ScriptedServer({"response": "Come in, Ada, and sit down."}) as model:
+    with ScriptedServer(*[{"response": "Come in, Ada, and sit down."}] * 2) as model:
         key = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url}
         with serving(tmp_path, "house", HOST, **key) as url:
             async with get_client(url=url) as client:
@@ -309,8 +359,18 @@ async def test_with_a_key_in_the_env_file_it_runs_on_the_model(tmp_path: Path) -
 
                 assert await guest.says("It is me, Ada") == "Come in, Ada, and sit down."
 
-        (asked,) = model.calls
+                given = {"messages": [{"type": "human", "content": "Thanks"}]}
+                again = Thread(client, "house", (await client.threads.create())["thread_id"])
+                await again.run(given, "messages-tuple")
+                shown = [part for part in again.streamed if part.event.startswith("messages")]
+                reply = (await again.messages())[-1]
+
+        asked = model.calls[0]
         assert "Welcome whoever comes in." in asked.messages[0]["content"]
     assert len(guest.events("token")) > 1
     assert "".join(event["text"] for event in guest.events("token")).startswith("Come in, Ada")
+    assert len(shown) > 1
+    assert "".join(part.data[0]["content"] for part in shown) == "Come in, Ada, and sit down."
+    assert {part.data[0]["id"] for part in shown} == {reply["id"]}
+    assert {part.event.partition(":")[0] for part in shown} == {"messages|door"}
     check_left(tmp_path)

@@ -1,0 +1,185 @@
+"""The reply on the streams of LangGraph and LangChain: `messages`, and `astream_events`.
+
+The calls of models that a step makes are no replies: they judge, check, or answer in JSON. So
+handlers that stream see these calls without their tokens, and get the reply as a run of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Token
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManager
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
+
+RUN = "reply"
+"""Name of the run of a reply, as events show it."""
+_TAPS = ("tap_output_aiter", "tap_output_iter")
+"""What LangChain knows a handler by that streams."""
+
+Show = Callable[[str, str], None]
+"""Takes the id of the message that the reply becomes, and a piece of it."""
+
+
+def _unseen(message_id: str, text: str) -> None:
+    """Take a piece of the reply that nobody streams."""
+
+
+class Showing:
+    """A block in which what models answer is hidden from handlers that stream, and the reply shown.
+
+    `async with` gives what takes the pieces of the reply. At the end all of them were passed on.
+
+    Args:
+        shows: Whether the reply is shown; where a graph serves a session, that session does it.
+    """
+
+    __slots__ = ("_reply", "_shows", "_token")
+
+    def __init__(self, *, shows: bool) -> None:
+        self._shows = shows
+        self._token: Token[RunnableConfig | None] | None = None
+
+    async def __aenter__(self) -> Show:
+        """Hide, and begin to show."""
+        config: RunnableConfig = var_child_runnable_config.get() or {}
+        callbacks: Any = config.get("callbacks")
+        handlers: list[Any] = getattr(callbacks, "handlers", [])
+        streaming = [handler for handler in handlers if _streams(handler)] if handlers else handlers
+        if not streaming:
+            return _unseen
+        self._token = var_child_runnable_config.set({**config, "callbacks": _hidden(callbacks)})
+        shown = [handler for handler in streaming if self._shows and _takes_pieces(handler)]
+        self._reply = _Reply(_manager(shown, config))
+        return self._reply.show if shown else _unseen
+
+    async def __aexit__(self, *_: object) -> None:
+        """Pass on what is left, and hide no longer."""
+        if self._token is not None:
+            var_child_runnable_config.reset(self._token)
+            await self._reply.end()
+
+
+async def show_whole(message_id: str, text: str) -> None:
+    """Show a finished reply that no message of the state carries, unless it was shown in pieces."""
+    config: RunnableConfig = var_child_runnable_config.get() or {}
+    callbacks: Any = config.get("callbacks")
+    taking = [h for h in getattr(callbacks, "handlers", ()) if isinstance(h, StreamMessagesHandler)]
+    if taking:
+        await _Reply(_manager(taking, config)).whole(message_id, text)
+
+
+def callbacks_here() -> RunnableConfig:
+    """Return the callbacks of the running node, for a graph within it whose replies are shown."""
+    config: RunnableConfig = var_child_runnable_config.get() or {}
+    callbacks = config.get("callbacks")
+    return {"callbacks": callbacks} if callbacks is not None else {}
+
+
+def _streams(handler: Any) -> bool:
+    return all(hasattr(handler, name) for name in _TAPS)
+
+
+def _takes_pieces(handler: Any) -> bool:
+    """Whether a handler is shown the reply while it is made, and not the finished message alone.
+
+    Without subgraphs it would get those pieces only that are said at the root.
+    """
+    if isinstance(handler, StreamMessagesHandler):
+        return handler.subgraphs and not isinstance(handler, StreamMessagesHandlerV2)
+    return True
+
+
+def _manager(handlers: list[Any], config: RunnableConfig) -> AsyncCallbackManager:
+    callbacks: Any = config["callbacks"]
+    return AsyncCallbackManager(
+        handlers,
+        handlers,
+        callbacks.parent_run_id,
+        tags=list(config.get("tags") or ()),
+        metadata=dict(config.get("metadata") or {}),
+    )
+
+
+def _hidden(callbacks: Any) -> Any:
+    """Return a manager of callbacks whose handlers that stream see no tokens."""
+    quiet = callbacks.copy()
+    quiet.handlers = [seen for handler in callbacks.handlers for seen in _quiet(handler)]
+    inherited = callbacks.inheritable_handlers
+    quiet.inheritable_handlers = [seen for handler in inherited for seen in _quiet(handler)]
+    return quiet
+
+
+def _quiet(handler: Any) -> list[Any]:
+    if not _streams(handler):
+        return [handler]
+    # It has nothing but messages to stream, of models and of nodes.
+    return [] if isinstance(handler, StreamMessagesHandler) else [_Quiet(handler)]
+
+
+class _Quiet:
+    """A handler that streams, but for tokens: a model is not asked to stream for its sake."""
+
+    run_inline = True
+
+    def __init__(self, handler: Any) -> None:
+        self._handler = handler
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _TAPS:
+            raise AttributeError(name)
+        return getattr(self._handler, name)
+
+    def on_llm_new_token(self, *args: Any, **kwargs: Any) -> None:
+        """Take a token."""
+
+
+class _Reply:
+    """The run of a reply, which begins with its first piece."""
+
+    def __init__(self, manager: AsyncCallbackManager) -> None:
+        self._manager = manager
+        self._pieces: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
+        self._passing: asyncio.Task[None] | None = None
+
+    def show(self, message_id: str, text: str) -> None:
+        """Take a piece; it is passed on before the run ends."""
+        if self._passing is None:
+            self._passing = asyncio.ensure_future(self._pass_on())
+        self._pieces.put_nowait((message_id, text))
+
+    async def end(self) -> None:
+        """Wait until all is passed on."""
+        if self._passing is not None:
+            self._pieces.put_nowait(None)
+            await self._passing
+
+    async def whole(self, message_id: str, text: str) -> None:
+        """Pass on a reply that is finished."""
+        run = await self._begun()
+        await run.on_llm_end(_result(message_id, text))
+
+    async def _pass_on(self) -> None:
+        run = await self._begun()
+        id_, said = "", ""
+        while (piece := await self._pieces.get()) is not None:
+            id_, text = piece
+            said += text
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=text, id=id_))
+            await run.on_llm_new_token(text, chunk=chunk)
+        await run.on_llm_end(_result(id_, said))
+
+    async def _begun(self) -> Any:
+        (run,) = await self._manager.on_chat_model_start({}, [[]], name=RUN)
+        return run
+
+
+def _result(message_id: str, text: str) -> LLMResult:
+    message = AIMessage(content=text, id=message_id)
+    return LLMResult(generations=[[ChatGeneration(message=message)]])
