@@ -46,7 +46,8 @@ def bind(step: Step, default: Services | None = None) -> Any:
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         said: list[str] = []
-        services = services_in(runtime, config, default, said.append)
+        say = None if default is None else said.append
+        services = services_in(runtime, config, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():

@@ -19,7 +19,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from graphs import studio
 from journeys import (
     NEVER,
     Agent,
@@ -45,6 +44,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool, leads_nowhere, leads_to
+from server import studio
 from server.cli.finding import pipeline_ids
 
 Part = tuple[tuple[str, ...], Any, dict[str, Any]]
@@ -395,6 +395,36 @@ async def test_an_agent_that_is_a_graph_is_heard_once() -> None:
             reply = await client.says("When?", subgraphs=True)
         assert client.texts == [reply]
         assert client.ids == {client.last.id}
+
+
+async def test_a_function_can_read_the_stream_of_a_graph_of_its_own() -> None:
+    own = ScriptedModel("Nine to five.", "Nine to five.")
+
+    async def answer(state: Any) -> Any:
+        return {"messages": [await own.ainvoke(state["messages"])]}
+
+    inner: Any = StateGraph(MessagesState)
+    inner.add_node("answer", answer)
+    inner.add_edge(START, "answer")
+    inner.add_edge("answer", END)
+    graph = inner.compile()
+    read: list[list[str]] = []
+
+    async def porter(given: dict[str, Any]) -> str:
+        asked = {"messages": [message(given["message"])]}
+        parts = [part async for part, _ in graph.astream(asked, stream_mode="messages")]
+        events = [event async for event in graph.astream_events(asked, version="v2")]
+        read.append([part.content for part in parts])
+        read.append([chunk.content for chunk in chunks(events)])
+        return "Closed."
+
+    with ScriptedModel(leads_to("hours")) as model:
+        client = shop(model, porter=porter)
+        await client.says("When?", subgraphs=True)
+
+    assert client.texts == ["Closed."]
+    assert ["".join(pieces) for pieces in read] == ["Nine to five."] * 2
+    assert all(len(pieces) > 1 for pieces in read)
 
 
 class Guarded(Journey):
