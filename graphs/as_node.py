@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 
 from graphs.chat import Transcript, plain_messages
 from graphs.checkpoints import COMMIT
+from graphs.standalone import AsyncGraph
 from journeys import ConfigurationError
 
 _LEVELS = "|"
@@ -30,11 +30,16 @@ def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
         ConfigurationError: It would begin anew in each turn.
     """
     place = config["configurable"]
-    is_within = _LEVELS in place.get("checkpoint_ns", "")
-    # A managed session keeps its own place; a graph within one of its agents answers and is done.
-    if not is_within or place.get(_SAVER) is None or COMMIT in place:
+    if COMMIT in place:
+        if checkpointer is True:
+            raise ConfigurationError(
+                f"The journey '{name}' runs within a session of another journey, which keeps only "
+                "its own place: checkpointer=True has no effect there. Name both in the "
+                "__journeys__ of a concierge, or leave it out if it is to begin anew each time."
+            )
         return
-    if checkpointer not in (True, False):
+    is_within = _LEVELS in place.get("checkpoint_ns", "")
+    if is_within and place.get(_SAVER) is not None and checkpointer not in (True, False):
         raise ConfigurationError(
             f"The journey '{name}' runs within a graph that has a saver, and would forget its "
             "place after each turn. Compile it with checkpointer=True, so that it is kept with the "
@@ -42,7 +47,7 @@ def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
         )
 
 
-class JourneyNode(CompiledStateGraph[Any, Any, Any, Any]):
+class JourneyNode(AsyncGraph):
     """The graph of a journey that is kept with the thread of the graph around it.
 
     Its window is its own. The graph around it has its messages too, and may have shortened or
@@ -59,11 +64,6 @@ class JourneyNode(CompiledStateGraph[Any, Any, Any, Any]):
         given, ids = _numbered(input)
         async for part in super().astream(given, config, **options):
             yield _handed_back(part, ids)
-
-
-def as_node(graph: CompiledStateGraph[Any, Any, Any, Any]) -> JourneyNode:
-    """Return a compiled graph of a journey as a node."""
-    return JourneyNode(**vars(graph))
 
 
 def _numbered(given: Any) -> tuple[Any, set[str]]:

@@ -54,9 +54,8 @@ def plain_messages(new: Any) -> list[Message]:
 
 
 def _plain_in(listed: Sequence[Any]) -> Iterator[Message]:
-    for given in listed:
-        if isinstance(given, Mapping):
-            given = {**given.get("data", {}), **given}
+    batch = uuid.uuid4().hex
+    for place, given in enumerate(listed):
         role = _role_of(given)
         if role == _REMOVE:
             id_ = given.get("id") if isinstance(given, Mapping) else given.id
@@ -64,14 +63,16 @@ def _plain_in(listed: Sequence[Any]) -> Iterator[Message]:
         elif role not in _NOT_SAID:
             message = _plain(given, role)
             if message and (message["role"] == "user" or message["content"]):
+                # An id, as what is only sent back must replace itself, not be said twice.
+                message.setdefault("id", f"{batch}-{place}")
                 yield message
 
 
 def _role_of(given: Any) -> str:
-    if isinstance(given, Mapping):
-        return str(given.get("role") or given.get("type"))
     if isinstance(given, BaseMessage):
         return given.type
+    if isinstance(given, Mapping):
+        return str(given.get("role") or given.get("type"))
     return str(given[0]) if isinstance(given, (tuple, list)) and given else "user"
 
 
@@ -79,11 +80,9 @@ def _plain(given: Any, role: str) -> Message | None:
     """Return a message as a plain dict; None if it is of a graph's own."""
     if isinstance(given, Mapping):
         if given.keys() <= _SIMPLE and role in _ROLES and type(given.get("content")) is str:
-            id_ = given.get("id") or uuid.uuid4()
-            return Message(role=_ROLES[role], content=given["content"], id=str(id_))
-        besides = {name: given[name] for name in given.keys() - {"role", "type", "data"}}
-        given = {"content": "", **besides, "role": role}
-
+            simple: Message = {"role": _ROLES[role], "content": given["content"]}
+            return _with_id(simple, given.get("id"))
+        given = _as_read(given, role)
     (message,) = converted([given])
     # Calls of tools are the graph's own too, whatever is said beside them.
     calls = getattr(message, "tool_calls", ()) or getattr(message, "invalid_tool_calls", ())
@@ -91,8 +90,25 @@ def _plain(given: Any, role: str) -> Message | None:
     return _kept(role, message) if role and not calls else None
 
 
+def _as_read(given: Mapping[str, Any], role: str) -> dict[str, Any]:
+    """Return a message as LangChain reads it: with content, and one word for its speaker."""
+    if given.get("type") == "constructor":  # its own JSON
+        return dict(given)
+    data = given.get("data")
+    if isinstance(data, Mapping) and "content" not in given:  # as `message_to_dict` writes it
+        given = data
+    besides = {name: value for name, value in given.items() if name not in ("role", "type")}
+    return {"content": "", **besides, "role": role}
+
+
+def _with_id(message: Message, id_: Any) -> Message:
+    if id_:
+        message["id"] = str(id_)
+    return message
+
+
 def _kept(role: str, message: BaseMessage) -> Message:
-    plain = Message(role=role, content=text_of(message.content), id=message.id or str(uuid.uuid4()))
+    plain = _with_id({"role": role, "content": text_of(message.content)}, message.id)
     extras = {name: value for name in _BESIDES if (value := getattr(message, name, None))}
     if not isinstance(message.content, str):
         extras["content"] = message.content
@@ -115,12 +131,8 @@ def message_of(plain: Message) -> BaseMessage:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
     # A copy costs a fifth of making one, and there are forty of them.
-    fields: dict[str, Any] = {
-        "content": content,
-        "id": id_,
-        "additional_kwargs": {},
-        "response_metadata": {},
-    }
+    fields: dict[str, Any] = {"content": content, "id": id_}
+    fields |= {"additional_kwargs": {}, "response_metadata": {}}
     if plain["role"] == "user":
         return _HUMAN.model_copy(update=fields)
     fields |= {"name": plain.get("name"), "tool_calls": [], "invalid_tool_calls": []}
@@ -171,7 +183,7 @@ class Window(BinaryOperatorAggregate[Any]):
 
     def __init__(self, typ: Any, operator: Any = add_chat_messages) -> None:
         super().__init__(typ, operator)
-        self.made: dict[int, tuple[Message, BaseMessage]] = {}
+        self.made: tuple[list[Message], list[BaseMessage]] = ([], [])
 
     @property
     def UpdateType(self) -> Any:
@@ -193,13 +205,13 @@ class Window(BinaryOperatorAggregate[Any]):
 
     def get(self) -> list[BaseMessage]:
         """Return the messages as LangChain has them, each made once a run."""
-        return [self._message(plain) for plain in super().get()]
-
-    def _message(self, plain: Message) -> BaseMessage:
-        made = self.made.get(id(plain))
-        if made is None or made[0] is not plain:
-            made = self.made[id(plain)] = (plain, message_of(plain))
-        return made[1]
+        window = super().get()
+        known, messages = self.made
+        if window is not known:
+            before = {id(plain): message for plain, message in zip(known, messages, strict=True)}
+            messages = [before.get(id(plain)) or message_of(plain) for plain in window]
+            self.made = (window, messages)
+        return [*messages]
 
 
 def _overwrites(value: Any) -> bool:
@@ -260,9 +272,9 @@ class StepState:
 
 
 def _stepped(message: BaseMessage) -> Message:
-    if message.type == "human":
-        return Message(role="user", content=text_of(message.content), id=message.id or "")
-    plain = Message(role="assistant", content=text_of(message.content), id=message.id or "")
+    role = "user" if message.type == "human" else "assistant"
+    content = message.content if type(message.content) is str else text_of(message.content)
+    plain: Message = {"role": role, "content": content, "id": message.id or ""}
     if message.name in (OPERATOR, MARK):
         plain["name"] = message.name
     return plain

@@ -18,14 +18,14 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from graphs.agents import services_of, timeout_of
-from graphs.as_node import as_node, check_kept
+from graphs.as_node import JourneyNode, check_kept
 from graphs.binding import Step, bind
 from graphs.chat import ChatInput, ChatState, StepState
 from graphs.concierge import reception_subgraph
 from graphs.observed import observed
 from graphs.patterns import PathwayOutput, PatternGraph
 from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
-from graphs.standalone import compiled_with
+from graphs.standalone import AsyncGraph, compiled_with
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -315,5 +315,5 @@ def compile_standalone(
     checkpointer = options.get("checkpointer")
     services = services_of(spec, config, agents, open_models(model), tools=tools or {})
     graph = build(spec, config, services, chat=True, checkpointer=checkpointer)
-    compiled = compiled_with(graph, spec.id, options)
-    return as_node(compiled) if checkpointer is True else compiled
+    kind = JourneyNode if checkpointer is True else AsyncGraph
+    return compiled_with(graph, spec.id, options, kind)

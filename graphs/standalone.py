@@ -27,7 +27,10 @@ class AsyncGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
 
 def compiled_with(
-    graph: StateGraph[Any, Any, Any, Any], name: str, options: dict[str, Any]
+    graph: StateGraph[Any, Any, Any, Any],
+    name: str,
+    options: dict[str, Any],
+    kind: type[AsyncGraph] = AsyncGraph,
 ) -> Graph:
     """Compile a graph that is run without a manager.
 
@@ -35,7 +38,8 @@ def compiled_with(
         graph: The graph.
         name: Its name, unless the options bring another one.
         options: LangGraph's own, as of `StateGraph.compile`.
+        kind: What it is to be.
     """
     compiled: Graph = graph.compile(**{"name": name, **options})
-    compiled.__class__ = AsyncGraph  # LangGraph's builder has no place to name a class
+    compiled.__class__ = kind  # LangGraph's builder has no place to name a class
     return compiled

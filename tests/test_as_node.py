@@ -436,6 +436,16 @@ async def test_as_the_agent_of_a_session_it_answers(memory_url: str) -> None:
     assert replies == ["What size is the coffee?", "What size is the tea?"]
 
 
+async def test_a_session_that_cannot_keep_it_says_so_and_stays_whole(memory_url: str) -> None:
+    config = JourneyConfig(persistence=memory_url)
+    async with Weather("s", config, agents={"observer": order(True)}) as session:
+        await session.start()
+        failed = await session.process_message("coffee")
+
+        assert "__journeys__" in failed.metadata["error"]["message"]
+        assert [version.kind for version in await session.versions()] == ["start", "failure"]
+
+
 class Doubling(TypedDict):
     messages: Annotated[list[Any], operator.add]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
+from langchain_core.messages import AnyMessage
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
@@ -24,6 +26,7 @@ PATTERNS = {
     "start over": "intake",
     "a person": "human",
 }
+ROLES = {"human": "user", "ai": "assistant"}
 PHASES = ("intake", "booking", "faq", "billing", "human")
 
 
@@ -42,8 +45,18 @@ class State(TypedDict):
     outputs: dict[str, Any]
 
 
+def bounded(old: list[AnyMessage], new: Any) -> Any:
+    return add_messages(old, new)[-40:]  # type: ignore[arg-type,index]
+
+
+class WithMessages(State):
+    """The same with messages of LangChain, as LangGraph's own `MessagesState` has them."""
+
+    messages: Annotated[list[AnyMessage], bounded]  # type: ignore[misc]
+
+
 class Phase(TypedDict):
-    messages: list[dict[str, str]]
+    messages: list[Any]
     context: dict[str, Any]
     outputs: dict[str, Any]
 
@@ -52,27 +65,33 @@ class Deltas(TypedDict):
     outputs: dict[str, Any]
 
 
-async def ingest(state: State) -> dict[str, Any]:
-    text = state["messages"][-1]["content"].casefold()
+async def ingest(state: Any) -> dict[str, Any]:
+    text = _told(state["messages"][-1])["content"].casefold()
     here = (state.get("position") or {"phase": "intake"})["phase"]
     said = next((phase for pattern, phase in PATTERNS.items() if pattern in text), here)
     return {"position": {"phase": said}}
 
 
-async def route(state: State) -> str:
+async def route(state: Any) -> str:
     phase: str = state["position"]["phase"]
     return phase
 
 
-async def settle(state: State) -> dict[str, Any]:
+async def settle(state: Any) -> dict[str, Any]:
     outputs = state["outputs"]
     reply = {"role": "assistant", "content": outputs["response"]}
     return {"messages": [reply], "context": {"topic": outputs["topic"]}, "outputs": {}}
 
 
+def _told(message: Any) -> dict[str, str]:
+    if isinstance(message, dict):
+        return message
+    return {"role": ROLES[message.type], "content": str(message.content)}
+
+
 def phase_graph(agent: Agent) -> Any:
     async def run(state: Phase) -> dict[str, Any]:
-        *history, last = state["messages"]
+        *history, last = map(_told, state["messages"])
         payload = {"message": last["content"], "context": state["context"], "history": history}
         return {"outputs": await agent(payload)}
 
@@ -83,8 +102,10 @@ def phase_graph(agent: Agent) -> Any:
     return graph.compile()
 
 
-def by_hand(agent: Agent, saver: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
-    graph = StateGraph(State)
+def by_hand(
+    agent: Agent, saver: Any = None, state: Any = State
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    graph = StateGraph(state)
     graph.add_node("ingest", ingest)
     graph.add_node("settle", settle)
     for phase in PHASES:

@@ -10,7 +10,8 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from tests.benchmarks.by_hand import by_hand
+from nodes.messages import WINDOW
+from tests.benchmarks.by_hand import WithMessages, by_hand
 from tests.benchmarks.material import (
     AGENTS,
     CONTEXT,
@@ -41,6 +42,7 @@ async def turns(steps: Steps) -> list[Figure]:
     with scratch() as folder:
         return [
             await _without_saver(steps),
+            await _with_messages(steps, folder),
             await _on_sqlite(steps, folder),
             await _large(steps, folder),
             await _moving(steps, folder, "transition", "invoice", "book a visit"),
@@ -58,6 +60,31 @@ async def _without_saver(steps: Steps) -> Figure:
         lambda: ours.ainvoke(state), lambda: theirs.ainvoke(state), steps("no saver", ROUNDS)
     )
     return pairs.figure("turn, one function agent, no saver", _BY_HAND, 1.25, duration)
+
+
+async def _with_messages(steps: Steps, folder: Path) -> Figure:
+    """Return what a compiled journey costs that keeps its thread itself, with a full window."""
+    async with (
+        AsyncSqliteSaver.from_conn_string(f"{folder}/compiled.ours.db") as ours,
+        AsyncSqliteSaver.from_conn_string(f"{folder}/compiled.by_hand.db") as theirs,
+    ):
+        graphs = (
+            Referral.compile(agents=AGENTS, checkpointer=ours),
+            by_hand(desk, theirs, WithMessages),
+        )
+        journey, other = (talking(_thread_of(graph)) for graph in graphs)
+        for _ in range(WINDOW // 2):
+            await journey()
+            await other()
+        pairs = await alternate(journey, other, steps("compiled graph, SQLite", ROUNDS))
+    against = "a graph by hand with LangChain messages"
+    return pairs.figure("turn of a compiled graph, SQLite", against, 1.25, duration)
+
+
+def _thread_of(graph: Any) -> Callable[[str], Any]:
+    """Return what says something in one thread of a graph."""
+    thread = {"configurable": {"thread_id": "bench"}}
+    return lambda text: graph.ainvoke({"messages": text}, thread, durability="exit")
 
 
 async def _on_sqlite(steps: Steps, folder: Path) -> Figure:
