@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.types import Command, RetryPolicy, Send
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 from typing_extensions import TypedDict
 
 from journeys import (
@@ -385,6 +385,34 @@ async def test_it_is_streamed_and_drawn_as_a_part_of_the_graph() -> None:
     assert "on_chain_stream" in heard
     assert texts((await graph.aget_state(THREAD)).values) == COFFEE[:4]
     assert {"journey:understand", "journey:what:waiter"} <= set(graph.get_graph(xray=True).nodes)
+
+
+async def test_an_agent_that_asks_goes_on_where_the_graph_around_is_resumed() -> None:
+    def cashier(payload: dict[str, Any]) -> str:
+        return f"Paid by {interrupt('How?')}."
+
+    graph = around(InMemorySaver(), journey=order(cashier=cashier))
+    await say(graph, "coffee", "large")
+
+    waiting = await graph.ainvoke({"messages": "yes"}, THREAD)
+    assert [asked.value for asked in waiting["__interrupt__"]] == ["How?"]
+    paid = await graph.ainvoke(Command(resume="card"), THREAD)
+
+    assert texts(paid) == [*COFFEE[:5], "Paid by card."]
+    assert await say(graph, "thanks") == [*COFFEE[:5], "Paid by card.", "thanks"]
+
+
+async def test_its_reply_is_streamed_once_under_the_id_that_it_keeps() -> None:
+    graph = around(InMemorySaver(), journey=order())
+    for word in ("coffee", "large"):
+        streamed = [
+            message
+            async for message, _ in graph.astream(
+                {"messages": word}, THREAD, stream_mode="messages"
+            )
+        ]
+        kept = (await graph.aget_state(THREAD)).values["messages"][-1]
+        assert [(m.id, m.content) for m in streamed] == [(kept.id, kept.content)]
 
 
 # Where it would forget its place.
