@@ -168,7 +168,7 @@ class Journey(RunningSession):
         """Return the journey as a compiled LangGraph graph, without a saver.
 
         It takes `{"messages": [...]}`, so it opens in LangGraph Studio; an empty thread starts at
-        the entry pathway. It is async only, holds messages as plain dicts, and raises what fails:
+        the entry pathway. It is async only, gives LangChain messages, and raises what fails:
         apologies, sessions and checks of the input are the manager's.
 
         Args:
@@ -177,7 +177,8 @@ class Journey(RunningSession):
             model: As of the journey itself.
             tools: As of the journey itself.
             checkpointer: For a LangGraph program of your own: a saver, or True where the graph is
-                a node of another one and is to keep its place between that graph's runs.
+                a node of another one and is to keep its place between that graph's runs. Without
+                it, it refuses to run as a node of a graph that has a saver, unless this is False.
             **options: The other arguments of LangGraph's own `compile`: store, cache,
                 interrupt_before, interrupt_after, debug, name, ...
 

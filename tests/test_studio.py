@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -205,6 +206,19 @@ async def test_messages_are_as_chat_clients_read_them(thread: Open) -> None:
 async def assistant(of: Thread) -> str:
     (found,) = await of.client.assistants.search(graph_id=of.graph)
     return str(found["assistant_id"])
+
+
+@served
+async def test_a_program_reads_a_reply_as_the_page_shows(studio: str) -> None:
+    page = (ROOT / "docs" / "langgraph.md").read_text()
+    (block,) = re.findall(r"^```python\n(async def answered.*?)^```", page, re.M | re.S)
+    names: dict[str, Any] = {}
+    exec(block, names)
+
+    async with get_client(url=studio) as client:
+        reply = await names["answered"](client, "It is P-7")
+
+    assert reply == "Found P-7. Refund it to your card?"
 
 
 @served
