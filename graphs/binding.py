@@ -45,15 +45,15 @@ def bind(step: Step, default: Services | None = None) -> Any:
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
-        said: list[str] = []
-        say = None if default is None else said.append
+        pieces: list[str] = []
+        say = None if default is None else pieces.append
         services = services_in(runtime, config, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():
             async with Showing(shows=default is not None) as show:
                 update = await step(state, services)
-                for text in said:  # the step may be the one that opens the turn
+                for text in pieces:  # the step may be the one that opens the turn
                     show(reply_in({**state, **update}), text)
         return update if default is None else shown(update)
 

@@ -167,13 +167,13 @@ class _Reply:
 
     async def _pass_on(self) -> None:
         run = await self._begun()
-        id_, said = "", ""
+        id_, whole = "", ""
         while (piece := await self._pieces.get()) is not None:
             id_, text = piece
-            said += text
+            whole += text
             chunk = ChatGenerationChunk(message=AIMessageChunk(content=text, id=id_))
             await run.on_llm_new_token(text, chunk=chunk)
-        await run.on_llm_end(_result(id_, said))
+        await run.on_llm_end(_result(id_, whole))
 
     async def _begun(self) -> Any:
         (run,) = await self._manager.on_chat_model_start({}, [[]], name=RUN)

@@ -168,7 +168,7 @@ async def test_without_subgraphs_the_finished_reply_comes_once_from_the_root() -
     assert replies == [LONG, "Nine to five.", "Yes.\n\nEmma is 9 euro."]
 
 
-async def test_with_subgraphs_a_model_agent_is_heard_token_by_token_at_its_path() -> None:
+async def test_with_subgraphs_a_model_agent_streams_token_by_token_at_its_path() -> None:
     with ScriptedModel(leads_nowhere, advice()) as model:
         client = shop(model)
 
@@ -181,7 +181,7 @@ async def test_with_subgraphs_a_model_agent_is_heard_token_by_token_at_its_path(
     assert client.ids == {client.last.id}
 
 
-async def test_with_subgraphs_a_function_is_heard_in_one_piece() -> None:
+async def test_with_subgraphs_a_function_streams_one_piece() -> None:
     with ScriptedModel(leads_to("hours")) as model:
         client = shop(model)
 
@@ -203,7 +203,7 @@ async def test_a_turn_of_two_pathways_is_one_message_in_pieces() -> None:
     assert client.places[-1] == ("settle",)
 
 
-async def test_a_generator_of_text_is_heard_word_by_word() -> None:
+async def test_a_generator_of_text_streams_word_by_word() -> None:
     async def porter(given: dict[str, Any]) -> AsyncIterator[str]:
         for word in ("Nine ", "to ", "five."):
             yield word
@@ -377,7 +377,7 @@ def sync_porter(own: Any) -> Callable[[dict[str, Any]], str]:
     return porter
 
 
-async def test_an_agent_that_is_a_graph_is_heard_once() -> None:
+async def test_an_agent_that_is_a_graph_streams_once() -> None:
     own = ScriptedModel("Nine to five.", "Nine to five.", "Nine to five.")
 
     async def answer(state: Any) -> Any:
