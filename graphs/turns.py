@@ -129,20 +129,20 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         StateError: The turn could not be committed.
     """
     spec, key = services.spec, services.config.encryption_key
+    wait = await wait_of(session, head)
+    if given.text is None and wait is None:
+        raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
         with given_to_all(given.run):
-            response = await _answered(session, head, given, services)
+            response = await _answered(session, head, given, services, wait)
         seen.answered(response.pathway_id, response.metadata)
         return response
 
 
 async def _answered(
-    session: Session, head: Row, given: Given, services: Services
+    session: Session, head: Row, given: Given, services: Services, wait: Wait | None
 ) -> JourneyResponse:
     audience, text = Audience(given.tell), given.text
-    wait = await wait_of(session, head)
-    if text is None and wait is None:
-        raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
     turn = new_turn(head["version"] + 1, message=text)

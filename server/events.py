@@ -16,15 +16,15 @@ from server.schemas import Reply
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The reply; or, with `Accept: text/event-stream`, the events of the turn: "
-        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, then `done` with "
-        "the whole reply, or `error` with a problem.",
+        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, `waiting` {waiting} "
+        "where an agent asks, then `done` with the whole reply, or `error` with a problem.",
         "content": {EventSourceResponse.media_type: {"schema": {"type": "string"}}},
     }
 }
 """What a route that also answers in events says of itself."""
 MOST_WAITING = 64
 """Events that are kept for a client that does not take them."""
-PUBLIC = ("transition", "pathway", "token", "done")
+PUBLIC = ("transition", "pathway", "token", "waiting", "done")
 """Events of a turn that are sent. Who works behind it and what they failed at stays inside; an
 error is raised as well, and said in words of our own."""
 

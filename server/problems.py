@@ -19,6 +19,7 @@ from journeys import (
     FieldNotFoundError,
     InvalidMessageError,
     JourneyError,
+    NotWaitingError,
     SessionExistsError,
     SessionExpiredError,
     SessionNotStartedError,
@@ -148,6 +149,7 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         "A value of the context cannot be kept.",
     ),
     TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
+    NotWaitingError: (HTTPStatus.CONFLICT, "not_waiting", None),
     InvalidMessageError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_message", None),
 }
 

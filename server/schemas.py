@@ -73,6 +73,17 @@ class Message(_Asked):
     )
 
 
+class Resumed(_Asked):
+    """The answer to what an agent asked."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"value": True}]})
+
+    value: Any = Field(
+        description="What `interrupt()` returns to the agent. An object of the ids in "
+        "`metadata.waiting` answers several at once."
+    )
+
+
 class Rollback(_Asked):
     """Where to go back to."""
 
@@ -98,7 +109,8 @@ class Reply(BaseModel):
     accumulated_context: dict[str, Any]
     is_journey_complete: bool
     metadata: dict[str, Any] = Field(
-        description="version, pathway_stack, returning, tier, confidence, ran, flags, usage, ..."
+        description="version, pathway_stack, returning, tier, confidence, ran, flags, usage, what "
+        "agents wait for (waiting), ..."
     )
 
     @classmethod
@@ -131,6 +143,9 @@ class Session(BaseModel):
     greeting: str = Field(
         description="What the assistant said when the session began; empty if nothing, or long ago."
     )
+    waiting: list[dict[str, Any]] = Field(
+        description="What agents ask by interrupt(): id, value, pathway and agent of each."
+    )
     version: int
     created_at: str
     updated_at: str
@@ -147,6 +162,7 @@ class Session(BaseModel):
             phase=session.phase,
             is_journey_complete=session.is_journey_complete,
             greeting=session.greeting,
+            waiting=session.waiting,
             version=session.version,
             created_at=session.created_at,
             updated_at=session.updated_at,

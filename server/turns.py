@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any, TypeVar
 
 from graphs.manager import PathwayManager
-from journeys import JourneyResponse
+from journeys import JourneyEvent, JourneyResponse
 from server.events import PUBLIC, Listener, failed, sent
 from server.problems import problem_of
 
@@ -33,12 +33,29 @@ class Turns:
         Raises:
             JourneyError: See `PathwayManager.process_message`.
         """
-        return await asyncio.shield(self.begin(_answer(session, message)))
+        return await asyncio.shield(self.begin(_closing(session, session.process_message(message))))
+
+    async def resume(self, session: PathwayManager, value: Any) -> JourneyResponse:
+        """Go on with an answer and return the response; it goes on if the caller is cancelled.
+
+        Raises:
+            JourneyError: See `PathwayManager.resume`.
+        """
+        return await asyncio.shield(self.begin(_closing(session, session.resume(value))))
 
     def tell(self, session: PathwayManager, message: str, request_id: str) -> Listener:
         """Begin one turn and return who hears it, whether or not anybody listens."""
+        return self._heard(session, session.stream_message(message), request_id)
+
+    def tell_resumed(self, session: PathwayManager, value: Any, request_id: str) -> Listener:
+        """Go on with an answer and return who hears it, whether or not anybody listens."""
+        return self._heard(session, session.stream_resume(value), request_id)
+
+    def _heard(
+        self, session: PathwayManager, events: AsyncIterator[JourneyEvent], request_id: str
+    ) -> Listener:
         listener = Listener()
-        self.begin(_tell(session, message, request_id, listener))
+        self.begin(_tell(session, events, request_id, listener))
         return listener
 
     def close(self, seconds: float = GRACE_SECONDS) -> None:
@@ -72,16 +89,23 @@ class Turns:
             task.exception()  # it is nobody's any more if the client has gone
 
 
-async def _answer(session: PathwayManager, message: str) -> JourneyResponse:
+async def _closing(
+    session: PathwayManager, answer: Coroutine[Any, Any, JourneyResponse]
+) -> JourneyResponse:
     try:
-        return await session.process_message(message)
+        return await answer
     finally:
         await session.close()
 
 
-async def _tell(session: PathwayManager, message: str, request_id: str, listener: Listener) -> None:
+async def _tell(
+    session: PathwayManager,
+    events: AsyncIterator[JourneyEvent],
+    request_id: str,
+    listener: Listener,
+) -> None:
     try:
-        async for event in session.stream_message(message):
+        async for event in events:
             if event.type in PUBLIC:
                 await listener.hear(sent(event, session.session_id))
     except Exception as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +15,31 @@ from pydantic import BaseModel
 from journeys import (
     NEVER,
     Agent,
+    Call,
     ConfigurationError,
+    IntentTrigger,
     InvalidMessageError,
     Journey,
+    ModelAgent,
     NotWaitingError,
     Pathway,
     PathwayExecutionError,
     Pipeline,
+    ReturnToPrevious,
+    Transition,
 )
+from nodes.llm.scripted import ScriptedModel, UseTool
+from tests import api as helpers
+from tests import command
+from tests.api import events_in, one
+from tests.command import flat, run
+from tests.ferry import SAID, Ferry, World
+from tests.model_shop import Shop
 from tests.solo import APOLOGY, Solo, reason
+from tests.test_run_config import dumped
+
+serve = helpers.serve
+folder = command.folder
 
 HELLO: Any = {"messages": [{"role": "user", "content": "hello"}]}
 THREAD: Any = {"configurable": {"thread_id": "t-1"}}
@@ -456,3 +474,405 @@ async def test_a_graph_whose_state_cannot_be_kept_says_so(solo: Any) -> None:
     await chat.says("hello")
 
     assert "cannot be stored" in reason(chat)
+
+
+# what happened before, and beside it
+
+
+async def test_what_was_done_before_the_question_is_done_once(
+    store_url: str, talk: Any, tmp_path: Path
+) -> None:
+    """An effect before the agent, and one whose own tool asks, run once."""
+    world = World(tmp_path)
+    looked: list[str] = []
+
+    def look(port: str) -> str:
+        """Look at the weather.
+
+        Args:
+            port: Where.
+        """
+        looked.append(port)
+        return "calm"
+
+    async def purser(payload: Any) -> str:
+        return f"{interrupt('Window seat?')}: {payload['context']['reserved']}"
+
+    class Crossing(Ferry):
+        class CrossingPath(Ferry.CrossingPath):
+            __calls__ = [Call("look")]
+            __agents__ = ["purser"]
+
+    options = {
+        "tools": {"reserve": world.reserve, "charge": world.charge, "look": look},
+        "model": False,
+    }
+    chat = await talk(Crossing, {"purser": purser}, store_url, options=options)
+    for message in SAID:
+        await chat.says(message)
+
+    assert await chat.says("yes") == "Window seat?"
+    assert "reserved" not in chat.context
+    assert (len(world.reserved), len(world.asked), looked) == (1, 1, ["Harwich"])
+
+    await chat.says("no")
+    assert chat.last.message.endswith("no: 2 from Harwich")
+    assert chat.context["reserved"] == "2 from Harwich"
+    assert (len(world.reserved), len(world.asked), looked) == (1, 1, ["Harwich"])
+    kinds = await chat.audited()
+    assert kinds.count("effect_done") == 2
+    assert kinds.index("waiting") < kinds.index("resumed") < kinds.index("effect_done")
+
+
+async def test_an_effect_is_not_done_again_after_the_question_is_left(
+    store_url: str, talk: Any, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+    asked = [True]
+
+    async def purser(payload: Any) -> str:
+        return str(interrupt("Window seat?")) if asked else "Safe trip."
+
+    options = {"tools": {"reserve": world.reserve, "charge": world.charge}, "model": False}
+    chat = await talk(Ferry, {"purser": purser}, store_url, options=options)
+    for message in (*SAID, "yes"):
+        await chat.says(message)
+    asked.clear()
+    await chat.says("stop")  # leaves the question; the form goes on as if it had not been answered
+    await chat.says("yes")
+    for message in SAID[1:]:
+        if "reserved" not in chat.context:
+            await chat.says(message)
+            await chat.says("yes")
+
+    assert (len(world.reserved), len(world.asked)) == (1, 1)
+
+
+async def test_a_tool_of_an_effect_can_ask(store_url: str, talk: Any, tmp_path: Path) -> None:
+    world = World(tmp_path)
+
+    async def charge(amount: int, idempotency_key: str) -> dict[str, str]:
+        """Charge a card.
+
+        Args:
+            amount: How much.
+            idempotency_key: Of the payment.
+        """
+        assert interrupt({"approve": amount}) == {"by": "Ann"}
+        return await world.charge(amount, idempotency_key)
+
+    options = {"tools": {"reserve": world.reserve, "charge": charge}, "model": False}
+    chat = await talk(Ferry, {"purser": world.purser}, store_url, options=options)
+    for message in (*SAID, "yes"):
+        await chat.says(message)
+    assert asking(chat) == [({"approve": 2}, "crossing", None)]
+
+    reply = await chat.journey.resume({"by": "Ann"})
+    assert reply.message.endswith("Safe trip with 2 from Harwich.")
+    assert (len(world.reserved), len(world.asked)) == (1, 1)
+
+
+async def test_a_tool_of_a_model_can_ask(talk: Any, memory_url: str) -> None:
+    ran: list[str] = []
+
+    def refund(number: str) -> str:
+        """Refund an order.
+
+        Args:
+            number: Its number.
+        """
+        ran.append(interrupt(f"Refund {number}?"))
+        return "refunded"
+
+    model = ScriptedModel(
+        UseTool("refund", number="7"),
+        UseTool("refund", number="7"),
+        {"response": "It is refunded."},
+    )
+    chat = await talk(
+        Shop, {"clerk": ModelAgent(tools=[refund])}, memory_url, options={"model": model}
+    )
+
+    assert await chat.says("refund 7") == "Refund 7?"
+    assert asking(chat) == [("Refund 7?", "talk", "clerk")]
+    assert await chat.says("ok") == "It is refunded."
+    assert ran == ["ok"]
+
+
+class Claims(Journey):
+    """Take a claim, decide on it, and end."""
+
+    class ReportPath(Pathway):
+        __agents__ = ["reporter"]
+        __accumulate__ = ["damage"]
+        __complete_when__ = ["damage"]
+        __next__ = "decide"
+
+    class DecidePath(Pathway):
+        __agents__ = ["decider"]
+        __accumulate__ = ["decision"]
+        __complete_when__ = ["decision"]
+        __runs_on_arrival__ = True
+
+    class FaqPath(Pathway):
+        __agents__ = ["helper"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(patterns=["how much"]), to_pathway="faq")]
+
+
+def decide(payload: Any) -> Any:
+    decision = interrupt("Approve?")
+    return {"response": f"Decided: {decision}.", "decision": decision}
+
+
+CLERKS: dict[str, Any] = {
+    "reporter": lambda payload: {"response": "Noted.", "damage": payload["message"]},
+    "decider": decide,
+    "helper": lambda payload: f"{interrupt('Which country?')}: 5 EUR",
+}
+
+
+async def test_a_waiting_turn_moves_nothing_until_it_is_answered(talk: Any, store_url: str) -> None:
+    ended: list[Any] = []
+    chat = await talk(Claims, CLERKS, store_url, options={"on_end": ended.append})
+
+    assert await chat.says("the roof") == "Noted.\n\nApprove?"
+    assert (chat.last.pathway_id, chat.context, chat.ran) == ("report", {}, [])
+
+    assert await chat.says("approved") == "Decided: approved."
+    assert chat.ran == ["report", "decide"]
+    assert (chat.last.pathway_id, chat.last.is_journey_complete) == ("decide", True)
+    assert chat.context == {"damage": "the roof", "decision": "approved"}
+    assert len(ended) == 1
+    history = await chat.journey.context_history("damage")
+    assert [(value.value, value.version) for value in history] == [("the roof", 2)]
+
+
+async def test_a_detour_that_asks_is_entered_once_it_is_answered(talk: Any, store_url: str) -> None:
+    chat = await talk(Claims, CLERKS, store_url)
+
+    assert await chat.says("how much is it?") == "Which country?"
+    assert (chat.last.pathway_id, chat.stack, chat.last.transition_to) == ("report", [], None)
+
+    assert await chat.says("Italy") == "Italy: 5 EUR"
+    assert (chat.last.pathway_id, chat.stack, chat.last.transition_to) == ("faq", ["report"], "faq")
+
+    assert await chat.says("the roof") == "Noted.\n\nApprove?"
+
+
+async def test_the_stream_says_what_was_said_before_the_question_once(
+    talk: Any, memory_url: str
+) -> None:
+    chat = await talk(Claims, CLERKS, memory_url)
+    events = [event async for event in chat.journey.stream_message("the roof")]
+    words = "".join(event.data["text"] for event in events if event.type == "token")
+    assert words == events[-1].data["response"].message == "Noted.\n\nApprove?"
+
+    events = [event async for event in chat.journey.stream_message("yes")]
+    words = "".join(event.data["text"] for event in events if event.type == "token")
+    assert words == events[-1].data["response"].message == "Decided: yes."
+
+
+async def test_what_is_asked_is_sealed_for_a_sensitive_journey(talk: Any, kept_url: str) -> None:
+    class Secret(Claims):
+        __sensitive__ = True
+
+    chat = await talk(Secret, CLERKS, kept_url, encryption_key=bytes(range(32)))
+    await chat.says("the kanarienvogel")
+    chat = await chat.restored()
+    stored = await dumped(kept_url)
+    for word in ("kanarienvogel", "Approve?"):
+        assert word not in stored
+        assert word.encode().hex() not in stored
+
+    assert await chat.says("yes") == "Decided: yes."
+
+
+async def test_it_waits_in_a_saver_of_the_users_as_well(talk: Any, kept_url: str) -> None:
+    saver = InMemorySaver()
+    chat = await talk(two(), {}, kept_url, options={"saver": saver})
+    await chat.says("hello")
+    assert await chat.says("L") == "right?"
+    await chat.says("R")
+    assert "left? L" in chat.last.message
+
+    session = await chat.journey.rollback(1)
+    assert len(session.waiting) == 2
+
+
+async def test_two_answers_at_once_are_taken_one_after_the_other(talk: Any, store_url: str) -> None:
+    chat = await talk(Solo, {"clerk": ask}, store_url)
+    await chat.says("hello")
+
+    one, two_ = await asyncio.gather(
+        chat.journey.process_message("A"), chat.journey.process_message("B")
+    )
+    assert (one.message, two_.message) == ("answered A", "sure?")
+
+
+async def test_of_two_handles_one_goes_on(talk: Any, kept_url: str) -> None:
+    chat = await talk(Solo, {"clerk": ask}, kept_url)
+    await chat.says("hello")
+    other = await Solo.restore("s-1", chat.journey.config, agents={"clerk": ask})
+
+    assert (await other.resume("B")).message == "answered B"
+    with pytest.raises(NotWaitingError):
+        await chat.journey.resume("A")
+    await other.close()
+
+
+def desk_of(agent: str) -> type[Journey]:
+    """A journey whose one agent has another name in another version."""
+
+    class Desk(Journey):
+        class OnePath(Pathway):
+            __agents__ = [agent]
+            __complete_when__ = NEVER
+
+    return Desk
+
+
+async def test_who_asks_and_is_gone_in_another_version_is_not_waited_for(
+    talk: Any, kept_url: str
+) -> None:
+    chat = await talk(desk_of("clerk"), {"clerk": ask}, kept_url)
+    await chat.says("hello")
+    config = chat.journey.config
+    await chat.journey.close()
+
+    later = await desk_of("robot").restore("s-1", config, agents={"robot": answer})
+    with pytest.raises(NotWaitingError, match="has changed"):
+        await later.resume("yes")
+    assert (await later.process_message("yes")).message == "fine: yes"
+    kinds = [entry.kind for entry in await later.audit()]
+    assert kinds == ["waiting", "version_changed", "abandoned"]
+    await later.close()
+
+
+async def test_the_same_agent_in_another_version_is_answered(talk: Any, kept_url: str) -> None:
+    chat = await talk(desk_of("clerk"), {"clerk": ask}, kept_url)
+    await chat.says("hello")
+    config = chat.journey.config
+    await chat.journey.close()
+
+    class Desk(Journey):
+        class OnePath(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+        class MorePath(Pathway):
+            __agents__ = ["clerk"]
+            __return_behavior__ = ReturnToPrevious()
+
+        __transitions__ = [Transition(IntentTrigger(patterns=["more"]), to_pathway="more")]
+
+    later = await Desk.restore("s-1", config, agents={"clerk": ask})
+    assert (await later.process_message("yes")).message == "answered yes"
+    await later.close()
+
+
+async def test_every_pattern_of_pipelines_can_wait(talk: Any, memory_url: str) -> None:
+    """A role of a pattern asks like any agent."""
+    boss = Agent(asks("boss?").call, name="boss")
+    pipelines = [
+        Pipeline.supervisor_worker(boss, [answer]),
+        Pipeline.ensemble([answer, Agent(ask, name="b")], synthesizer=boss),
+    ]
+    for number, pipeline in enumerate(pipelines):
+        chat = await talk(journey_of(pipeline), {}, memory_url, session_id=f"s-{number}")
+        seen = []
+        await chat.says("hello")
+        while chat.last.metadata["waiting"]:
+            seen.append([ask_["agent"] for ask_ in chat.last.metadata["waiting"]])
+            await chat.says("yes")
+        assert seen
+        assert len(seen) < 10
+        assert chat.last.metadata["error"] is None
+
+
+# HTTP and the command line
+
+
+async def test_over_http_a_waiting_session_is_seen_and_answered(serve: Any) -> None:
+    api = await serve(one(Solo, clerk=ask))
+    session = await api.begin("solo")
+
+    refused = await api.client.post(f"{session}/resume", json={"value": "yes"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_waiting")
+    assert refused.headers["content-type"] == "application/problem+json"
+
+    events = await api.hears(session, "hello")
+    assert [name for name, _ in events] == ["pathway", "waiting", "token", "done"]
+    (asked,) = events[1][1]["waiting"]
+    assert (asked["value"], asked["pathway"], asked["agent"]) == ("sure?", "talk", "clerk")
+    assert (await api.client.get(session)).json()["waiting"] == [asked]
+
+    wrong = await api.client.post(f"{session}/resume", json={})
+    assert wrong.status_code == 422
+
+    answered = await api.client.post(f"{session}/resume", json={"value": {asked["id"]: "yes"}})
+    assert (answered.status_code, answered.json()["message"]) == (200, "answered yes")
+    assert answered.json()["metadata"]["waiting"] == []
+    assert (await api.client.get(session)).json()["waiting"] == []
+
+    await api.says(session, "again")
+    streamed = await api.client.post(
+        f"{session}/resume", json={"value": None}, headers={"Accept": "text/event-stream"}
+    )
+    assert events_in(streamed.text)[-1][1]["message"] == "answered None"
+    kinds = [
+        row["kind"] for row in (await api.client.get(f"{session}/versions")).json()["versions"]
+    ]
+    assert kinds == ["start", "waiting", "turn", "waiting", "turn"]
+
+
+async def test_over_http_an_answer_that_does_not_fit_is_refused(serve: Any) -> None:
+    def clerk(payload: Any) -> str:
+        return f"booked {interrupt('How much?', response_schema=Amount).euros}"
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    await api.says(session, "hello")
+
+    refused = await api.client.post(f"{session}/resume", json={"value": "secret"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_message")
+    assert "secret" not in refused.text
+
+
+ASKER = '''
+from langgraph.types import interrupt
+
+from journeys import NEVER, Journey, Pathway
+
+
+class Desk(Journey):
+    """Ask before it acts."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+
+def clerk(payload):
+    return f"answered {interrupt('Shall I?')}"
+
+
+AGENTS = {"clerk": clerk}
+'''
+
+
+def test_chat_shows_what_is_asked_and_takes_the_answer(folder: Path) -> None:
+    (folder / "desk.py").write_text(ASKER)
+    store = f"sqlite:///{folder / 'desk.db'}"
+
+    first = run("chat", "desk.py", "--store", store, "-s", "s-1", typed="hello\n").stdout
+    assert "Shall I?" in first
+    assert "(clerk in talk waits for your answer)" in first
+
+    typed = 'yes\nhello\n/resume {"by": "Ann"}\n/resume again\n'
+    again = run("chat", "desk.py", "--store", store, "-s", "s-1", typed=typed)
+    assert "goes on in talk. clerk in talk asks: Shall I?" in flat(again.stdout)
+    assert "answered yes" in again.stdout
+    assert "answered {'by': 'Ann'}" in again.stdout
+    assert "No agent of this session waits for an answer" in flat(again.stdout + again.stderr)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from journeys import FieldNotFoundError, VersionNotFoundError
+from journeys import (
+    FieldNotFoundError,
+    InvalidMessageError,
+    NotWaitingError,
+    VersionNotFoundError,
+)
 from journeys.errors import did_you_mean
 from server.cli.edge import CommandError, say
 from server.cli.fields import show_fields
 from server.cli.rendering import out, row, short, table
 from server.cli.talk import Talk
+
+_MISTAKES = (
+    CommandError,
+    FieldNotFoundError,
+    InvalidMessageError,
+    NotWaitingError,
+    VersionNotFoundError,
+)
 
 
 class _Slash(NamedTuple):
@@ -35,7 +49,7 @@ async def run_slash(talk: Talk, line: str) -> None:
         if command.needs_session and not talk.begun:
             raise CommandError("There is nothing to show yet: your first message begins a session.")
         await command.run(talk, argument.strip())
-    except (CommandError, FieldNotFoundError, VersionNotFoundError) as error:
+    except _MISTAKES as error:
         say(error)
 
 
@@ -66,6 +80,15 @@ async def _state(talk: Talk, _: str) -> None:
     ):
         shown.add_row(*row(name, value))
     out.print(shown)
+
+
+async def _resume(talk: Talk, given: str) -> None:
+    """Give the answer to what an agent asked: JSON, or a text."""
+    try:
+        value = json.loads(given)
+    except ValueError:
+        value = given
+    await talk.resume(value)
 
 
 async def _sessions(talk: Talk, _: str) -> None:
@@ -144,6 +167,7 @@ _COMMANDS = {
     "/history": _Slash(_history, "/history", "all that was said"),
     "/versions": _Slash(_versions, "/versions", "every version of the session"),
     "/rollback": _Slash(_rollback, "/rollback N", "go back to version N, as a new version"),
+    "/resume": _Slash(_resume, "/resume VALUE", "answer what an agent asked, as JSON or as text"),
     "/context": _Slash(_context, "/context [NAME]", "what is kept; with a name, all its values"),
     "/fields": _Slash(_fields, "/fields [NAME]", "what is collected; with a name, every attempt"),
     "/audit": _Slash(_audit, "/audit", "what moved the session, or was refused, and why"),

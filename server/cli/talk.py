@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
 from graphs.agents import check_all
 from journeys import (
     AgentNotRegisteredError,
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
+    JourneyEvent,
     JourneyResponse,
     JourneySession,
 )
@@ -75,7 +79,8 @@ class Talk:
         """Take up the session, or begin it; return what to tell of it."""
         if session := await self.journey.get_session_state():
             self.stand(session)
-            return f"Session {self.session_id} goes on in {self.pathway}."
+            asks = [f" {_asker(ask)} asks: {short(ask['value'])}" for ask in session.waiting]
+            return f"Session {self.session_id} goes on in {self.pathway}.{''.join(asks)}"
         begun = await self.journey.start(self._given)
         self.stand(begun)
         self.greeting = begun.greeting
@@ -87,9 +92,16 @@ class Talk:
         if not self.begun:
             await self.open()
         self.heard = True
+        await self._show(self.journey.stream_message(line))
+
+    async def resume(self, value: Any) -> None:
+        """Go on with an answer to what an agent asked, as `hear` does with a message."""
+        await self._show(self.journey.stream_resume(value))
+
+    async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
         streamed = False
         try:
-            async for event in self.journey.stream_message(line):
+            async for event in events:
                 if event.type == "token":
                     streamed = True
                     out.print(plain(event.data["text"]), end="", markup=False, soft_wrap=True)
@@ -102,6 +114,9 @@ class Talk:
 
     async def _finish(self, reply: JourneyResponse, *, streamed: bool) -> None:
         out.print("" if streamed else plain(reply.message), markup=False, soft_wrap=True)
+        for ask in reply.metadata["waiting"]:
+            line = f"  ({_asker(ask)} waits for your answer)"
+            out.print(plain(line), style="dim", markup=False, soft_wrap=True)
         self._show_way(reply)
         turn = reply.metadata["version"]
         await self._show_meanwhile(turn)
@@ -140,3 +155,7 @@ class Talk:
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""
         await self.journey.close()
+
+
+def _asker(ask: Mapping[str, Any]) -> str:
+    return f"{ask['agent'] or 'a tool'} in {ask['pathway']}"
