@@ -30,6 +30,7 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/versions"),
     ("POST", "/v1/sessions/s-1/rollback"),
     ("POST", "/v1/sessions/s-1/messages"),
+    ("POST", "/v1/sessions/s-1/resume"),
     ("GET", "/v1/sessions/s-1/audit"),
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),

@@ -152,8 +152,9 @@ class PatternPipeline(Pipeline):
                 there is none; `history` and `context` are as in a journey.
 
         Returns:
-            The outputs, and under `pipeline` how they came about: `status` ("complete", "partial"
-            or "failed"), `results` (each agent's own outputs), `failed` (who, and why), and what
+            The outputs, and under `pipeline` how they came about: `status` ("complete", "partial",
+            "failed", or "waiting" where agents call LangGraph's `interrupt()`; then `waiting` says
+            who asks what), `results` (each agent's own outputs), `failed` (who, and why), and what
             the pattern has to tell. `error` is there where it failed as a whole.
 
         Raises:

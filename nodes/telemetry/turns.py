@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodes.telemetry.activity import CANCELLED, FAILED, OK, Activity
+from nodes.telemetry.activity import CANCELLED, FAILED, OK, PAUSED, Activity
 from nodes.telemetry.flow import JOURNEY, turn_flagged
 from nodes.telemetry.logs import report
 
@@ -142,10 +142,12 @@ class PipelineRun(Activity):
         self._workflow = name
 
     def ended(self, status: str) -> None:
-        """Take note of how it ended without raising: "complete", "partial" or "failed"."""
+        """Take note of how it ended without raising: complete, partial, waiting or failed."""
         self.found["journeygraph.pipeline.status"] = status
         if status == "failed":
             self.outcome, self.fault = FAILED, "pipeline_failed"
+        elif status == "waiting":
+            self.outcome = PAUSED
 
     def measured(self) -> None:
         """Take it as a workflow of the conventions."""

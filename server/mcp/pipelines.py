@@ -90,6 +90,9 @@ def _outcome(given: Any) -> Outcome:
                 {"agent": one["agent"], "kind": one["kind"]} for one in account.get("failed", ())
             ],
         }
+        if asks := account.get("waiting"):
+            asked = [{"agent": ask["agent"], "value": ask["value"]} for ask in asks]
+            kept["pipeline"]["waiting"] = plain(asked, "waiting")
     said = kept.get("response")
     text = said if isinstance(said, str) and said else json.dumps(kept, ensure_ascii=False)
     return Outcome(["The pipeline failed.", text] if failed else [text], kept, failed)
