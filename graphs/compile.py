@@ -231,6 +231,7 @@ def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None
     if pathway.form:
         # Here, as above: the first message with a date would hold up all others.
         load_values(pathway.form.fields)
+    if pathway.collects:
         steps.append(("collect", bind(collect, default), is_collected))
     if pathway.effects:
         steps.append(("effects", bind(take_effects, default), went_well))

@@ -92,6 +92,11 @@ class PathwaySpec:
         done = {effect.save or effect.tool for effect in self.effects if self.form is None}
         return tuple(item for item in criterion if isinstance(item, str) and item not in done)
 
+    @property
+    def collects(self) -> bool:
+        """Whether it asks for values: for its fields, or again for those that its effects use."""
+        return self.form is not None or bool(self.effects)
+
 
 @dataclass(frozen=True, slots=True)
 class TransitionSpec:

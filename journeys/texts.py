@@ -46,7 +46,8 @@ class Texts:
         confirm_correction: Asks whether to change `{field}` to `{value}`.
         kept: A change was called off; `{field}` stays `{value}`.
         emptied: `{field}` has no value any more.
-        no_longer_valid: `{field}` was checked again; `{reason}`.
+        no_longer_valid: `{field}` was checked again; `{reason}`. outdated: so was this one, before
+            it was used, or after a pause.
         skipped: An optional question is left open.
         required: `{field}` is needed; `{description}`.
         explain: Why something is asked: `{description}`. explain_plain: nothing says why.
@@ -121,6 +122,7 @@ class Texts:
     kept: str = "All right, the {field} stays {value}."
     emptied: str = "All right, I have removed the {field}."
     no_longer_valid: str = "With that, the {field} no longer fits. {reason}"
+    outdated: str = "The {field} no longer fits. {reason}"
     skipped: str = "That is fine, we can leave that open."
     required: str = "I cannot go on without the {field}. {description}"
     explain: str = "{description}"

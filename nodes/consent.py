@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from cachetools import LRUCache
@@ -99,7 +100,20 @@ def asked_before(position: Position) -> tuple[Position, list[Pending]]:
     return emptied, emptied.pop("pending", [])
 
 
-def waiting(position: Position, outputs: Iterable[Output]) -> Position:
+def before_a_pause(calls: Iterable[Pending], at: str, seconds: float) -> list[Pending]:
+    """Return the calls that the user was asked about longer ago than a pause: a yes to them is old.
+
+    Args:
+        calls: What waited.
+        at: When the turn began that may do it.
+        seconds: How long a pause is.
+    """
+    since = datetime.fromisoformat(at) - timedelta(seconds=seconds)
+    return [call for call in calls if "at" in call and datetime.fromisoformat(call["at"]) < since]
+
+
+def waiting(position: Position, outputs: Iterable[Output], at: str) -> Position:
     """Return a position in which what the agents of a pathway ask about waits for the user."""
-    new = [copied(call) for output in outputs for call in output.get("pending", [])]
+    asked = (call for output in outputs for call in output.get("pending", []))
+    new: list[Any] = [{**copied(call), "at": at} for call in asked]
     return {**position, "pending": [*position.get("pending", []), *new]} if new else position

@@ -48,7 +48,7 @@ async def converse(
     course = course_of(services, state, turn, position, last_said(state["messages"]))
     if called_by_word(course):
         return _update(state, course, turn)
-    welcome(course)
+    await welcome(course)
     welcomed = len(course.words)
     heard = heard_in(course, turn["message"] or "")
     free = await free_verdicts(services, position, turn["message"] or "", state["context"])

@@ -50,6 +50,7 @@ class Course:
         judged: What a model was surest of, where nothing moved.
         near: The journeys of a concierge that it held likely then.
         settled: Whether what runs is decided.
+        resumed: Whether the user comes back after a pause.
     """
 
     services: Services
@@ -75,6 +76,7 @@ class Course:
     judged: Judged | None = None
     near: tuple[str, ...] = ()
     settled: bool = False
+    resumed: bool = False
 
     @property
     def spec(self) -> JourneySpec:

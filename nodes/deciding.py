@@ -209,6 +209,8 @@ def fillable(course: Course) -> list[Field]:
     for place in places:
         for field in _fields(course.spec.pathways[place]):
             found.setdefault(field.name, field)
+    for name in course.talk.get("reopened", []):  # of a pathway that came before
+        found.setdefault(name, course.field(name))
     return list(found.values())
 
 
@@ -250,7 +252,7 @@ def _verdicts(moves: Moves) -> list[Verdict]:
 
 
 def _has_open_form(course: Course) -> bool:
-    return course.here.form is not None and not course.sheet().is_closed
+    return course.here.collects and not course.sheet().is_closed
 
 
 def _is_open(course: Course) -> bool:

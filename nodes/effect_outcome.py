@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeys import Effect, PathwaySpec
-from nodes.talk import Asked, Talk
+from nodes.context import Op
+from nodes.talk import Asked, Attempted, Talk
 
 EFFECTS = "effects"
 """Name of what a pathway's progress has of its effects: an `Outcome` as a dict."""
@@ -24,9 +25,14 @@ class Outcome:
             did not come to its end.
         audit: What happened, as events of the audit.
         ended: How it ended: done; failed (the last one did nothing) or late (nobody knows what it
-            did, and its key makes it safe to ask again), which wait for a yes to be tried again; or
-            unsure. In all cases but done the steps behind it were not taken.
-        asked: What the user is asked then: whether to try again, or whether to call a person.
+            did, and its key makes it safe to ask again), which wait for a yes to be tried again;
+            unsure; or outdated (a value that it would use is refused by now, and asked for again).
+            In all cases but done the steps behind it were not taken.
+        asked: What the user is asked then: whether to try again, whether to call a person, or for a
+            value.
+        attempts: At fields, where values were taken back.
+        ops: What that changes in the context.
+        talk: What it changes in what is remembered of the talk.
     """
 
     said: list[str] = field(default_factory=list)
@@ -35,6 +41,9 @@ class Outcome:
     audit: list[dict[str, Any]] = field(default_factory=list)
     ended: str = "done"
     asked: Asked | None = None
+    attempts: list[Attempted] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    talk: dict[str, Any] = field(default_factory=dict)
 
 
 def step_of(pathway: PathwaySpec, effect: Effect) -> str:
@@ -59,8 +68,10 @@ def with_effects(talk: Talk, progress: Mapping[str, Any]) -> Talk:
         return talk
     done, asked = progress[EFFECTS]["done"], progress[EFFECTS]["asked"]
     keys = {step: [*talk.get("done", {}).get(step, []), key] for step, key in done.items()}
+    changed: Talk = progress[EFFECTS]["talk"]
     remembered: Talk = {
         **talk,
+        **changed,
         "done": {**talk.get("done", {}), **keys},
         "taken": [*talk.get("taken", []), *done],
     }

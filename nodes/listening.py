@@ -27,6 +27,7 @@ from nodes.course import Course
 from nodes.deciding import fillable
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
+from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import owners, settled
 from nodes.hearing import Ear, Heard, hear
@@ -51,8 +52,11 @@ _SPELLED = ("enum", "boolean", "name")
 """Types whose values are words."""
 
 
-def welcome(course: Course) -> None:
-    """Greet after a pause with what is known, and take back what is too old."""
+async def welcome(course: Course) -> None:
+    """Greet after a pause with what is known, and take back what is too old.
+
+    What is known is checked as if it were said now, and has to be confirmed once more.
+    """
     now = course.setting.at
     for name in list(course.fields):
         _expire(course, name, now)
@@ -60,9 +64,20 @@ def welcome(course: Course) -> None:
     pause = timedelta(seconds=course.services.config.resume_after_seconds)
     if last is None or now - datetime.fromisoformat(last) <= pause:
         return
-    sheet = course.sheet()
-    if sheet.is_begun and not sheet.is_closed:
-        course.repair("resume", "resumed", fields=lines_of(course, sheet))
+    course.resumed = True
+    await take_back_refused(course, collected_so_far(course))
+    _unconfirm(course)
+    asked = course.sheet().asked()
+    if asked and asked["kind"] != "summary" and course.sheet().is_begun:
+        course.repair("resume", "resumed", fields=lines_of(course, course.sheet()))
+
+
+def _unconfirm(course: Course) -> None:
+    """Have each summary shown again whose pathway has not done anything with it yet."""
+    over = {*course.talk.get("finished", [])}
+    over |= {step.partition(".")[0] for step in course.talk.get("taken", [])}
+    confirmed = [id_ for id_ in course.talk.get("confirmed", []) if id_ in over]
+    course.talk = {**course.talk, "confirmed": confirmed}
 
 
 def _expire(course: Course, name: str, now: datetime) -> None:

@@ -14,6 +14,11 @@ from nodes.plain import stamp
 from nodes.state import Frame, Position, SessionState, Turn
 
 
+def now() -> datetime:
+    """Return the time at which a turn begins, in UTC."""
+    return datetime.now(UTC)
+
+
 def check_known(spec: JourneySpec, position: Position) -> None:
     """Refuse a position of another version of the journey, which may have had other pathways."""
     for pathway in (position["pathway"], *(frame["pathway"] for frame in position["stack"])):
@@ -73,7 +78,7 @@ def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> 
     return Turn(
         number=number,
         kind=kind,
-        at=stamp(datetime.now(UTC)),
+        at=stamp(now()),
         message=message,
         begun_in="",
         run=None,

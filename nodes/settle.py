@@ -9,7 +9,6 @@ from journeys import JourneySpec, PathwayExecutionError, PathwaySpec
 from nodes.call_tools import saved
 from nodes.checking.scope import is_own_voice
 from nodes.closing import closed
-from nodes.collect import FORM
 from nodes.consent import waiting
 from nodes.context import Context, Op, apply_ops, checked, how_to_merge
 from nodes.forms.attempts import by_field
@@ -24,6 +23,7 @@ from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
 from nodes.talk import add_attempts
 from nodes.talking import (
+    attempts_in,
     gathered,
     grown,
     is_complete,
@@ -71,7 +71,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     heard["audit"] = [*heard["audit"], *done, *failed, *pruned(state["position"], pruning)]
     if is_own_voice(services.spec, services.texts, heard):
         heard["worded"] = [*range(len(heard["replies"]))]
-    position = waiting(wrote(services.spec, state["position"], pathway, own), leaves(results))
+    position = wrote(services.spec, state["position"], pathway, own)
+    position = waiting(position, leaves(results), turn["at"])
     update: Update = {"context": ops}
     if services.spec.converses:
         position, heard, update = _talked(services, state, pathway, context, heard, position, ops)
@@ -109,7 +110,7 @@ def _talked(
     """Lead the talk on in a journey that collects: what waited, what was interrupted."""
     given: Mapping[str, Any] = state
     progress: Mapping[str, Any] = given.get("progress") or {}
-    attempts = progress.get(FORM, {}).get("attempts", [])
+    attempts = attempts_in(progress)
     if "aside" in heard:
         heard = {**heard, "run": heard["aside"]}
         del heard["aside"]

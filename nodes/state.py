@@ -55,7 +55,7 @@ class Pending(TypedDict):
     """The call of a tool that waits for the user: run in the next turn, if it is called again.
 
     `arguments` are those that the model gave, `digest` is of all that it would be run with, and
-    `ticket` is its own, so that it is run once.
+    `ticket` is its own, so that it is run once. `at` is when the turn began that asked.
     """
 
     pathway: str
@@ -64,6 +64,7 @@ class Pending(TypedDict):
     arguments: dict[str, Any]
     digest: str
     ticket: str
+    at: NotRequired[str]
 
 
 class Position(TypedDict):

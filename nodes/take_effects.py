@@ -6,24 +6,29 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from journeys import Call, Effect, PathwaySpec
+from nodes import opening
 from nodes.authored import contained
+from nodes.course import Course, course_of
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Step, Taken
+from nodes.forms.questions import question_of
+from nodes.forms.rechecking import take_back_refused, used_by_effects
 from nodes.forms.spoken import spoken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
 from nodes.pausing import is_pause
-from nodes.plain import canonical, cleaned, copied, plain, size
+from nodes.plain import canonical, cleaned, copied, plain, size, stamp
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.speech import worded
-from nodes.state import PathwayState, Update
+from nodes.state import PathwayState, Turn, Update
 from nodes.talk import Asked, Talk
 
 KEY = "idempotency_key"
@@ -38,6 +43,8 @@ _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenP
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
 _APART = "it was taken with other values as well, in a turn that was not kept, as"
+_REOPENED = ("reopened", "skipped", "confirmed")
+"""What is remembered of a talk that changes when a value is taken back."""
 _without_session = EffectsOfRun()
 
 
@@ -50,6 +57,10 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     outside of the turn; so a step that was taken, in a turn that did not come to its end, is found
     again and not repeated, and its result counts. Of one that nobody knows the end of, a tool with
     a parameter `idempotency_key` is called again with the same key, any other is not.
+
+    Before the first one, the values that they use are held against their validators, which may
+    refuse by now what they took before: the user is told, and asked for another value. What was
+    taken already, in a turn that did not come to its end, stays so whatever they say.
 
     A tool that raises has done nothing, and the user is told why if it raises a ValueError, a
     LookupError or LangChain's ToolException; after one that ran out of time, or lost its
@@ -79,6 +90,8 @@ class _Taker:
 
     def __init__(self, state: PathwayState, services: Services, pathway: PathwaySpec) -> None:
         self.outcome = Outcome()
+        self._checked = False
+        self._state: Any = state
         self._turn = state["turn"]
         self._birth = state["position"].get("birth", "")
         self._known: Mapping[str, list[str]] = state["position"].get("talk", {}).get("done", {})
@@ -110,8 +123,48 @@ class _Taker:
             self._done(effect, taken, "an earlier turn did it, and did not come to its end")
         elif taken.state == "begun" and not self._takes_key(effect):
             self._unsure(effect, "it was begun before, and nobody knows how it ended")
+        elif await self._outdated(effect):
+            if taken.state == "free":
+                await self._effects.failed(taken.key, "a value that it uses is refused by now")
         else:
             await self._call(effect, arguments, taken)
+
+    async def _outdated(self, effect: Effect) -> bool:
+        """Take back the values that are refused by now, and ask for others; say whether any was.
+
+        Once a turn: what one effect has done may be why a value is refused for the next.
+        """
+        if self._checked:
+            return False
+        self._checked = True
+        course = course_of(self._services, self._state, self._resumed(), self._state["position"])
+        refused = await take_back_refused(
+            course, used_by_effects(course, self._pathway, self.outcome.done)
+        )
+        course.note_late()
+        self.outcome.audit += course.audit
+        if refused:
+            self._reopened(effect, course)
+        return refused
+
+    def _resumed(self) -> Turn:
+        """Return the turn; one that was left off, and is gone on with only now, is of now."""
+        now = opening.now()
+        waited = (now - datetime.fromisoformat(self._turn["at"])).total_seconds()
+        if waited <= self._services.config.turn_timeout_seconds:
+            return self._turn
+        return {**self._turn, "at": stamp(now)}
+
+    def _reopened(self, effect: Effect, course: Course) -> None:
+        sheet = course.sheet(self._pathway)
+        asked = sheet.asked()
+        words = [*course.words, *([question_of(course, asked, sheet)] if asked else [])]
+        outcome = self.outcome
+        outcome.ended, outcome.asked = "outdated", asked
+        outcome.said += words
+        outcome.attempts, outcome.ops = course.attempts, course.ops
+        outcome.talk = {name: course.talk.get(name, []) for name in _REOPENED}
+        self._note("effect_outdated", effect, "a value that it uses is refused by now")
 
     def _check_time(self) -> None:
         if asyncio.get_running_loop().time() >= self._until:

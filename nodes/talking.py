@@ -27,7 +27,7 @@ def is_idle(progress: Progress) -> bool:
 def gathered(pathway: PathwaySpec, progress: Progress) -> list[Op]:
     """Return what a pathway's form and effects change in the context."""
     form, effects = progress.get(FORM, {}), progress.get(EFFECTS, {})
-    ops = [[*op, pathway.id] for op in form.get("ops", ())]
+    ops = [[*op, pathway.id] for part in (form, effects) for op in part.get("ops", ())]
     kept = effects.get("kept", {})
     return ops + [["replace", name, value, pathway.id] for name, value in kept.items()]
 
@@ -36,6 +36,11 @@ def known_already(progress: Progress) -> set[str]:
     """Return the fields whose values a pathway's form found in the context."""
     attempts = progress.get(FORM, {}).get("attempts", ())
     return {attempt["field"] for attempt in attempts if attempt["source"] == "tool"}
+
+
+def attempts_in(progress: Progress) -> list[Any]:
+    """Return the attempts at fields that a pathway's form and effects made."""
+    return [each for name in (FORM, EFFECTS) for each in progress.get(name, {}).get("attempts", ())]
 
 
 def told(turn: Turn, progress: Progress) -> Turn:
@@ -47,7 +52,7 @@ def told(turn: Turn, progress: Progress) -> Turn:
         **turn,
         "replies": [*turn["replies"], *own],
         "audit": [*turn["audit"], *form.get("audit", ()), *effects.get("audit", ())],
-        "attempts": [*turn.get("attempts", []), *form.get("attempts", ())],
+        "attempts": [*turn.get("attempts", []), *attempts_in(progress)],
     }
     if own:
         heard["worded"] = [*turn.get("worded", []), *range(first, first + len(own))]

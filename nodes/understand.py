@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from journeys import MaxPathwayDepthError
 from nodes.asking import ask_model, guided, weighed_for
-from nodes.consent import asked_before
+from nodes.consent import asked_before, before_a_pause
 from nodes.conversing import converse
 from nodes.greeting import greeted
 from nodes.limits import limits_of
 from nodes.messages import last_said
-from nodes.moves import Standing
+from nodes.moves import Standing, note
 from nodes.opening import beginning, check_known, counted, migrated, opened
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
@@ -37,7 +37,11 @@ async def understand(state: SessionState, services: Services) -> Update:
         return {"position": counted(position, turn), "turn": turn}
     check_known(services.spec, position)
     position, asked_about = asked_before(position)
-    turn["asked"] = asked_about
+    old = before_a_pause(asked_about, turn["at"], services.config.resume_after_seconds)
+    turn["asked"] = [call for call in asked_about if call not in old]
+    for call in old:
+        reason = "the user was asked about it before a pause"
+        turn["audit"].append(note("dropped", position, trigger=call["tool"], reason=reason))
     if services.spec.converses:
         return await converse(state, services, turn, position)
     return await _led(state, services, turn, position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import pytest
@@ -27,6 +28,7 @@ from journeys import (
     Tool,
     Transition,
 )
+from nodes import opening
 from nodes.consent import MOST_ARGUMENTS, MOST_PENDING
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool
 from tests.talk import Talk
@@ -135,6 +137,25 @@ async def test_an_effect_waits_for_the_users_next_message_and_is_then_done_once(
         first, second = results(model, 4)
         assert first == "booked Monday"
         assert "Not run" in second  # for another one the user would have to be asked again
+
+
+async def test_a_yes_after_a_pause_is_none_to_what_was_asked_before_it(desk, book, monkeypatch):
+    at = datetime(2027, 3, 20, 12, tzinfo=UTC)
+    monkeypatch.setattr(opening, "now", lambda: at)
+    with ScriptedModel(MONDAY, said("Shall I book Monday?")) as model:
+        chat = await desk(model)
+        await chat.says("Monday please")
+        at += timedelta(days=5)
+
+        model.will_answer(MONDAY, said("Do you still want Monday?"))
+        assert await chat.says("yes") == "Do you still want Monday?"
+        assert book.booked == []
+        audit = [(e.kind, e.trigger) for e in await chat.journey.audit()]
+        assert ("dropped", "book") in audit
+
+        model.will_answer(MONDAY, said("Booked."))
+        assert await chat.says("yes") == "Booked."
+        assert book.booked == [("P-1", "Monday")]
 
 
 async def test_a_model_that_calls_on_and_on_in_one_turn_does_nothing(desk, book):

@@ -57,6 +57,7 @@ NEUTRAL: Mapping[str, str] = {
     "kept": "In Ordnung, „{field}“ bleibt {value}.",
     "emptied": "In Ordnung, „{field}“ habe ich entfernt.",
     "no_longer_valid": "Damit passt „{field}“ nicht mehr. {reason}",
+    "outdated": "„{field}“ passt inzwischen nicht mehr. {reason}",
     "skipped": "Das ist in Ordnung, wir lassen es offen.",
     "required": "Ohne die Angabe „{field}“ geht es nicht weiter. {description}",
     "explain": "{description}",

@@ -84,6 +84,7 @@ CASUAL: Mapping[str, str] = {
     "kept": "Okay, the {field} stays {value}.",
     "emptied": "Okay, I've removed the {field}.",
     "no_longer_valid": "With that, the {field} doesn't fit any more. {reason}",
+    "outdated": "The {field} doesn't fit any more. {reason}",
     "skipped": "No problem, we'll leave that open.",
     "required": "I can't go on without the {field}. {description}",
     "explain_plain": "I need the {field} to go on with this.",

@@ -85,6 +85,7 @@ async def _filled(course: Course, command: Fill, fillable: Sequence[Field]) -> N
     course.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
     course.note("field_set", trigger=name)
     _taken(course, name)
+    await _checked_again(course, name)
 
 
 async def _corrected(course: Course, command: Correct) -> None:

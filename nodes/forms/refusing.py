@@ -17,12 +17,16 @@ async def read_value(course: Course, field: Field, raw: str, confidence: float) 
         value, refusal = None, unreadable
     if refusal is None:
         return value
-    reason = reason_of(course, refusal)
     share = confidence if 0 <= confidence <= 1 else 0.0
-    course.keep(field.name, "invalid", value=value, raw=raw, confidence=share, reason=reason)
+    refuse(course, field, reason_of(course, refusal), value=value, raw=raw, confidence=share)
+    return None
+
+
+def refuse(course: Course, field: Field, reason: str, **details: object) -> None:
+    """Write down that a value was not taken, say why, and count it."""
+    course.keep(field.name, "invalid", reason=reason, **details)
     course.note("field_refused", trigger=field.name, reason=reason)
     _told(course, field, reason)
-    return None
 
 
 def _told(course: Course, field: Field, reason: str) -> None:

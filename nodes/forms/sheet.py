@@ -121,11 +121,11 @@ class Sheet:
         """Say whether a field that is to be asked for again is asked for here.
 
         One of this form is if it still counts. One of another pathway is by what follows that
-        pathway; a detour leaves it to what it interrupted.
+        pathway; a detour leaves it to what it interrupted, unless its own effects may use it.
         """
         if self.pathway.form and name in self.pathway.form:
             return any(field.name == name for field in self.live)
-        return not self.pathway.is_detour
+        return not self.pathway.is_detour or bool(self.pathway.effects)
 
     @property
     def is_closed(self) -> bool:

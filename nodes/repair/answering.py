@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.course import Course
 from nodes.forms.filling import replaced, taken_back
+from nodes.forms.refusing import reason_of, refuse, refused
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import decline_all, decline_return, reset, to_the_beginning
 from nodes.repair.people import CHANGE, PERSON, call_person
@@ -44,13 +45,16 @@ def _summary(course: Course, asked: Asked, commands: Sequence[Command]) -> list[
     said = _said(commands)
     if said is None:
         return None
+    sheet = course.sheet(course.spec.pathways[asked["about"]])
     if said:
+        if course.resumed or sheet.open:
+            course.note("dropped", trigger="confirm", reason="what was read back may be outdated")
+            return []
         confirmed = [*course.talk.get("confirmed", []), asked["about"]]
         course.talk = {**course.talk, "confirmed": confirmed}
         return []
     if not _has_values(commands):
         course.say("summary_wrong")
-        sheet = course.sheet(course.spec.pathways[asked["about"]])
         known = [field for field in sheet.live if field.name in sheet.values]
         options = [Option(id=field.name, label=field.title) for field in known]
         course.ask(Asked(kind="wrong", about=asked["about"], options=options))
@@ -91,6 +95,11 @@ async def confirmed_corrections(course: Course, commands: Sequence[Command]) -> 
         return False
     field = course.field(asked["about"])
     details = {key: pending[key] for key in ("value", "raw", "confidence")}
+    if refusal := await refused(course, field, pending["value"]):
+        others = {k: a for k, a in course.talk["corrections"].items() if k != field.name}
+        course.talk = {**course.talk, "corrections": others}
+        refuse(course, field, reason_of(course, refusal), **details)
+        return True
     await replaced(course, field, source="corrected", **details)
     return True
 
