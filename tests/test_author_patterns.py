@@ -96,7 +96,7 @@ async def test_the_same_in_a_graph_without_a_manager() -> None:
     graph = Plate.compile(model=False)
     said = {"messages": [{"role": "user", "content": HOSTILE}]}
     state = await graph.ainvoke({**said, "turn": new_turn(1, message=HOSTILE)})
-    assert "Which plate?" in state["messages"][-1]["content"]
+    assert "Which plate?" in state["messages"][-1].content
     late = {e["trigger"] for e in state["turn"]["audit"] if e["kind"] == "pattern_late"}
     assert late
 
