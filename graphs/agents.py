@@ -30,7 +30,8 @@ from nodes.calling import Callee, Overdue, as_agent
 from nodes.checking.scope import checks_of
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
-from nodes.llm.models import Models, chat_of
+from nodes.llm.models import Models, chat_of, provided
+from nodes.llm.providers import check_name, provider_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
@@ -65,7 +66,9 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
         toolbox_of(name, agent.tools, overdue)
         for pathway in known[name]:
             _contract_signature(spec.pathways[pathway], name, agent)
-        if agent.model is not None and not isinstance(agent.model, str):
+        if isinstance(agent.model, str):
+            check_name(agent.model, f"model of agent '{name}'")
+        elif agent.model is not None:
             chat_of(agent.model)
     else:
         as_agent(name, agent, overdue)
@@ -213,9 +216,12 @@ class _Maker:
         if given.model is not None and not isinstance(given.model, str):
             return chat_of(given.model)
         if self._models is None:
+            if given.model and provider_of(given.model):
+                return provided(given.model)
             raise ConfigurationError(
                 f"Agent '{name}' is a ModelAgent, and no model is configured: set OPENAI_API_KEY, "
-                "or pass model=... to the journey."
+                "name a model of another provider with it (such as 'anthropic:...'), or pass "
+                "model=... to the journey."
             )
         if given.model:
             return self._models.named(given.model)

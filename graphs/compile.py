@@ -314,7 +314,8 @@ def compile_standalone(
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
     checkpointer = options.get("checkpointer")
-    services = services_of(spec, config, agents, open_models(model), tools=tools or {})
+    models = open_models(model, config, spec)
+    services = services_of(spec, config, agents, models, tools=tools or {})
     graph = build(spec, config, services, chat=True, checkpointer=checkpointer)
     kind = JourneyNode if checkpointer is True else AsyncGraph
     return compiled_with(graph, spec.id, options, kind)

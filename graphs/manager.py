@@ -75,7 +75,7 @@ class PathwayManager(History, Operators):
         self.spec = journey.spec
         self.session_id = checked_id(session_id)
         self.config = config or JourneyConfig()
-        check_model(model)
+        check_model(model, self.config, self.spec)
         self._model = model
         self._tools = dict(tools or {})
         check_tools(self.spec, self._tools)
@@ -222,7 +222,11 @@ class PathwayManager(History, Operators):
         for name, agent in (agents or {}).items():
             self.register_agent(name, agent)
         if agents is not None:
-            check_all(self.spec, self._agents, has_model=is_configured(self._model))
+            check_all(
+                self.spec,
+                self._agents,
+                has_model=is_configured(self._model, self.config, self.spec),
+            )
         session, head = await self._known()
         return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
 
@@ -340,7 +344,7 @@ class PathwayManager(History, Operators):
 
     def _served(self) -> Services:
         if self._services is None:
-            self._models = self._models or open_models(self._model)
+            self._models = self._models or open_models(self._model, self.config, self.spec)
             self._services = services_of(
                 self.spec,
                 self.config,

@@ -32,7 +32,7 @@ from journeys import (
 from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
 from nodes.inputs import inputs_of
-from nodes.llm.models import open_models
+from nodes.llm.models import Models, open_models
 from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import outcome_of, waiting_of
@@ -97,7 +97,7 @@ def compile_pipeline(pipeline: Pipeline, **options: Any) -> Graph:
     if not isinstance(pipeline, PatternPipeline):
         pipeline = _as_pattern(pipeline)
     # Models of the environment here: the graph may run in an event loop that is not there yet.
-    services = services_of(_spec(pipeline), _config(pipeline), {}, open_models(pipeline.model))
+    services = services_of(_spec(pipeline), _config(pipeline), {}, _models(pipeline))
     graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
     graph.add_node(BEGIN, begin)
     graph.add_node(CONCLUDE, _concluding(pipeline))
@@ -154,7 +154,7 @@ async def _one_level_deeper(pipeline: PatternPipeline) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
     """Give the services of a run; models are open only as long as somebody uses them."""
-    models = open_models(pipeline.model) if _asks_models(pipeline) else None
+    models = _models(pipeline) if _asks_models(pipeline) else None
     if models is None:
         yield _without_model(pipeline)
         return
@@ -173,6 +173,10 @@ def _asks_models(pipeline: PatternPipeline) -> bool:
         or "llm" in pipeline.settings.values()
         or any(isinstance(call, ModelAgent) for call in called)
     )
+
+
+def _models(pipeline: PatternPipeline) -> Models | None:
+    return open_models(pipeline.model, _config(pipeline))
 
 
 def _config(pipeline: PatternPipeline) -> JourneyConfig:

@@ -27,14 +27,15 @@ class JourneyConfig:
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"; its password is never shown.
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
             documents' "dataflow" and "redis" are refused.
-        intent_detection_model: OpenAI model that judges intents where a trigger names none. No
-            model is asked unless one is configured; a chat model that is handed to the journey
-            serves every step in place of this and `agent_model`.
+        intent_detection_model: Model that judges intents where a trigger names none: the name of a
+            model of OpenAI's API, or of another provider's with the provider before it, such as
+            "anthropic:..." (docs/settings.md). No model is asked unless one is configured; a chat
+            model that is handed to the journey serves every step in place of all that are named.
         intent_confidence_threshold: Least confidence, 0 to 1, of a verdict that fires.
         intent_timeout_seconds: Longest wait for a verdict, retries included; then none holds.
         intent_cache_ttl_seconds: How long a verdict answers for the same message at the same
             point; 0 asks anew each time.
-        agent_model: OpenAI model of the agents that are models.
+        agent_model: Model of the agents that are models; named likewise.
         validation_model: Model that judges replies, where a journey has them checked; None takes
             the one of the agents.
         activation_confidence_threshold: Confidence, 0 to 1, that a verdict must exceed to start a

@@ -42,10 +42,10 @@ class Journey(RunningSession):
         agents: Agent name -> function, Runnable, graph, object with `run` or `arun`, or
             `ModelAgent`.
         model: What understands messages, and is the agent wherever a pathway with a signature has
-            none registered. None: OpenAI's models by the names in the config, where
-            `OPENAI_API_KEY` is set (`OPENAI_BASE_URL` for a compatible server), else no model. A
-            LangChain chat model, or the name of an OpenAI model: that one for every step. False: no
-            model, whatever the environment says.
+            none registered. None: the models that the config names, where `OPENAI_API_KEY` is set
+            (`OPENAI_BASE_URL` for a compatible server) or one of them is another provider's
+            ("anthropic:..."), else no model. A LangChain chat model, or the name of a model: that
+            one for every step. False: no model, whatever else is said.
         tools: Tool name -> function, LangChain tool, or `Tool`: what does the work of the tools
             that pathways call and that guidelines and files name. Model agents may use them too.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.

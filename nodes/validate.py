@@ -23,6 +23,7 @@ from nodes.checking.scope import (
 )
 from nodes.closing import closed
 from nodes.llm.checking import Examiner
+from nodes.llm.models import CHECK
 from nodes.llm.usage import Usage
 from nodes.services import Services
 from nodes.state import PARTING, Check, SessionState, Turn, Update
@@ -143,10 +144,10 @@ def _examiner(
     if models is None or not guidelines:
         return None
     part = services.spec.part_of(place_of(turn))
-    if config.validation_model is None and part.model:
+    if config.validation_model is None and part.model and CHECK not in models.own:
         chat = models.named(part.model)
     else:
-        chat = models.step(config.validation_model or config.agent_model)
+        chat = models.step(config.validation_model or config.agent_model, CHECK)
     about = {
         "conversation": part.purpose,
         "user_message": turn["message"],

@@ -11,8 +11,13 @@ from journeys import Journey
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A journey, and the agents and tools that all of its sessions here share."""
+    """A journey, and the agents, tools and model that all of its sessions here share.
+
+    Attributes:
+        model: What `Journey` takes under that name; None leaves it to the settings.
+    """
 
     journey: type[Journey]
     agents: Mapping[str, Any]
     tools: Mapping[str, Any] = field(default_factory=dict)
+    model: Any = None

@@ -26,7 +26,7 @@ from nodes.llm.models import is_configured
 from server.settings import Settings
 
 _CONFIG = Settings().config("memory://studio")
-_ON_MODELS = is_configured(None)
+_ON_MODELS = is_configured(None, _CONFIG)
 
 
 def _compiled(journey: type[Journey], module: ModuleType) -> Any:

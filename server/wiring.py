@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +19,9 @@ from journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneyDefinitionError,
+    JourneySpec,
 )
-from nodes.llm.models import is_configured, open_models
+from nodes.llm.models import Models, check_model, open_models
 from server.auth import Keys
 from server.cache import Cache, Contexts, MemoryCache, Shelf, open_cache
 from server.cli.finding import Found, example_ids, find
@@ -73,6 +74,14 @@ class Wiring:
             self._contexts = Contexts(shelf, self.config.session_ttl_seconds)
         return self._contexts
 
+    def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
+        """Return the models of the journeys, as `Journey` takes them, and who has each."""
+        grouped: dict[int, tuple[Any, list[JourneySpec]]] = {}
+        for served in self.journeys.values():
+            model = self.model if served.model is None else served.model
+            grouped.setdefault(id(model), (model, []))[1].append(served.journey.spec)
+        return list(grouped.values())
+
     def manager(self, journey_id: str, session_id: str) -> PathwayManager:
         """Return a handle on a session of a journey; cheap, since all share store and graph."""
         served = self.journeys[journey_id]
@@ -81,7 +90,7 @@ class Wiring:
             session_id,
             self.config,
             agents=served.agents,
-            model=self.model,
+            model=self.model if served.model is None else served.model,
             tools=served.tools,
         )
         manager.on_commit = self.contexts.keep
@@ -110,12 +119,21 @@ class Wiring:
                     config.persistence, config.encryption_key, config.database_pool_size
                 )
                 open_.push_async_callback(sealed.close)
-            if models := open_models(self.model):
+            for models in self._models():
                 open_.push_async_callback(models.close)
             open_.push_async_callback(self.cache.close)
             open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
+
+    def _models(self) -> Iterator[Models]:
+        """Open the models of all journeys, so that their connections last as long as the app."""
+        given = [model for model, _ in self.by_model()]
+        if self.given:
+            given.append(self.given.model)
+        for model in given or [self.model]:
+            if models := open_models(model, self.config):
+                yield models
 
     def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
         """Send calls for a person on while the app runs, first those left from before."""
@@ -173,10 +191,12 @@ def wire(
         JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
+    config = settings.config(store)
+    wanted = list(names) or (example_ids() if examples else [])
     return Wiring(
-        config=settings.config(store),
-        journeys=_served(settings, list(names) or (example_ids() if examples else [])),
-        given=None if given is None else given_by(given),
+        config=config,
+        journeys=_served(settings, config, wanted),
+        given=None if given is None else given_by(given, config),
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),
@@ -184,7 +204,7 @@ def wire(
     )
 
 
-def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
+def _served(settings: Settings, config: JourneyConfig, names: Iterable[str]) -> dict[str, Served]:
     served: dict[str, Served] = {}
     for found in map(find, names):
         spec = found.journey.spec
@@ -193,14 +213,16 @@ def _served(settings: Settings, names: Iterable[str]) -> dict[str, Served]:
         settings.require_key(spec)
         if spec.id in served:
             raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")
-        served[spec.id] = Served(found.journey, _agents_of(found), found.checked_tools())
+        agents = _agents_of(found, config)
+        served[spec.id] = Served(found.journey, agents, found.checked_tools(), found.model)
     return served
 
 
-def _agents_of(found: Found) -> Mapping[str, Any]:
-    agents = found.agents
+def _agents_of(found: Found, config: JourneyConfig) -> Mapping[str, Any]:
+    agents = found.agents_for(config)
+    check_model(found.model, config, found.journey.spec)
     try:
-        check_all(found.journey.spec, agents, has_model=is_configured(None))
+        check_all(found.journey.spec, agents, has_model=found.has_model(config))
     except AgentNotRegisteredError as error:
         raise found.without_agents(error) from None
     return agents

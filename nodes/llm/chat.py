@@ -59,6 +59,12 @@ class Chat:
     is_openai: bool = False
     retries_itself: bool = False
 
+    @property
+    def called(self) -> str:
+        """The name of the model that is asked; empty where it has none."""
+        own = getattr(self.model, "model_name", None) or getattr(self.model, "model", None)
+        return self.name or (own if isinstance(own, str) else "")
+
     def prepared(self, question: Question, *, streams: bool) -> tuple[Any, dict[str, Any]]:
         """Return what to run, and the options to run it with."""
         options: dict[str, Any] = {"model": self.name} if self.name else {}

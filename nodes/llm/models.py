@@ -1,4 +1,4 @@
-"""Which model answers which step: those of the environment, or the one that was handed in."""
+"""Which model answers which step: those that the settings name, or what was handed in."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import asyncio
 import os
 import time
 import weakref
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from cachetools import TLRUCache
 
-from journeys import ConfigurationError
+from journeys import ConfigurationError, IntentTrigger, JourneyConfig, JourneySpec
 from nodes.llm.chat import Chat
 from nodes.llm.limits import client_of
+from nodes.llm.providers import (
+    check_name,
+    made_by_provider,
+    provider_of,
+    without_provider,
+)
 
 KEY, SERVER = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 MOST_CACHED = 2_000
 """Verdicts that are kept for messages that come again."""
+
+UNDERSTANDING, CHECK = "understanding", "check"
+"""Work that may have a model of its own; all else is done by that of the agents."""
 
 Cache = TLRUCache[bytes, Any]
 
@@ -27,12 +37,35 @@ def new_cache() -> Cache:
     return TLRUCache(MOST_CACHED, ttu=lambda _, entry, now: now + entry[0], timer=time.monotonic)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ModelSet:
+    """Models of a journey by their work: chat models of LangChain, or names.
+
+    Attributes:
+        agents: For all that has none of its own; None leaves that to the settings.
+        understanding: For what understands messages.
+        check: For what checks replies.
+    """
+
+    agents: Any = None
+    understanding: Any = None
+    check: Any = None
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The models of work that has its own."""
+        given = {UNDERSTANDING: self.understanding, CHECK: self.check}
+        return {work: model for work, model in given.items() if model is not None}
+
+
 @dataclass(eq=False, slots=True)
 class Models:
     """The models of a process's journeys, as one event loop uses them.
 
     Attributes:
-        handed: The chat model that was handed in; None makes OpenAI's by their names.
+        handed: The chat model that was handed in; None makes models by their names.
+        name: Name of the model that was handed in so, for every step.
+        own: Models of work that has its own, handed in likewise.
         cache: What was understood lately.
         in_one_loop: Whether one event loop asks them, which alone can use a connection again.
         users: Who has them open; the last one closes the connections.
@@ -40,27 +73,43 @@ class Models:
 
     handed: Any = field(default=None, repr=False)
     name: str | None = None
+    own: Mapping[str, Any] = field(default_factory=dict, repr=False)
     cache: Cache = field(default_factory=new_cache, repr=False)
     in_one_loop: bool = True
     users: int = 0
     _client: Any = field(default=None, repr=False)
     _chats: dict[str, Chat] = field(default_factory=dict, repr=False)
 
-    def step(self, configured: str) -> Chat:
+    def step(self, configured: str, work: str = "") -> Chat:
         """Return the model of a step that the settings name; one handed in serves every step."""
+        own = self.own.get(work)
+        if own is not None:
+            return self._of_its_own(own) if isinstance(own, str) else chat_of(own)
         if self.handed is not None:
             return chat_of(self.handed)
         return self.named(self.name or configured)
 
     def named(self, name: str) -> Chat:
-        """Return the model of a name that an author wrote at a trigger or an agent."""
-        if self.handed is not None:
-            return chat_of(self.handed, name)
+        """Return the model of a name that an author wrote at a trigger or an agent.
+
+        A model that was handed in goes by that name, unless it names a provider of another one.
+        """
+        if self.handed is not None and provider_of(name) is None:
+            plain = without_provider(name)
+            handed = chat_of(self.handed, plain)
+            if plain == name or handed.is_openai:
+                return handed
+        return self._of_its_own(name)
+
+    def _of_its_own(self, name: str) -> Chat:
+        if provider_of(name):
+            return provided(name)
         if name not in self._chats:
             self._chats[name] = chat_of(self._made(name))
         return self._chats[name]
 
     def _made(self, name: str) -> Any:
+        """Return a model of OpenAI's API."""
         from nodes.llm.openai_chat import QuickChatOpenAI  # noqa: PLC0415 - a second to import
 
         if self._client is None:
@@ -68,7 +117,7 @@ class Models:
         # One deadline, ours: a second one around each chunk swallows the end of the first. A proxy
         # is the client's affair.
         model = QuickChatOpenAI(
-            model=name,
+            model=without_provider(name),
             max_retries=0,
             stream_chunk_timeout=None,
             http_async_client=self._client,
@@ -89,25 +138,32 @@ class Models:
 
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Models]]
 _open = weakref.WeakKeyDictionary()
+_provided: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Chat]]
+_provided = weakref.WeakKeyDictionary()
 # By identity: LangChain's models compare by value, and what one of them said is not another's.
 _caches: dict[int, Cache] = {}
 
 
-def open_models(given: Any) -> Models | None:
+def open_models(
+    given: Any, config: JourneyConfig | None = None, spec: JourneySpec | None = None
+) -> Models | None:
     """Return the models that a journey is given; None if there is none.
 
     Args:
-        given: None takes OpenAI's where the environment has a key (`OPENAI_API_KEY`; the server at
-            `OPENAI_BASE_URL`), False takes none, text is the name of an OpenAI model for every
-            step, and a LangChain chat model serves every step itself.
+        given: None takes those that the settings name, where one is configured; False takes none,
+            text is the name of a model for every step, and a LangChain chat model serves every
+            step itself. A `ModelSet` has several.
+        config: The settings; without them, as by default.
+        spec: The journey, which may name models too.
 
     Raises:
-        ConfigurationError: It is none of these, or a name without a key.
+        ConfigurationError: It is none of these, a name without a key, or one of a provider that
+            cannot be had here.
     """
-    check_model(given)
-    if not is_configured(given):
+    check_model(given, config, spec)
+    if not is_configured(given, config, spec):
         return None
-    if given is None or isinstance(given, str):
+    if given is None or isinstance(given, (str, ModelSet)):
         models = _of_environment(given)
     else:
         models = Models(handed=given, cache=_cache_of(given))
@@ -115,37 +171,133 @@ def open_models(given: Any) -> Models | None:
     return models
 
 
-def is_configured(given: Any) -> bool:
-    """Say whether a journey that is given this has a model."""
-    return given is not False and (given is not None or bool(os.environ.get(KEY)))
+def provided(name: str) -> Chat:
+    """Return the model of a name with a provider, once for each event loop.
+
+    How its connections are closed is its client's affair: some share them, and none says how.
+
+    Raises:
+        ConfigurationError: The provider's package is missing, or it cannot be made.
+    """
+    try:
+        made = _provided.setdefault(asyncio.get_running_loop(), {})
+    except RuntimeError:  # as `_of_environment`
+        made = {}
+    if name not in made:
+        made[name] = chat_of(made_by_provider(name))
+    return made[name]
 
 
-def check_model(given: Any) -> None:
-    """Refuse what no journey can be given as its model; load the library that it needs.
+def is_configured(
+    given: Any, config: JourneyConfig | None = None, spec: JourneySpec | None = None
+) -> bool:
+    """Say whether a journey that is given this has a model.
+
+    That is so with a model, with a key of OpenAI's API in the environment (`OPENAI_API_KEY`), and
+    where the settings or the journey name a model of another provider.
+    """
+    general = given.agents if isinstance(given, ModelSet) else given
+    if general is not None:
+        return general is not False
+    named = [*_named_in(config).values(), *_models_of(spec)]
+    return bool(os.environ.get(KEY)) or any(provider_of(name) for name in named)
+
+
+def check_model(
+    given: Any, config: JourneyConfig | None = None, spec: JourneySpec | None = None
+) -> None:
+    """Refuse what no journey can be given as its model; load the libraries that it needs.
 
     Raises:
         ConfigurationError: As `open_models`.
     """
-    if not is_configured(given):
+    own = given.own if isinstance(given, ModelSet) else {}
+    general = given.agents if isinstance(given, ModelSet) else given
+    if not is_configured(given, config, spec):
+        if own and general is not False:
+            raise ConfigurationError(
+                f"{' and '.join(own)} have models of their own, and the agents have none: give "
+                f"MODEL, name one in the settings, or set {KEY}."
+            )
         return
-    if given is not None and not isinstance(given, str):
-        _check_handed(given)
+    names = {f"model for {work}": name for work, name in own.items() if isinstance(name, str)}
+    for model in (general, *own.values()):
+        if model is not None and not isinstance(model, str):
+            _check_handed(model)
+    if isinstance(general, str):
+        names["model"] = general
+    elif general is None:
+        names |= {n: name for n, name in _named_in(config).items() if _WORK.get(n) not in own}
+    handed = general is not None and not isinstance(general, str)
+    _check_names(names, {} if spec is None else dict(_named_by(spec)), handed=handed)
+
+
+_WORK = {"intent_detection_model": UNDERSTANDING, "validation_model": CHECK}
+
+
+def _named_in(config: JourneyConfig | None) -> dict[str, str]:
+    """Return the models that settings name, by the names of the settings."""
+    names = ("agent_model", "intent_detection_model", "validation_model")
+    given = {name: getattr(config, name) for name in names} if config else {}
+    return {name: model for name, model in given.items() if model}
+
+
+def _models_of(spec: JourneySpec | None) -> list[str]:
+    """Return the models that a journey, and the journeys in it, name for their agents."""
+    parts = [spec, *spec.parts.values()] if spec else []
+    return [part.model for part in parts if part.model]
+
+
+def _named_by(spec: JourneySpec) -> Iterator[tuple[str, str]]:
+    for name in _models_of(spec):
+        yield f"{spec.name}: its model", name
+    for transition in spec.transitions:
+        trigger = transition.trigger
+        if isinstance(trigger, IntentTrigger) and trigger.llm_model:
+            yield f"{spec.name}: llm_model of '{trigger.label}'", trigger.llm_model
+
+
+def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed: bool) -> None:
+    """Refuse names that are none, then those that nothing here can be asked by.
+
+    Args:
+        settings: Names that each step may be asked by.
+        own: Names that the journey has beside them.
+        handed: Whether a model was handed in, which goes by any name of OpenAI's API.
+    """
+    named = {**settings, **own}
+    for where, name in named.items():
+        check_name(name, where)
+    of_openai = {
+        where: name
+        for where, name in (settings if handed else named).items()
+        if provider_of(name) is None
+    }
+    if not of_openai:
         return
     if not os.environ.get(KEY):
-        raise ConfigurationError(f"model='{given}' is a model of OpenAI's API: set {KEY}.")
+        where, name = next(iter(of_openai.items()))
+        said = f"model='{name}'" if where == "model" else f"{where} is '{name}', which"
+        raise ConfigurationError(
+            f"{said} is a model of OpenAI's API: set {KEY}, or name a model of another provider "
+            "with it, such as 'anthropic:...'."
+        )
     # Here, and not in the first turn, where it would hold up all others for a second.
     import nodes.llm.openai_chat  # noqa: F401, PLC0415
 
 
-def _of_environment(name: str | None) -> Models:
+def _of_environment(given: str | ModelSet | None) -> Models:
+    wanted = given if isinstance(given, ModelSet) else ModelSet(given)
+    named = wanted.agents is None or isinstance(wanted.agents, str)
+    name, handed = (wanted.agents, None) if named else (None, wanted.agents)
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # compiled for a graph server, which runs it in a loop of its own
-        return Models(name=name, in_one_loop=False)
-    key = (name, os.environ.get(KEY), os.environ.get(SERVER))
+        return Models(handed=handed, name=name, own=wanted.own, in_one_loop=False)
+    key = (given, os.environ.get(KEY), os.environ.get(SERVER))
     opened = _open.setdefault(loop, {})
     if key not in opened:
-        opened[key] = Models(name=name)
+        opened[key] = Models(handed=handed, name=name, own=wanted.own)
     return opened[key]
 
 
@@ -155,7 +307,7 @@ def _check_handed(model: Any) -> None:
     if not isinstance(model, BaseChatModel):
         raise ConfigurationError(
             f"model is {model!r:.80}; give a LangChain chat model (such as ChatOpenAI(...)), the "
-            "name of an OpenAI model, or False for none."
+            "name of a model, or False for none."
         )
     if type(model).bind_tools is BaseChatModel.bind_tools:
         raise ConfigurationError(

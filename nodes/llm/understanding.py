@@ -23,7 +23,7 @@ from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
 from nodes.llm.form import Asking
 from nodes.llm.form_prompt import form_told
-from nodes.llm.models import Models
+from nodes.llm.models import UNDERSTANDING, Models
 from nodes.llm.prompts import as_data, understanding
 from nodes.llm.sifting import sifted
 from nodes.llm.structured import Misfit
@@ -110,7 +110,7 @@ async def understood(
         ModelError: There is no usable answer in time.
     """
     chat = _chat_of(moment.candidates, models, config)
-    key = moment.key(chat.name or str(getattr(chat.model, "model_name", "")))
+    key = moment.key(chat.called)
     ttl = 0.0 if moment.guidelines or moment.form else config.intent_cache_ttl_seconds
     if ttl:
         entry = models.cache.get(key)
@@ -131,7 +131,7 @@ def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: Journ
     names = {getattr(transition.trigger, "llm_model", None) for transition in candidates}
     if len(names) == 1 and (name := names.pop()):
         return models.named(name)
-    return models.step(config.intent_detection_model)
+    return models.step(config.intent_detection_model, UNDERSTANDING)
 
 
 async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Understood:

@@ -47,7 +47,7 @@ def chat(
     settings = Settings()
     settings.require_key(found.journey.spec)
     config = settings.config(store)
-    announce(config, found.journey.spec)
+    announce(config, found.journey.spec, model=found.model)
     talk = Talk(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
     with asyncio.Runner() as runner:

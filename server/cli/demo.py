@@ -49,7 +49,7 @@ def demo(
     """
     found = find(name)
     config = Settings().config("memory://demo")
-    announce(config, found.journey.spec)
+    announce(config, found.journey.spec, model=found.model)
     if not found.demo_messages:
         raise CommandError(f"'{name}' has no DEMO_MESSAGES: a list of what is said.")
     interruptible()
@@ -60,7 +60,8 @@ def demo(
 
 async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
     """Hold the whole conversation on a store that forgets it."""
-    given = {"agents": found.agents, "tools": found.checked_tools()}
+    agents, tools = found.agents_for(config), found.checked_tools()
+    given = {"agents": agents, "tools": tools, "model": found.model}
     async with found.journey("demo", config, **given) as journey:
         with out.status("Compiling the journey to a graph"):
             session = await journey.start(found.sample_context)

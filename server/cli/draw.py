@@ -127,7 +127,9 @@ def _only_mermaid(style: Format) -> None:
 def _compiled(found: Found, style: Format) -> str:
     _only_mermaid(style)
     try:
-        graph = found.journey.compile(agents=found.agents, tools=found.checked_tools())
+        graph = found.journey.compile(
+            agents=found.agents, tools=found.checked_tools(), model=found.model
+        )
     except AgentNotRegisteredError as error:
         raise found.without_agents(error) from None
     return str(graph.get_graph(xray=True).draw_mermaid())

@@ -10,10 +10,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import AgentNotRegisteredError, ConfigurationError, Journey, examples
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    Journey,
+    JourneyConfig,
+    examples,
+)
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines
-from nodes.llm.models import is_configured
+from nodes.llm.models import ModelSet, is_configured
 from server.cli.edge import CommandError
 from server.cli.files import journey_at, module_beside
 from server.cli.loading import (
@@ -47,16 +53,29 @@ class Found:
     module: ModuleType
 
     @property
-    def agents(self) -> dict[str, Any]:
-        """A fresh set from `build_agents()`, else `AGENTS`; empty where the module has neither.
+    def model(self) -> Any:
+        """What `Journey` takes as its model: `MODEL`, `UNDERSTANDING_MODEL` and `CHECK_MODEL`."""
+        return model_in(self.module)
 
-        Where a model is configured, `build_model_agents()` and `MODEL_AGENTS` come first. Agents
+    def has_model(self, config: JourneyConfig | None) -> bool:
+        """Say whether the journey has a model: the module's, or one of the settings."""
+        return is_configured(self.model, config, self.journey.spec)
+
+    @property
+    def agents(self) -> dict[str, Any]:
+        """The agents without settings; see `agents_for`."""
+        return self.agents_for(None)
+
+    def agents_for(self, config: JourneyConfig | None) -> dict[str, Any]:
+        """Return a fresh set from `build_agents()`, else `AGENTS`; empty where there is neither.
+
+        Where the journey has a model, `build_model_agents()` and `MODEL_AGENTS` come first. Agents
         that only another journey of the module uses are left out.
 
         Raises:
             CommandError: What the module offers is no mapping of names.
         """
-        agents = agents_in(self.module)
+        agents = agents_in(self.module, has_model=self.has_model(config))
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
         return {name: agent for name, agent in agents.items() if name not in others}
@@ -108,13 +127,25 @@ class Found:
         return CommandError(f"{error} The command takes them from a dict AGENTS in '{place}'.")
 
 
-def agents_in(module: ModuleType) -> Mapping[str, Any]:
-    """Return the agents that a module offers; those for models first, where one is configured.
+def model_in(module: ModuleType) -> Any:
+    """Return the model that a module gives its journeys: a chat model, a name, or several.
+
+    `MODEL` is for every step; `UNDERSTANDING_MODEL` and `CHECK_MODEL` do their work in its place.
+    """
+    names = ("MODEL", "UNDERSTANDING_MODEL", "CHECK_MODEL")
+    general, understanding, check = (getattr(module, name, None) for name in names)
+    if understanding is None and check is None:
+        return general
+    return ModelSet(general, understanding, check)
+
+
+def agents_in(module: ModuleType, *, has_model: bool) -> Mapping[str, Any]:
+    """Return the agents that a module offers; those for models first, where there is one.
 
     Raises:
         CommandError: What it offers is no mapping of names.
     """
-    agents = given_in(module, "MODEL_AGENTS") if is_configured(None) else None
+    agents = given_in(module, "MODEL_AGENTS") if has_model else None
     return (given_in(module, "AGENTS") or {}) if agents is None else agents
 
 

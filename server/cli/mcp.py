@@ -24,7 +24,7 @@ from server.cli.listening import (
     whom_answered,
     write_log,
 )
-from server.cli.rendering import announce, err, out
+from server.cli.rendering import announce_all, err, out
 from server.cli.targets import TARGETS, targets_of
 from server.settings import Settings
 from server.wiring import Wiring, wire
@@ -106,8 +106,7 @@ async def _by_http(
 
 def _introduce(wiring: Wiring, pipelines: Mapping[str, Pipeline], to: Console) -> None:
     if wiring.journeys:
-        specs = (served.journey.spec for served in wiring.journeys.values())
-        announce(wiring.config, *specs, to=to)
+        announce_all(wiring, to)
         _tell(f"Journeys: {', '.join(wiring.journeys)}", to)
         _tell(f"Store: {masked(wiring.config.persistence)}", to)
     if pipelines:

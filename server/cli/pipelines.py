@@ -56,28 +56,29 @@ class FoundPipeline:
         return said.strip().partition("\n")[0]
 
 
-def find_pipeline(name: str) -> FoundPipeline:
+def find_pipeline(name: str, config: JourneyConfig | None = None) -> FoundPipeline:
     """Return the pipeline of that name.
 
     Args:
         name: Name of an example, or `file.py` or a module with `:attribute` after it. Without an
             attribute it is `PIPELINE`, or where a model is configured `MODEL_PIPELINE` if there
             is one, or else the only one of the module.
+        config: The settings, which may configure a model.
 
     Raises:
         CommandError: There is none, with the names that are near; exit code 2.
         LoadError: Its module has faults.
     """
     if name in pipeline_ids():
-        return _offered(name, module_named(f"{examples.__name__}.{name}"))
+        return _offered(name, module_named(f"{examples.__name__}.{name}"), config)
     place, colon, attribute = name.partition(":")
     if (colon and not attribute) or not _is_module(place):
         raise _unknown(name)
     module = module_of(place, alone=not colon)
-    return _declared(name, module, attribute) if colon else _offered(name, module)
+    return _declared(name, module, attribute) if colon else _offered(name, module, config)
 
 
-def pipeline_meant(name: str) -> FoundPipeline | None:
+def pipeline_meant(name: str, config: JourneyConfig | None = None) -> FoundPipeline | None:
     """Return the pipeline that a name means; None where it names a journey, or nothing.
 
     Raises:
@@ -85,7 +86,7 @@ def pipeline_meant(name: str) -> FoundPipeline | None:
         LoadError: Its module has faults.
     """
     if name in pipeline_ids():
-        return find_pipeline(name)
+        return find_pipeline(name, config)
     place, colon, attribute = name.partition(":")
     if name in example_ids() or is_definition(name):
         return None
@@ -98,7 +99,7 @@ def pipeline_meant(name: str) -> FoundPipeline | None:
         known = _all(module)
         near = not hasattr(module, attribute) and did_you_mean(attribute, list(known))
         return _declared(name, module, attribute) if attribute in known or near else None
-    return None if journeys_in(module) or not _all(module) else _offered(name, module)
+    return None if journeys_in(module) or not _all(module) else _offered(name, module, config)
 
 
 def _is_module(place: str) -> bool:
@@ -120,10 +121,10 @@ def _is_pipeline(value: Any) -> bool:
     return isinstance(value, Pipeline) or (kind and value not in (Pipeline, PatternPipeline))
 
 
-def _offered(name: str, module: ModuleType) -> FoundPipeline:
+def _offered(name: str, module: ModuleType, config: JourneyConfig | None) -> FoundPipeline:
     """Return the pipeline that a module is there for."""
     known = _all(module)
-    wanted = [_WITH_MODEL, _WITHOUT] if is_configured(None) else [_WITHOUT]
+    wanted = [_WITH_MODEL, _WITHOUT] if is_configured(None, config) else [_WITHOUT]
     chosen = [name for name in wanted if name in known] or list(known)
     if not known:
         raise CommandError(f"There is no pipeline in {name}.", exit_code=2)

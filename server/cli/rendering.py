@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,7 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from journeys import AuditEntry, IntentTrigger, JourneyConfig, JourneyResponse, JourneySpec
-from nodes.llm.models import KEY, SERVER, is_configured
+from journeys.store_url import masked
+from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured
+from nodes.llm.providers import provider_of
+
+if TYPE_CHECKING:
+    from server.wiring import Wiring
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -28,21 +33,30 @@ _NO_KEY = f"{SERVER} is set, but {KEY} is not: set it to any text if that server
 _SHORT = 60
 
 
-def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> None:
-    """Say which models journeys run on; that there is none, only where one could be asked."""
-    if is_configured(None):
-        understands, agents = config.intent_detection_model, config.agent_model
-        models = (
-            f"{understands} understands, {agents} is every agent that is no function, "
-            f"{config.validation_model or agents} checks replies"
-        )
-        line = f"On models of {models_place()}: {plain(models)}."
-        to.print(line, style="dim", markup=False, soft_wrap=True)
+def announce(
+    config: JourneyConfig,
+    *specs: JourneySpec,
+    model: Any = None,
+    whose: str = "",
+    to: Console = out,
+) -> None:
+    """Say which models journeys run on; that there is none, only where one could be asked.
+
+    Args:
+        config: Their settings.
+        specs: The journeys.
+        model: What they are given as their model.
+        whose: Whose models they are, where not all journeys have the same.
+        to: Where to write.
+    """
+    if any(is_configured(model, config, spec) for spec in specs or (None,)):
+        line = f"{whose}{models_of(config, model)}."
+        to.print(plain(line), style="dim", markup=False, soft_wrap=True)
         return
     triggers = [transition.trigger for spec in specs for transition in spec.transitions]
     asking = [t for t in triggers if isinstance(t, IntentTrigger) and t.use_llm_fallback]
     if asking:
-        to.print(NO_MODEL, style="dim", soft_wrap=True)
+        to.print(f"{whose}{NO_MODEL}", style="dim", soft_wrap=True)
     if unheard := [trigger.label for trigger in asking if not trigger.patterns]:
         line = f"Never heard without one, for want of a pattern: {'; '.join(unheard)}."
         to.print(plain(line), style="yellow", markup=False, soft_wrap=True)
@@ -50,9 +64,38 @@ def announce(config: JourneyConfig, *specs: JourneySpec, to: Console = out) -> N
         to.print(_NO_KEY, style="yellow", soft_wrap=True)
 
 
-def models_place() -> str:
-    """Return where the models of the environment are."""
-    return plain(os.environ.get(SERVER) or "OpenAI")
+def announce_all(wiring: Wiring, to: Console = out) -> None:
+    """Say which models the journeys of a server run on."""
+    groups = wiring.by_model() or [(wiring.model, [])]
+    for model, specs in groups:
+        whose = f"{', '.join(spec.id for spec in specs)}: " if groups[1:] else ""
+        announce(wiring.config, *specs, model=model, whose=whose, to=to)
+
+
+def models_of(config: JourneyConfig, model: Any) -> str:
+    """Say which model does which work."""
+    given = model if isinstance(model, ModelSet) else ModelSet(model)
+    agents = given.agents or config.agent_model
+    understands = given.understanding or given.agents or config.intent_detection_model
+    checks = given.check or given.agents or config.validation_model or agents
+    return (
+        f"On models{models_place(agents, understands, checks)}: {_called(understands)} "
+        f"understands, {_called(agents)} is every agent that is no function, {_called(checks)} "
+        "checks replies"
+    )
+
+
+def models_place(*models: Any) -> str:
+    """Say where those models are that only have a name."""
+    named = [isinstance(model, str) and provider_of(model) is None for model in models]
+    if not any(named):
+        return ""
+    place = masked(os.environ.get(SERVER) or "OpenAI")
+    return f" of {place}" if all(named) else f", those without a provider of {place}"
+
+
+def _called(model: Any) -> str:
+    return model if isinstance(model, str) else chat_of(model).called or type(model).__name__
 
 
 def command() -> str:

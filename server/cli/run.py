@@ -46,7 +46,7 @@ def run(
         _list()
         return
     config = Settings().config("memory://pipelines")
-    found = find_pipeline(pipeline)
+    found = find_pipeline(pipeline, config)
     configured = found.configured(config)
     said = _message(found, message)
     interruptible()
@@ -88,7 +88,8 @@ def _message(found: FoundPipeline, message: str | None) -> str:
 def _introduce(pipeline: Pipeline, config: JourneyConfig, said: str) -> None:
     who = _ONLY_FUNCTIONS
     if models := list(_models(pipeline)):
-        who = f"On models of {models_place()}: {config.agent_model} is {', '.join(models)}."
+        place = models_place(config.agent_model)
+        who = f"On models{place}: {config.agent_model} is {', '.join(models)}."
     out.print(plain(who), style="dim", markup=False, soft_wrap=True)
     first, *others = said.strip().splitlines() or [""]
     out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}", soft_wrap=True)

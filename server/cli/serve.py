@@ -22,7 +22,7 @@ from server.cli.listening import (
     whom_answered,
     write_log,
 )
-from server.cli.rendering import announce, out, plain
+from server.cli.rendering import announce_all, out, plain
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def serve(
 def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     """Say what is served, from which store, where, and to whom."""
     place = place_of(listener)
-    announce(wiring.config, *(served.journey.spec for served in wiring.journeys.values()))
+    announce_all(wiring)
     _tell(f"Journeys: {', '.join(wiring.journeys) or 'none'}")
     if wiring.catalogue:
         for id_, faults in wiring.catalogue.faults.items():

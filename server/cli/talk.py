@@ -15,7 +15,6 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
-from nodes.llm.models import is_configured
 from nodes.with_person import WITH_PERSON
 from server.cli.finding import Found
 from server.cli.rendering import firing, movement, out, plain, short, troubles
@@ -44,12 +43,12 @@ class Talk:
     """
 
     def __init__(self, found: Found, session_id: str, config: JourneyConfig) -> None:
-        spec, agents = found.journey.spec, found.agents
+        spec, agents = found.journey.spec, found.agents_for(config)
         if not spec.entry:
             raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
         try:
-            check_all(spec, agents, has_model=is_configured(None))
-            given = {"agents": agents, "tools": found.checked_tools()}
+            check_all(spec, agents, has_model=found.has_model(config))
+            given = {"agents": agents, "tools": found.checked_tools(), "model": found.model}
             self.journey: Journey = found.journey(session_id, config, **given)
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None

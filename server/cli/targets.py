@@ -31,7 +31,7 @@ def targets_of(
     journeys: list[str] = []
     pipelines: dict[str, Pipeline] = {}
     for target in targets:
-        found = pipeline_meant(target)
+        found = pipeline_meant(target, config)
         if found is None:
             journeys.append(target)
         elif found.name in pipelines:

@@ -8,11 +8,11 @@ from typing import Any
 
 from graphs.agents import check_all
 from graphs.tools import shared_tools
-from journeys import JourneySpec
+from journeys import JourneyConfig, JourneySpec
 from journeys.files.classes import journey_class
-from nodes.llm.models import is_configured
+from nodes.llm.models import check_model, is_configured
 from server.cli.edge import CommandError
-from server.cli.finding import agents_in, given_in, module_of
+from server.cli.finding import agents_in, given_in, model_in, module_of
 from server.served import Served
 
 
@@ -22,11 +22,13 @@ class Given:
 
     Attributes:
         model: What `Journey` takes under that name.
+        config: The settings of the sessions.
     """
 
     agents: Mapping[str, Any] = field(default_factory=dict)
     tools: Mapping[str, Any] = field(default_factory=dict)
     model: Any = None
+    config: JourneyConfig | None = None
 
     def serving(self, spec: JourneySpec) -> Served:
         """Return a journey with its agents and tools.
@@ -37,26 +39,34 @@ class Given:
         """
         agents = {name: agent for name, agent in self.agents.items() if name in spec.agents}
         tools = {name: tool for name, tool in self.tools.items() if name in spec.tools}
-        check_all(spec, agents, has_model=is_configured(self.model))
+        check_all(spec, agents, has_model=is_configured(self.model, self.config, spec))
+        check_model(self.model, self.config, spec)
         shared_tools(spec, tools)
-        return Served(journey_class(spec), agents, tools)
+        return Served(journey_class(spec), agents, tools, self.model)
 
 
-def given_by(names: Iterable[str]) -> Given:
-    """Return what modules offer: `AGENTS` (with a model `MODEL_AGENTS` first) and `TOOLS`.
+def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given:
+    """Return what modules offer: `AGENTS` (with a model `MODEL_AGENTS` first), `TOOLS`, models.
 
     Args:
         names: `file.py` or a dotted name.
+        config: The settings of the sessions.
 
     Raises:
         CommandError: There is no such module, it has faults, or two give the same name.
     """
     agents: dict[str, Any] = {}
     tools: dict[str, Any] = {}
-    for name in names:
-        module = module_of(name, alone=False)
-        for all_, own in ((agents, agents_in(module)), (tools, given_in(module, "TOOLS") or {})):
+    modules = {name: module_of(name, alone=False) for name in names}
+    models = {name: model for name, module in modules.items() if (model := model_in(module))}
+    if len(models) > 1:
+        raise CommandError(f"{' and '.join(models)} give a model each; one serves all journeys.")
+    model = next(iter(models.values()), None)
+    has_model = is_configured(model, config)
+    for name, module in modules.items():
+        own_agents = agents_in(module, has_model=has_model)
+        for all_, own in ((agents, own_agents), (tools, given_in(module, "TOOLS") or {})):
             if twice := [one for one in own if one in all_]:
                 raise CommandError(f"{name} gives '{twice[0]}', which another module gives too.")
             all_.update(own)
-    return Given(agents, tools)
+    return Given(agents, tools, model, config)

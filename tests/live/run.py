@@ -41,7 +41,7 @@ def main(names: list[str]) -> int:
     """Hold the scenes of these names, or all, and return the exit code."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     config = Settings().config("memory://live")
-    if not is_configured(None):
+    if not is_configured(None, config):
         console.print(_NO_KEY)
         return 2
     known = {scene.name: scene for scene in scenes()}
