@@ -19,6 +19,7 @@ from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
     JourneyConfig,
+    JourneyDefinitionError,
     JourneySpec,
     ModelAgent,
     PathwaySpec,
@@ -52,7 +53,10 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
     Raises:
         AgentNotRegisteredError: The name is in no `__agents__`; with did-you-mean.
         ConfigurationError: The agent cannot be called, or one of its tools is none.
+        JourneyDefinitionError: The journey is abstract.
     """
+    if not spec.entry:
+        raise JourneyDefinitionError([spec.why_abstract])
     known = spec.agents
     if name not in known:
         hint = did_you_mean(name, list(known))

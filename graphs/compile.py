@@ -86,7 +86,7 @@ def build(
         checkpointer: What such a graph will be compiled with.
     """
     if not spec.entry:
-        raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+        raise JourneyDefinitionError([spec.why_abstract])
     if any(pathway.form for pathway in spec.pathways.values()):
         for part in (spec, *spec.parts.values()):
             load_hearing(part.personality.language)

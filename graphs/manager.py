@@ -123,7 +123,7 @@ class PathwayManager(History, Operators):
             ContextMergeError: A value in it is not JSON; the path to it is named.
         """
         if not self.spec.entry:
-            raise JourneyDefinitionError([f"{self.spec.name} has no pathways, so it is abstract."])
+            raise JourneyDefinitionError([self.spec.why_abstract])
         services = self._served()
         ops = initial_ops(self.spec, self.config, initial_context)
         session = await self._session()

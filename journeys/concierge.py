@@ -17,7 +17,7 @@ from journeys.parts import RECEPTION, named
 from journeys.pathway import Pathway
 from journeys.reader import journey_id, pathway_classes
 from journeys.signature import docstring
-from journeys.spec import JourneySpec, frozen
+from journeys.spec import JourneySpec, empty_spec
 from journeys.transitions import BaseTrigger, HandOver
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
@@ -38,23 +38,6 @@ CONCIERGE_ATTRIBUTES = (
     "__sensitive__",
     "__version__",
 )
-
-
-def _abstract(name: str, purpose: str = "") -> JourneySpec:
-    """Return the spec of a concierge without journeys, which can be subclassed and not started."""
-    return JourneySpec(
-        id=journey_id(name),
-        name=name,
-        purpose=purpose,
-        entry="",
-        pathways=frozen({}),
-        transitions=(),
-        strategies=frozen({}),
-        kept=frozenset(),
-        reachable=frozenset(),
-        sensitive=False,
-        version="",
-    )
 
 
 def read_concierge(cls: Any, root: type) -> JourneySpec:
@@ -93,7 +76,7 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
         raise JourneyDefinitionError([*faults, *error.faults]) from None
     if faults:
         raise JourneyDefinitionError(faults)
-    return spec if journeys else _abstract(name, spec.purpose)
+    return spec if journeys else empty_spec(journey_id(name), name, spec.purpose)
 
 
 def _body_faults(cls: type, root: type) -> Iterator[str]:
@@ -135,7 +118,7 @@ def _hand_over(owner: str, declared: Any, faults: list[str]) -> list[HandOver]:
     return rules
 
 
-class Concierge(Journey, spec=_abstract("Concierge")):
+class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     """Several journeys in one conversation, one of them active at a time.
 
     While none is, a message is held against what activates them: patterns and conditions for

@@ -7,8 +7,9 @@ from typing import Any
 
 from journeys.calls import Call
 from journeys.errors import did_you_mean, shown
-from journeys.guideline_reader import numbered, read_guidelines, relation_faults, taken_ids
+from journeys.guideline_reader import numbered, read_each, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec
+from journeys.inheriting import GUIDELINES, declared
 from journeys.transitions import BaseTrigger, IntentTrigger
 from journeys.trigger_faults import trigger_faults
 from journeys.validation import Validation
@@ -27,11 +28,12 @@ DEGRADATIONS = ("canned", "freeform", "refuse")
 
 
 def read_flow(
-    cls: Any, journey: str, of_pathways: Sequence[GuidelineSpec], faults: list[str]
+    cls: Any, root: type, journey: str, of_pathways: Sequence[GuidelineSpec], faults: list[str]
 ) -> dict[str, Any]:
     """Return the flow control of a journey, by the names of the spec; note every fault."""
     owner = cls.__name__
-    own = read_guidelines(owner, cls.__guidelines__, faults, journey=journey)
+    written = [(entry.where, entry.item) for entry in declared(cls, root, GUIDELINES, faults)]
+    own = read_each(written, faults, journey=journey)
     faults += taken_ids([*own, *of_pathways])
     guidelines = numbered([*own, *of_pathways])
     faults += relation_faults(guidelines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -41,9 +41,21 @@ def read_guidelines(
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         faults.append(f"{owner}: __guidelines__ must be a list of Guideline(...).")
         return []
+    places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
+    listed = zip(places, declared, strict=True)
+    return read_each(listed, faults, journey=journey, pathway=pathway)
+
+
+def read_each(
+    declared: Iterable[tuple[str, Any]],
+    faults: list[str],
+    *,
+    journey: str | None,
+    pathway: str | None = None,
+) -> list[GuidelineSpec]:
+    """Read guidelines, each with where it is written, noting every fault."""
     specs: list[GuidelineSpec] = []
-    for number, guideline in enumerate(declared):
-        where = f"{owner}.__guidelines__[{number}]"
+    for where, guideline in declared:
         if isinstance(guideline, Guideline):
             specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
         else:

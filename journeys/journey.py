@@ -11,6 +11,7 @@ from journeys.display import Drawing
 from journeys.errors import JourneyDefinitionError
 from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
+from journeys.inheriting import TRANSITIONS, declared
 from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession
 from journeys.pathway import Pathway
 from journeys.personality import Personality
@@ -34,7 +35,9 @@ class Journey(RunningSession):
     pattern -> pathway) and `__migrations__` (pathway of an older version -> pathway). It is read
     once, into a frozen `spec`.
     A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
-    bases and plain mixins as well; `NamePath = None` takes an inherited one away.
+    bases and plain mixins as well; `NamePath = None` takes an inherited one away. One that says
+    `__abstract__ = True` holds what others share: its pathways come behind their own, its
+    transitions and guidelines are added to theirs, but for those that `__without__` names.
 
     Args:
         session_id: Who is talking; 1 to 200 printable characters.
@@ -81,6 +84,8 @@ class Journey(RunningSession):
     __transitions__: ClassVar[Sequence[Transition]] = ()
     __version__: ClassVar[str | None] = None
     __sensitive__: ClassVar[bool] = False
+    __abstract__: ClassVar[bool] = False
+    __without__: ClassVar[Sequence[str]] = ()
     __guidelines__: ClassVar[Sequence[Guideline]] = ()
     __validation__: ClassVar[Validation | None] = None
     __safe_reply__: ClassVar[str] = ""
@@ -207,7 +212,7 @@ class Journey(RunningSession):
             JourneyDefinitionError: The journey has no pathways.
         """
         if not cls.spec.entry:
-            raise JourneyDefinitionError([f"{cls.spec.name} has no pathways, so it is abstract."])
+            raise JourneyDefinitionError([cls.spec.why_abstract])
         if session is None:
             return Drawing(cls.spec)
         return Drawing(cls.spec, session.current_pathway_id, session.pathway_stack)
@@ -224,8 +229,8 @@ class Journey(RunningSession):
 
     @property
     def transitions(self) -> list[Transition]:
-        """The transitions as declared; a copy."""
-        return list(self.__transitions__)
+        """The transitions as declared, with those of abstract bases; a copy."""
+        return [entry.item for entry in declared(type(self), Journey, TRANSITIONS, [])]
 
     def register_agent(self, agent_id: str, agent: Any) -> None:
         """Give a name its agent; the same as `journey.manager.register_agent`."""

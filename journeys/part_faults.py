@@ -21,7 +21,9 @@ def journey_faults(owner: str, journeys: Sequence[JourneySpec]) -> Iterator[str]
     """Yield what keeps journeys from being parts."""
     ids = [part.id for part in journeys]
     for part in journeys:
-        if not part.entry:
+        if part.is_marked:
+            yield f"{owner}: {part.name} is marked __abstract__. Name a journey that inherits it."
+        elif not part.entry:
             yield f"{owner}: {part.name} has no pathways, so it is abstract and cannot be started."
         if part.parts:
             yield f"{owner}: {part.name} is a concierge. Name its journeys here instead."

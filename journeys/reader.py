@@ -23,19 +23,22 @@ from journeys.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
 from journeys.guideline_reader import read_guidelines
 from journeys.guidelines import GuidelineSpec
 from journeys.hashing import content_hash
+from journeys.inheriting import TRANSITIONS, declared, in_order, is_abstract, without_faults
 from journeys.io_fields import SignatureSpec
 from journeys.joining import joined
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.signature import Signature, docstring
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
-from journeys.transition_reader import read_transitions
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec, frozen
+from journeys.transition_reader import read_each
 
 JOURNEY_ATTRIBUTES = (
     "__entry_pathway__",
     "__transitions__",
     "__version__",
     "__sensitive__",
+    "__abstract__",
+    "__without__",
     *FLOW_ATTRIBUTES,
     *COLLECTING_ATTRIBUTES,
 )
@@ -70,6 +73,11 @@ def read_journey(cls: type, root: type) -> JourneySpec:
         JourneyDefinitionError: With every fault: class, offender and remedy.
     """
     faults = [*_journey_faults(cls, root), *_nested_faults(cls, root)]
+    if is_abstract(cls):
+        if faults:
+            raise JourneyDefinitionError(faults)
+        return _shared_spec(cls, root)
+    faults += without_faults(cls, root)
     classes = pathway_classes(cls, root)
     pathways: dict[str, PathwaySpec] = {}
     guidelines: list[GuidelineSpec] = []
@@ -79,10 +87,11 @@ def read_journey(cls: type, root: type) -> JourneySpec:
         guidelines += read_guidelines(
             where, klass.__guidelines__, faults, journey=journey_id(cls.__name__), pathway=id_
         )
-    transitions = read_transitions(cls.__name__, getattr(cls, "__transitions__", ()), faults)
+    written = [(entry.where, entry.item) for entry in declared(cls, root, TRANSITIONS, faults)]
+    transitions = read_each(written, faults)
     entry = _entry(cls)
     faults += reference_faults(cls.__name__, entry, pathways, transitions)
-    flow = read_flow(cls, journey_id(cls.__name__), guidelines, faults)
+    flow = read_flow(cls, root, journey_id(cls.__name__), guidelines, faults)
     flow |= read_collecting(cls.__name__, cls, pathways, faults)
     if faults:
         raise JourneyDefinitionError(faults)
@@ -99,7 +108,7 @@ def _spec(
 ) -> JourneySpec:
     purpose = docstring(cls, root)
     sensitive = bool(getattr(cls, "__sensitive__", False))
-    declared = getattr(cls, "__version__", None)
+    version = getattr(cls, "__version__", None)
     shape = (list(pathways.values()), list(transitions))
     parts = (cls.__name__, purpose, entry, *shape, sensitive, flow)
     return joined(
@@ -110,9 +119,15 @@ def _spec(
         name=cls.__name__,
         purpose=purpose,
         sensitive=sensitive,
-        version=declared or content_hash(*parts),
+        version=version or content_hash(*parts),
         **flow,
     )
+
+
+def _shared_spec(cls: type, root: type) -> JourneySpec:
+    """Return the spec of an abstract journey: what it shares is judged in those that inherit it."""
+    purpose = docstring(cls, root)
+    return empty_spec(journey_id(cls.__name__), cls.__name__, purpose, is_marked=True)
 
 
 def _entry(cls: type) -> str | None:
@@ -124,7 +139,10 @@ def _journey_faults(cls: type, root: type) -> list[str]:
     faults: list[str] = []
     for klass in bodies(cls, root):
         faults += unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
-    for name, kind in (("__entry_pathway__", str), ("__version__", str), ("__sensitive__", bool)):
+    texts, flags = ("__entry_pathway__", "__version__"), ("__sensitive__", "__abstract__")
+    kinds: list[tuple[str, type]] = [(name, str) for name in texts]
+    kinds += [(name, bool) for name in flags]
+    for name, kind in kinds:
         value = getattr(cls, name, None)
         if value is not None and not isinstance(value, kind):
             faults.append(f"{cls.__name__}: {name} must be {kind.__name__}, not {value!r}.")
@@ -134,16 +152,32 @@ def _journey_faults(cls: type, root: type) -> list[str]:
 def pathway_classes(cls: type, root: type) -> dict[str, type[Pathway]]:
     """Return the pathway classes of a journey by id, those of its bases and mixins first.
 
-    A body replaces what stands before it under the same id; None takes it away.
+    A body replaces what its bases have under the same id; None takes it away. What abstract bases
+    share comes last, that of the nearest first.
     """
     found: dict[str, type[Pathway]] = {}
     for body in bodies(cls, root):
-        for name, value in vars(body).items():
-            if _is_pathway(value):
-                found[pathway_id(name)] = value
-            elif value is None and name.endswith(_SUFFIXES):
-                found.pop(pathway_id(name), None)
-    return found
+        if is_abstract(body):
+            continue
+        for id_, value in _declared_in(body):
+            if value is None:
+                found.pop(id_, None)
+            else:
+                found[id_] = value
+    nearest: dict[str, type[Pathway] | None] = {}
+    for body in in_order(cls, root):
+        for id_, value in _declared_in(body):
+            nearest.setdefault(id_, value)
+            if is_abstract(body) and nearest[id_] is not None:
+                found.setdefault(id_, value)  # its place; what counts is the nearest
+    return {id_: klass for id_ in found if (klass := nearest[id_]) is not None}
+
+
+def _declared_in(body: type) -> Iterator[tuple[str, Any]]:
+    """Yield the ids that a body declares, with their pathways; None for one that it takes away."""
+    for name, value in vars(body).items():
+        if _is_pathway(value) or (value is None and name.endswith(_SUFFIXES)):
+            yield pathway_id(name), value
 
 
 def _is_pathway(value: Any) -> bool:
@@ -292,7 +326,7 @@ class _PathwayReader:
     def _criterion(self, value: Sequence[Any]) -> tuple[str | Known, ...]:
         names = [item.name if isinstance(item, Known) else item for item in value]
         if wrong := [name for name in names if not isinstance(name, str) or not name]:
-            self.fault("__complete_when__", wrong[0], "a list of names (text), or known(name)")
+            self.fault("__complete_when__", wrong[0], "a list of names (text)")
             return ()
         if twice := [name for name in names if names.count(name) > 1]:
             self.faults.append(f"{self.where}: __complete_when__ names '{twice[0]}' twice.")

@@ -148,7 +148,7 @@ class JourneySpec:
     it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
     does with a message that starts none of them. `converses` says whether anything in it collects,
-    repairs, or hands over to a person.
+    repairs, or hands over to a person. `is_marked` says that its class is `__abstract__`.
     """
 
     id: str
@@ -179,6 +179,16 @@ class JourneySpec:
     patterns: Mapping[str, str] = field(default_factory=dict)
     migrations: Mapping[str, str] = field(default_factory=dict)
     converses: bool = False
+    is_marked: bool = False
+
+    @property
+    def why_abstract(self) -> str:
+        """Why no session can be begun; empty if one can."""
+        if self.entry:
+            return ""
+        if self.is_marked:
+            return f"{self.name} is marked __abstract__: subclass it, and start that."
+        return f"{self.name} has no pathways, so it is abstract."
 
     @property
     def reception(self) -> str | None:
@@ -211,6 +221,24 @@ class JourneySpec:
             for agent in pathway.agents:
                 used.setdefault(agent, []).append(pathway.id)
         return used
+
+
+def empty_spec(id: str, name: str, purpose: str = "", *, is_marked: bool = False) -> JourneySpec:
+    """Return the spec of a journey without pathways, which can be subclassed and not started."""
+    return JourneySpec(
+        id=id,
+        name=name,
+        purpose=purpose,
+        entry="",
+        pathways=frozen({}),
+        transitions=(),
+        strategies=frozen({}),
+        kept=frozenset(),
+        reachable=frozenset(),
+        sensitive=False,
+        version="",
+        is_marked=is_marked,
+    )
 
 
 def reachable(

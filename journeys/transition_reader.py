@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from journeys.errors import did_you_mean, shown
@@ -14,19 +14,35 @@ _HOWS = ("append", "set", "copy", "clear")
 
 
 def read_transitions(owner: str, declared: Any, faults: list[str]) -> list[TransitionSpec]:
-    """Read the transitions of a journey, noting every fault."""
+    """Read a list of transitions, noting every fault."""
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         faults.append(f"{owner}: __transitions__ must be a list of Transition(...).")
         return []
+    places = (f"{owner}.__transitions__[{number}]" for number in range(len(declared)))
+    return read_each(zip(places, declared, strict=True), faults)
+
+
+def read_each(declared: Iterable[tuple[str, Any]], faults: list[str]) -> list[TransitionSpec]:
+    """Read transitions, each with where it is written, noting every fault."""
     specs: list[TransitionSpec] = []
     seen: dict[str, int] = {}
-    for number, transition in enumerate(declared):
-        where = f"{owner}.__transitions__[{number}]"
+    names: set[str] = set()
+    for where, transition in declared:
         if not isinstance(transition, Transition):
             faults.append(f"{where} is {shown(transition)}; it must be a Transition(...).")
             continue
+        faults += _name_faults(where, transition.name, names)
         specs.append(read_transition(where, transition, seen, faults))
     return specs
+
+
+def _name_faults(where: str, name: Any, names: set[str]) -> Iterator[str]:
+    if not isinstance(name, str):
+        yield f"{where}: name is {shown(name)}; it must be text."
+    elif name:
+        if name in names:
+            yield f"{where}: another transition is named '{name}' too. Rename one of them."
+        names.add(name)
 
 
 def read_transition(

@@ -127,6 +127,8 @@ class Transition:
             "append:NAME" adds the context's NAME to a list, "set:TEXT" sets the text, "copy:NAME"
             or a bare NAME copies, "clear:" removes. A missing source changes nothing.
         priority: Higher ones are asked first, of whatever kind; then the order of declaration.
+        name: What a journey that has it from a base calls it, to drop it with `__without__` or to
+            put its own in place of it; unique in a journey.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
@@ -136,6 +138,7 @@ class Transition:
     to_pathway: str = ""
     context_update: Mapping[str, str] | None = None
     priority: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True)

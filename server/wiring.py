@@ -209,7 +209,7 @@ def _served(settings: Settings, config: JourneyConfig, names: Iterable[str]) -> 
     for found in map(find, names):
         spec = found.journey.spec
         if not spec.entry:
-            raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+            raise JourneyDefinitionError([spec.why_abstract])
         settings.require_key(spec)
         if spec.id in served:
             raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")

@@ -217,7 +217,7 @@ def _line(mark: str, style: str, text: str, indent: str = "") -> None:
 def _size(journey: type[Journey]) -> str:
     spec = journey.spec
     if not spec.pathways:
-        return "abstract, no pathways"
+        return "abstract" if spec.is_marked else "abstract, no pathways"
     pathways = _count(len(spec.pathways), "pathway")
     return f"{pathways}, {_count(len(spec.transitions), 'transition')}"
 

@@ -101,7 +101,7 @@ def drawn(spec: JourneySpec, style: Format) -> str:
         CommandError: The journey has no pathways.
     """
     if not spec.pathways:
-        raise CommandError(f"{spec.name} is abstract: it has no pathways that could be drawn.")
+        raise CommandError(f"{spec.why_abstract} There is nothing to draw.")
     return _DRAWN[style](spec)
 
 

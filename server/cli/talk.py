@@ -45,7 +45,7 @@ class Talk:
     def __init__(self, found: Found, session_id: str, config: JourneyConfig) -> None:
         spec, agents = found.journey.spec, found.agents_for(config)
         if not spec.entry:
-            raise JourneyDefinitionError([f"{spec.name} has no pathways, so it is abstract."])
+            raise JourneyDefinitionError([spec.why_abstract])
         try:
             check_all(spec, agents, has_model=found.has_model(config))
             given = {"agents": agents, "tools": found.checked_tools(), "model": found.model}
