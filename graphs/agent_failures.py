@@ -15,8 +15,8 @@ from langgraph.errors import (
 
 from journeys import ModelError, PathwayExecutionError
 from nodes.agent import brief_of, result_of
+from nodes.breaker import RestsError
 from nodes.calling import PipelineFailed
-from nodes.patterns.breaker import AgentUnavailable
 from nodes.patterns.seat import Seat
 from nodes.plain import words_of
 from nodes.services import Services
@@ -66,7 +66,7 @@ def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> 
 def is_worth_another_try(error: Exception) -> bool:
     """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
     kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
-    final = (ModelError, AgentUnavailable)
+    final = (ModelError, RestsError)
     return isinstance(error, kinds) and not isinstance(error.__cause__, final)
 
 
@@ -107,7 +107,7 @@ def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
     cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
     if overdue:
         return AgentError(kind="timeout", message="it took longer than it may")
-    if isinstance(cause, AgentUnavailable):
+    if isinstance(cause, RestsError):
         return AgentError(kind="unavailable", message=str(cause))
     if cause is None or isinstance(cause, PipelineFailed):
         return AgentError(kind="pipeline", message=str(cause or error))

@@ -33,6 +33,7 @@ from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.chat import Chat
 from nodes.llm.models import Models, chat_of, provided
 from nodes.llm.providers import check_name, provider_of
+from nodes.llm.resting import resting
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.matcher import matcher_of
 from nodes.services import Services
@@ -202,7 +203,7 @@ class _Maker:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self._spec, pathway.id, signature),
-            self._chat(pathway, name, given),
+            resting(self._chat(pathway, name, given), self._config),
             toolbox_of(
                 name,
                 given.tools,

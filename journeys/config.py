@@ -43,10 +43,13 @@ class JourneyConfig:
         guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
         guideline_candidates: Most guidelines that are put to a model in a turn.
         guideline_timeout_seconds: Longest wait for what matches guidelines without a model.
-        guideline_breaker_failures: Failures within `guideline_breaker_seconds` after which
-            guidelines are not put to a model for as long again.
-        guideline_breaker_seconds: How long that is.
+        breaker_failures: Times in a row within `breaker_seconds` that a model does not answer,
+            after which it is not asked for as long again; then one question tries. It holds for a
+            function of a guideline that is late as well.
+        breaker_seconds: How long that is.
         turn_timeout_seconds: Longest turn; then the user gets the answer of a failed one.
+        model_budget_seconds: Longest that understanding, rewording and checking take in a turn, all
+            together; what does not fit in is left out. Agents are not among them.
         model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
             its answer included.
         max_pathway_depth: Most paused pathways at a time.
@@ -91,9 +94,10 @@ class JourneyConfig:
     guideline_confidence_threshold: float = 0.6
     guideline_candidates: int = 20
     guideline_timeout_seconds: float = 1.0
-    guideline_breaker_failures: int = 3
-    guideline_breaker_seconds: float = 60.0
+    breaker_failures: int = 3
+    breaker_seconds: float = 60.0
     turn_timeout_seconds: float = 120.0
+    model_budget_seconds: float = 20.0
     model_timeout_seconds: float = 30.0
     max_pathway_depth: int = 10
     pathway_timeout_seconds: float = 60.0
@@ -143,8 +147,9 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "guideline_confidence_threshold": (0.0, 1.0),
     "guideline_candidates": (1, 100),
     "guideline_timeout_seconds": (0.001, DAY),
-    "guideline_breaker_failures": (1, 1_000),
-    "guideline_breaker_seconds": (0.001, DAY),
+    "breaker_failures": (1, 1_000),
+    "breaker_seconds": (0.001, DAY),
+    "model_budget_seconds": (0.001, DAY),
     "turn_timeout_seconds": (0.001, DAY),
     "max_pathway_depth": (1, 1_000),
     "pathway_timeout_seconds": (0.001, DAY),

@@ -14,7 +14,6 @@ from nodes.journal import ToolLog, tool_log
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
-from nodes.patterns.breaker import AgentUnavailable, Breaker
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.seat import Seat
@@ -23,7 +22,7 @@ from nodes.pausing import is_pause
 from nodes.plain import cleaned
 from nodes.services import Services
 from nodes.state import PARTING, Output, Update
-from nodes.telemetry import AgentRun, breaker_closed, breaker_opened
+from nodes.telemetry import AgentRun, agent_rests
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -38,7 +37,7 @@ async def run_agent(
     """Give an agent its inputs; add what it gives back to the results of its pipeline.
 
     Raises:
-        AgentUnavailable: It failed too often of late, and is left alone for a while.
+        RestsError: It failed too often of late, and is left alone for a while.
         Exception: Whatever the agent raises; the node that calls this names pathway and agent.
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
@@ -124,32 +123,22 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
         came: When its time began.
 
     Raises:
-        AgentUnavailable: It failed too often of late, and is left alone for a while.
+        RestsError: It failed too often of late, and is left alone for a while.
     """
     breaker = breaker_of(seat.pipeline, seat.name)
     if breaker is None:
         return await call()
-    if not breaker.allows():
-        raise AgentUnavailable("it failed too often of late, and is left alone for a while")
-    try:
-        result = await call()
-    except asyncio.CancelledError:
+
+    def failed(error: BaseException) -> bool | None:
+        if not isinstance(error, asyncio.CancelledError):
+            return None if is_pause(error) else True
         # Its time was up, which counts; or whoever called went away, which proves nothing.
         now = asyncio.get_running_loop().time()
         overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
-        _failed(breaker, seat) if overdue else breaker.abandoned()
-        raise
-    except BaseException as error:
-        breaker.abandoned() if is_pause(error) else _failed(breaker, seat)
-        raise
-    if breaker.succeeded():
-        breaker_closed(seat.path)
-    return result
+        return True if overdue else None
 
-
-def _failed(breaker: Breaker, seat: Seat) -> None:
-    if breaker.failed():
-        breaker_opened(seat.path)
+    with breaker.guarding(failed, lambda opened: agent_rests(seat.path, opened=opened)):
+        return await call()
 
 
 def _speaker(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from journeys import JourneySpec, ModelError, TransitionSpec
 from nodes.commands import Verdict
-from nodes.guidance import Weighed, bypassed, guidance_of, judged, places_of, watched, weigh
+from nodes.guidance import BYPASSED, Weighed, bypassed, guidance_of, judged, places_of, weigh
 from nodes.limits import Limits
+from nodes.llm.budget import seconds_for, spent
 from nodes.llm.form import Asking
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
@@ -17,6 +19,7 @@ from nodes.moves import Standing, note
 from nodes.services import Services
 from nodes.state import Position, Turn
 from nodes.steer import UNSURE, steer
+from nodes.telemetry import report
 
 
 async def weighed_for(
@@ -56,16 +59,20 @@ async def ask_model(
         return {**turn, "flags": [*turn["flags"], "model_not_configured"]}, Understood(), weighed
     message = turn["message"] or ""
     moment = Moment(spec, position, standing.question, message, questions, weighed.asked, form)
+    begun = asyncio.get_running_loop().time()
+    seconds = seconds_for(turn, config, config.intent_timeout_seconds)
     try:
-        with watched(spec, config) if weighed.asked else nullcontext():
-            usage = services.usage or Usage()
-            answer = await understood(moment, services.models, config, usage)
+        usage = services.usage or Usage()
+        answer = await understood(moment, services.models, config, usage, seconds)
     except ModelError as failure:
         event = note("model_failed", position, trigger="understanding", reason=str(failure))
         flag = f"understanding_failed:{failure.kind}"
         turn = {**turn, "flags": [*turn["flags"], flag], "audit": [*turn["audit"], event]}
-        return turn, Understood(), bypassed(weighed) if weighed.asked else weighed
-    turn = _doubted(turn, answer, position)
+        if weighed.asked:
+            report(logging.WARNING, BYPASSED, kind=failure.kind)
+            weighed = bypassed(weighed)
+        return spent(turn, begun), Understood(), weighed
+    turn = _doubted(spent(turn, begun), answer, position)
     least = config.guideline_confidence_threshold
     return turn, answer, judged(weighed, answer.guidelines, position, least)
 

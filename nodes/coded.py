@@ -9,15 +9,11 @@ from typing import Any
 
 from journeys import GuidelineSpec, JourneyConfig, JourneySpec
 from nodes.authored import contained
-from nodes.guideline_breakers import breaker_of
+from nodes.breaker import breaker_of
 from nodes.plain import copied
 
 Answers = dict[str, tuple[GuidelineSpec, bool | Exception]]
 """By id, the guidelines with what their matchers said, or why they said nothing."""
-
-
-class MatcherRestsError(RuntimeError):
-    """A matcher was late too often of late, and is not asked for a while."""
 
 
 async def by_code(
@@ -38,27 +34,23 @@ async def by_code(
         return {}
 
     async def ask(guideline: GuidelineSpec) -> bool | Exception:
-        breaker = breaker_of(spec, config, guideline.id)
-        if not breaker.allows():
-            return MatcherRestsError("it was late too often of late, and is not asked for a while")
+        what = ("matcher", spec.id, spec.version, guideline.id)
+        breaker = breaker_of(what, config.breaker_failures, config.breaker_seconds)
+        seconds = config.guideline_timeout_seconds
         try:
-            # A copy each: what one does to it, no other one sees.
-            seconds = config.guideline_timeout_seconds
-            holds = await _answer(guideline, message, copied(context), seconds)
-        except TimeoutError as error:
-            breaker.failed()
+            with breaker.guarding(_was_late):
+                # A copy each: what one does to it, no other one sees.
+                return await _answer(guideline, message, copied(context), seconds)
+        except Exception as error:
             return error
-        except BaseException as error:
-            breaker.abandoned()
-            if isinstance(error, Exception):
-                return error
-            raise
-        breaker.succeeded()
-        return holds
 
     answers = await asyncio.gather(*map(ask, guidelines))
     pairs = zip(guidelines, answers, strict=True)
     return {guideline.id: (guideline, answer) for guideline, answer in pairs}
+
+
+def _was_late(error: BaseException) -> bool | None:
+    return True if isinstance(error, TimeoutError) else None
 
 
 async def _answer(

@@ -7,16 +7,14 @@ what needs no model holds all the same.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from journeys import GuidelineSpec, JourneyConfig, JourneySpec, ModelError
+from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
-from nodes.guideline_breakers import breaker_of
 from nodes.matching.held import Held
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
@@ -107,20 +105,12 @@ async def weigh(
     if services.models is None:
         held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
         asked = []
-    elif asked and not breaker_of(spec, config).allows():
-        return replace(
-            bypassed(replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))),
-            audit=(*weighed.audit, note("guidelines_bypassed", position, reason=_OPEN)),
-        )
     return replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))
 
 
 def _said(candidate: Candidate) -> Held:
     said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
     return Held(candidate.guideline, "keyword", reason=f"said {said}")
-
-
-_OPEN = "guidelines failed too often of late, and are not put to a model for a while"
 
 
 def bypassed(weighed: Weighed) -> Weighed:
@@ -235,19 +225,3 @@ def _guided(held: Held, pathways: list[str]) -> Guided:
         confidence=held.confidence,
         reason=held.reason,
     )
-
-
-@contextmanager
-def watched(spec: JourneySpec, config: JourneyConfig) -> Iterator[None]:
-    """Let the breaker of a journey's guidelines know what comes of asking a model about them."""
-    breaker = breaker_of(spec, config)
-    try:
-        yield
-    except ModelError as failure:
-        opened = breaker.failed()
-        report(logging.WARNING, BYPASSED, kind=failure.kind, breaker_opened=opened)
-        raise
-    except BaseException:
-        breaker.abandoned()
-        raise
-    breaker.succeeded()

@@ -11,6 +11,8 @@ from journeys import GuidelineSpec, JourneySpec, ModelError
 from nodes.checking.phrases import broken
 from nodes.checking.scope import place_of
 from nodes.forms.sheet import current_value
+from nodes.llm.budget import seconds_for, spent
+from nodes.llm.resting import resting
 from nodes.llm.rewording import worded_anew
 from nodes.llm.usage import Usage
 from nodes.meaning import changed
@@ -37,20 +39,23 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
         return turn
     chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
     texts = [turn["replies"][place] for place in places]
-    until = asyncio.get_running_loop().time() + _seconds(services, turn)
+    begun = asyncio.get_running_loop().time()
+    until, chat = begun + _seconds(services, turn), resting(chat, services.config)
     try:
         said = await worded_anew(
             chat, part.personality, turn["message"] or "", texts, until, services.usage or Usage()
         )
     except ModelError as failure:
-        return {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
-    return _said(state, services, turn, dict(zip(places, said, strict=True)))
+        turn = {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
+        return spent(turn, begun)
+    return _said(state, services, spent(turn, begun), dict(zip(places, said, strict=True)))
 
 
 def _seconds(services: Services, turn: Turn) -> float:
     passed = (datetime.now(UTC) - datetime.fromisoformat(turn["at"])).total_seconds()
     left = services.config.turn_timeout_seconds - passed
-    return max(0.0, min(SECONDS, services.config.model_timeout_seconds, left / 2))
+    seconds = min(SECONDS, services.config.model_timeout_seconds, left / 2)
+    return max(0.0, seconds_for(turn, services.config, seconds))
 
 
 def _said(state: SessionState, services: Services, turn: Turn, said: Mapping[int, str]) -> Turn:

@@ -160,10 +160,11 @@ class Turn(TypedDict):
     `attempts` are those at fields, in order; rows of the store are written from them, and from
     `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
     `asks` names the field that the reply asks for already. `worded` are the places of those replies
-    that are texts of the catalogue. `phase` is the one in which the turn began. An operator's turn
-    has `operator`. `id` is there where other programs see the turn's messages, and is part of their
-    ids: such a turn has no session in which its number is unique. `waiting` is there where the
-    session waits for an answer to an agent.
+    that are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is
+    how long the runtime waited for models. An operator's turn has `operator`. `id` is there where
+    other programs see the turn's messages, and is part of their ids: such a turn has no session in
+    which its number is unique. `waiting` is there where the session waits for an answer to an
+    agent.
     """
 
     number: int
@@ -194,6 +195,7 @@ class Turn(TypedDict):
     asks: NotRequired[str]
     worded: NotRequired[list[int]]
     phase: NotRequired[str]
+    model_seconds: NotRequired[float]
     operator: NotRequired[OperatorAct]
     escalations: NotRequired[list[EscalationChange]]
     id: NotRequired[str]

@@ -22,8 +22,10 @@ from nodes.checking.scope import (
     validation_of,
 )
 from nodes.closing import closed
+from nodes.llm.budget import seconds_for
 from nodes.llm.checking import Examiner
 from nodes.llm.models import CHECK
+from nodes.llm.resting import resting
 from nodes.llm.usage import Usage
 from nodes.services import Services
 from nodes.state import PARTING, Check, SessionState, Turn, Update
@@ -82,7 +84,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     checks = services.checks
     assert checks is not None, "a graph has this step only where something is checked"
     guidelines = in_force(services.spec, turn, place)
-    until = begun + validation.timeout_seconds
+    until = begun + seconds_for(turn, services.config, validation.timeout_seconds)
     examiner = _examiner(services, turn, guidelines, until)
     examination = Examination(checks, guidelines, examiner)
     made = PARTING.join(turn["replies"])
@@ -153,7 +155,7 @@ def _examiner(
         "user_message": turn["message"],
         "rules": [_rule(guideline) for guideline in guidelines],
     }
-    return Examiner(chat, services.usage or Usage(), until, about)
+    return Examiner(resting(chat, config), services.usage or Usage(), until, about)
 
 
 def _rule(guideline: GuidelineSpec) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from journeys import Journey
+from nodes import breaker
 from tests import postgres, redis
 from tests.proxy import Proxy
 from tests.solo import Solo
@@ -22,6 +23,12 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep a developer's own key and server out of the tests."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_breaker_of_another_test() -> None:
+    """Forget what failed: breakers are the process's, and sockets are given out again."""
+    breaker._breakers.clear()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

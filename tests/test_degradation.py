@@ -203,7 +203,8 @@ def test_the_defaults_are_those_that_the_page_states():
         config.guideline_confidence_threshold,
         config.guideline_candidates,
         config.guideline_timeout_seconds,
-        config.guideline_breaker_failures,
-        config.guideline_breaker_seconds,
+        config.breaker_failures,
+        config.breaker_seconds,
         config.turn_timeout_seconds,
-    ) == (0.7, 0.6, 20, 1.0, 3, 60.0, 120.0)
+        config.model_budget_seconds,
+    ) == (0.7, 0.6, 20, 1.0, 3, 60.0, 120.0, 20.0)

@@ -12,6 +12,7 @@ from journeys import ModelError
 from nodes.authored import contained
 from nodes.llm.chat import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.faults import asked_to_wait, check_finished, may_pass, stated
+from nodes.llm.resting import rested
 from nodes.llm.usage import Usage
 from nodes.messages import text_of
 from nodes.telemetry import ModelCall
@@ -56,7 +57,8 @@ async def ask(
     What may pass (429, 5xx, a broken connection, an unreadable body) is tried up to twice more,
     after the pause that `Retry-After` asks for, as long as the deadline allows it, and unless
     something of the answer was heard already. A model that was handed in with retries of its own
-    keeps them, and is asked once: a failure has one owner.
+    keeps them, and is asked once: a failure has one owner. One that did not answer of late is not
+    asked at all for a while.
 
     Args:
         chat: The model.
@@ -68,6 +70,19 @@ async def ask(
     Raises:
         ModelError: There is no usable answer; `kind` says why.
     """
+    if until <= asyncio.get_running_loop().time():  # which says nothing of the model
+        raise ModelError("timeout", "no time was left for the model")
+    with rested(chat):
+        return await _tried(chat, question, until, usage, listen)
+
+
+async def _tried(
+    chat: Chat,
+    question: Question,
+    until: float,
+    usage: Usage,
+    listen: Callable[[], Hear] | None,
+) -> Answer:
     for number in range(MOST_TRIES):
         heard = _Listener(listen()) if listen else None
         call = ModelCall(chat.model, chat.name, purpose=question.schema_name, number=number + 1)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nodes.breaker import Breaker
 from nodes.messages import text_of
 
 if TYPE_CHECKING:
@@ -52,12 +53,14 @@ class Chat:
         name: Name of a model to ask instead of its own; None leaves it.
         is_openai: Whether it speaks OpenAI's chat completions.
         retries_itself: Whether its client tries again by itself.
+        breaker: Leaves it alone where it does not answer; None: it is always asked.
     """
 
     model: Any = field(repr=False)
     name: str | None = None
     is_openai: bool = False
     retries_itself: bool = False
+    breaker: Breaker | None = field(default=None, repr=False, compare=False)
 
     @property
     def called(self) -> str:

@@ -12,6 +12,7 @@ from nodes.llm.manner import manner
 from nodes.llm.models import Models
 from nodes.llm.objects import reply_asked
 from nodes.llm.prompts import guided
+from nodes.llm.resting import resting
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 
@@ -55,6 +56,7 @@ async def freeform(
     speaks = personality or (spec.personality if spec else Personality())
     purpose = f"What you are there for:\n{about}" if about else ""
     system = "\n\n".join(filter(None, [_SYSTEM, purpose, manner(speaks)]))
+    chat = resting(chat, config)
     told = [{"role": "system", "content": guided(system, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]
     own_time = asyncio.get_running_loop().time() + config.model_timeout_seconds

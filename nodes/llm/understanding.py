@@ -25,6 +25,7 @@ from nodes.llm.form import Asking
 from nodes.llm.form_prompt import form_told
 from nodes.llm.models import UNDERSTANDING, Models
 from nodes.llm.prompts import as_data, understanding
+from nodes.llm.resting import resting
 from nodes.llm.sifting import sifted
 from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
@@ -98,13 +99,24 @@ def _question(transition: TransitionSpec) -> dict[str, Any]:
 
 
 async def understood(
-    moment: Moment, models: Models, config: JourneyConfig, usage: Usage
+    moment: Moment,
+    models: Models,
+    config: JourneyConfig,
+    usage: Usage,
+    seconds: float | None = None,
 ) -> Understood:
     """Return what a model makes of a message: where it leads, which rules hold, what it fills in.
 
     Where it is asked for the way alone, what it said before of the same moment is an answer; what
     holds of the rules, and what is meant for a form, is asked anew every time (DESIGN section 4,
     intent cache).
+
+    Args:
+        moment: What is asked.
+        models: The models of the journey.
+        config: Its settings.
+        usage: Counts the call.
+        seconds: Longest wait, retries included; None takes `intent_timeout_seconds`.
 
     Raises:
         ModelError: There is no usable answer in time.
@@ -117,7 +129,8 @@ async def understood(
         cache_read("intent", hit=entry is not None)
         if entry:
             return Understood(list(entry[1]))
-    answer = await _asked(moment, chat, config.intent_timeout_seconds, usage)
+    limit = config.intent_timeout_seconds if seconds is None else seconds
+    answer = await _asked(moment, resting(chat, config), limit, usage)
     commands, dropped = sifted(answer.commands, config.intent_confidence_threshold)
     reply = None if dropped else answer.reply  # it answers what does not count as well
     answer = replace(answer, commands=commands, dropped=dropped, reply=reply)

@@ -13,6 +13,7 @@ from journeys import Agent, ModelError, PatternPipeline
 from nodes import capabilities
 from nodes.llm.asking import Question, ask
 from nodes.llm.prompts import CHOOSING, as_data
+from nodes.llm.resting import resting
 from nodes.llm.structured import Misfit, object_in
 from nodes.llm.usage import Usage
 from nodes.patterns.memory import memory_of
@@ -124,7 +125,8 @@ class Chooser:
         question = Question(messages, "choice", _schema(agents), strict=True)
         until = asyncio.get_running_loop().time() + config.intent_timeout_seconds
         usage = self.services.usage or Usage()
-        answer = await ask(models.step(config.agent_model), question, until, usage)
+        chat = resting(models.step(config.agent_model), config)
+        answer = await ask(chat, question, until, usage)
         return _names(answer.text, agents, k)
 
 

@@ -9,7 +9,7 @@ import weakref
 from dataclasses import dataclass, field
 
 from journeys import PatternPipeline
-from nodes.patterns.breaker import Breaker
+from nodes.breaker import Breaker
 
 
 @dataclass(slots=True)
@@ -40,11 +40,14 @@ def memory_of(pipeline: PatternPipeline) -> Memory:
 
 def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker | None:
     """Return the breaker of an agent; None where there is none."""
-    if pipeline.limits.breaker_failures is None:
+    limits = pipeline.limits
+    if limits.breaker_failures is None:
         return None
     breakers = memory_of(pipeline).breakers
     if name not in breakers:
-        breakers[name] = Breaker(pipeline.limits)
+        breakers[name] = Breaker(
+            limits.breaker_failures, limits.breaker_window, limits.breaker_cooldown, limits.clock
+        )
     return breakers[name]
 
 

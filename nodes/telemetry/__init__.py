@@ -5,7 +5,7 @@ Nothing of what a user, an agent or a model says is ever reported: names that an
 of errors, counts and times alone. docs/observability.md lists all there is.
 """
 
-from nodes.telemetry.agents import AgentRun, ToolRun, breaker_closed, breaker_opened
+from nodes.telemetry.agents import AgentRun, ToolRun, agent_rests, model_rests
 from nodes.telemetry.flow import (
     cache_read,
     escalation_sent,
@@ -25,12 +25,12 @@ __all__ = [
     "PipelineRun",
     "ToolRun",
     "TurnRun",
-    "breaker_closed",
-    "breaker_opened",
+    "agent_rests",
     "cache_read",
     "continuing",
     "escalation_sent",
     "guidelines_settled",
+    "model_rests",
     "person_called",
     "pseudonym",
     "reply_checked",

@@ -150,5 +150,5 @@ def kind_of(error: BaseException) -> str:
     return _KINDS.get(type(error).__name__, type(error).__name__)
 
 
-_KINDS = {"AgentUnavailable": "unavailable"}
+_KINDS = {"RestsError": "unavailable"}
 """What pipelines call an error, where that is not its type."""

@@ -1,4 +1,4 @@
-"""Agents: each try of one, the tools that it calls, and the breaker that leaves it alone."""
+"""Agents: each try of one, the tools that it calls, and what is left alone after failures."""
 
 from __future__ import annotations
 
@@ -77,17 +77,23 @@ class ToolRun(Activity):
         self.took("gen_ai.execute_tool.duration", self._labels)
 
 
-def breaker_opened(path: str) -> None:
-    """Tell that an agent failed so often that it is left alone for a while."""
-    report(logging.WARNING, "breaker_opened", agent=path)
+def agent_rests(path: str, *, opened: bool) -> None:
+    """Tell that an agent failed so often that it is left alone, or that it answers again."""
+    _rests({"agent": path}, {_AGENT: path.rpartition("/")[2], **_where()}, opened=opened)
+
+
+def model_rests(model: str, *, opened: bool) -> None:
+    """Tell that a model does not answer and is left alone, or that it answers again."""
+    _rests({"model": model}, {"gen_ai.request.model": model}, opened=opened)
+
+
+def _rests(who: dict[str, str], labels: dict[str, str], *, opened: bool) -> None:
+    if not opened:
+        report(logging.INFO, "breaker_closed", **who)
+        return
+    report(logging.WARNING, "breaker_opened", **who)
     if seen := telemetry():
-        labels = {_AGENT: path.rpartition("/")[2], **_where()}
         seen.count("journeygraph.breaker.opened", labels)
-
-
-def breaker_closed(path: str) -> None:
-    """Tell that an agent that was left alone answers again."""
-    report(logging.INFO, "breaker_closed", agent=path)
 
 
 def _where() -> dict[str, str]:

@@ -26,7 +26,7 @@ _HISTOGRAMS = {
     "journeygraph.turn.duration": ("s", "Duration of a turn.", _FAST),
 }
 _COUNTERS = {
-    "journeygraph.breaker.opened": ("{opening}", "Times that an agent was left alone."),
+    "journeygraph.breaker.opened": ("{opening}", "Times that an agent or a model was left alone."),
     "journeygraph.cache.read": ("{read}", "Looks into a cache."),
     "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that gave way to others."),
     "journeygraph.guideline.matched": ("{guideline}", "Guidelines that held in a turn."),

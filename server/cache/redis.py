@@ -18,9 +18,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 
-from journeys import ConfigurationError, Limits
+from journeys import ConfigurationError
 from journeys.store_url import masked
-from nodes.patterns.breaker import Breaker
+from nodes.breaker import Breaker
 from nodes.telemetry.logs import report
 from server.cache.port import CacheUnavailableError, Counts
 
@@ -63,10 +63,7 @@ class RedisCache:
         self._client = _client(url)
         self._budget = budget
         self._places = asyncio.Semaphore(_CONNECTIONS)
-        limits = Limits(
-            breaker_failures=BREAKER_FAILURES, breaker_cooldown=BREAKER_SECONDS, clock=clock
-        )
-        self._breaker = Breaker(limits)
+        self._breaker = Breaker(BREAKER_FAILURES, cooldown=BREAKER_SECONDS, clock=clock)
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys, in their order, in one way there and back."""

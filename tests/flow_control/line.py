@@ -22,7 +22,6 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes import guideline_breakers
 from nodes.llm import asking
 from nodes.llm.scripted import Call, Script
 from server.scripted import ScriptedServer
@@ -109,7 +108,6 @@ def scripted(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Callabl
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
     monkeypatch.setattr(asking, "FIRST_PAUSE", 10.0)  # no second try in time
-    guideline_breakers._breakers.clear()
 
     def begin(*answers: Any, always: Any = None) -> Script:
         server.script = Script(*answers, always=always)

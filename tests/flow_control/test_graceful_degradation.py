@@ -11,12 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
-from journeys import Guideline, IntentTrigger, Journey, Texts
+from journeys import Guideline, IntentTrigger, Journey, Texts, Validation
 from journeys.concierge import Concierge
-from nodes import guideline_breakers
+from nodes import breaker
 from nodes import understand as understanding
-from nodes.llm.scripted import Fault, leads_nowhere, leads_to, rules_hold
+from nodes.llm.models import chat_of
+from nodes.llm.resting import identity_of
+from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
 from tests import api, watching
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
@@ -263,15 +267,15 @@ async def test_a_matcher_that_hangs_costs_its_own_guideline_and_no_more_time_tha
     assert "failed=3" in caplog.text
 
 
-async def test_guideline_timeouts_open_the_breaker_for_sixty_seconds(
+async def test_silence_opens_the_breaker_for_sixty_seconds(
     line: Callable[..., Any], scripted: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three in a row; then rules are not put to a model, but where to go still is."""
+    """Three times in a row; then the model is not called, and the probe carries the rules."""
     now = [1_000.0]
-    monkeypatch.setattr(guideline_breakers, "_clock", lambda: now[0])
+    monkeypatch.setattr(breaker, "_clock", lambda: now[0])
     talk_of = f"It is about {word(0)}"
     late = [Fault.hang()] * 3
-    with scripted(*late, leads_to("topic1"), leads_nowhere, rules_hold("rule_0")) as script:
+    with scripted(*late, rules_hold("rule_0")) as script:
         chat = await line(
             journey(__guidelines__=rules(5), **moves(2)),
             {"clerk": ids},
@@ -280,19 +284,17 @@ async def test_guideline_timeouts_open_the_breaker_for_sixty_seconds(
         )
         for _ in range(3):
             assert await chat.says(talk_of) == "none"
-            assert "guidelines_bypassed" in flags(chat)
+            assert flags(chat) == ["understanding_failed:timeout", "guidelines_bypassed"]
 
-        await chat.says(talk_of)  # open
-        assert chat.path[-1] == "topic1"
-        assert "rules" not in asked(script.calls[3])
-        assert flags(chat) == ["guidelines_bypassed"]
-        now[0] += 59.9
-        await chat.says(talk_of)
-        assert "rules" not in asked(script.calls[4])
+        for passed in (0, 59.9):
+            now[0] += passed
+            assert await chat.says(talk_of) == "none"
+            assert flags(chat) == ["understanding_failed:unavailable", "guidelines_bypassed"]
+            assert len(script.calls) == 3
         now[0] += 0.1
         assert await chat.says(talk_of) == "rule_0"
         assert (held(chat), flags(chat)) == (["rule_0"], [])
-        assert len(script.calls) == 6
+        assert asked(script.calls[3])["rules"]
 
 
 async def test_a_matcher_that_is_late_again_and_again_rests_for_sixty_seconds(
@@ -300,7 +302,7 @@ async def test_a_matcher_that_is_late_again_and_again_rests_for_sixty_seconds(
 ) -> None:
     """Three times; then it costs no turn its time, and what others decide holds as before."""
     now, asked_of = [1_000.0], list[str]()
-    monkeypatch.setattr(guideline_breakers, "_clock", lambda: now[0])
+    monkeypatch.setattr(breaker, "_clock", lambda: now[0])
 
     async def hangs(message: str, context: Any) -> bool:
         asked_of.append(message)
@@ -344,15 +346,86 @@ async def test_a_matcher_that_raises_is_asked_again_every_time(line: Callable[..
     assert await known.says("hello") == "known"
 
 
-async def test_one_failing_session_answers_others_too_while_the_breaker_is_open(
+async def test_a_model_that_is_silent_in_one_session_is_not_waited_for_in_others(
     line: Callable[..., Any], scripted: Callable[..., Any]
 ) -> None:
-    with scripted("no json", HAPPY, HAPPY) as script:
-        kind = journey(__guidelines__=rules(5))
-        one = await line(kind, guideline_breaker_failures=1)
-        other = await line(kind, session_id="s-2", guideline_breaker_failures=1)
-        assert await one.says(word(0)) == "Certainly."
-        assert await other.says(word(0)) == "Certainly."
+    """One breaker for understanding and agents, in all journeys of the process."""
+    with scripted(Fault.hang(), Fault.hang()) as script:
+        settings = {"breaker_failures": 2, "intent_timeout_seconds": 0.2}
+        one = await line(journey(__guidelines__=rules(5)), model_timeout_seconds=0.2, **settings)
+        other = await line(journey(**moves(2)), session_id="s-2", **settings)
+        await one.says(word(0))
+        assert kinds(script) == ["understanding", "answer"]
 
-        assert kinds(script) == ["understanding", "answer", "answer"]
-        assert flags(other) == ["guidelines_bypassed"]
+        await other.says(word(0))
+        assert len(script.calls) == 2
+        assert "left alone for a while" in other.last.metadata["error"]["message"]
+
+
+async def test_a_model_that_answers_wrongly_is_asked_again_every_time(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """It costs no time; and what is wrong in one answer says nothing of the next."""
+    wrong = ["no json", HAPPY] * 3
+    with scripted(*wrong, rules_hold("rule_0"), HAPPY) as script:
+        chat = await line(journey(__guidelines__=rules(5)), breaker_failures=1)
+        for _ in range(4):
+            assert await chat.says(word(0)) == "Certainly."
+
+        assert kinds(script) == ["understanding", "answer"] * 4
+        assert held(chat) == ["rule_0"]
+
+
+async def test_a_silent_check_rests_with_its_model(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """The understanding's model is another one, and is asked as before."""
+    kind = journey(__guidelines__=rules(5), __validation__=Validation(timeout_seconds=0.2))
+    always = [rules_hold("rule_0"), Fault.hang()]
+    with scripted(*always * 2, rules_hold("rule_0")) as script:
+        chat = await line(
+            kind,
+            {"clerk": lambda ask: "Good."},
+            validation_model="checker",
+            breaker_failures=2,
+        )
+        for _ in range(3):
+            assert await chat.says(word(0)) == "Good."
+            assert flags(chat) == ["validation_bypassed"]
+
+        assert kinds(script) == ["understanding", "validation"] * 2 + ["understanding"]
+
+
+async def test_what_the_runtime_asks_has_one_budget_a_turn(
+    line: Callable[..., Any], scripted: Callable[..., Any]
+) -> None:
+    """Understanding, rewording and the check share it; an agent's time is its own."""
+    kind = journey(
+        __guidelines__=[*rules(5), Guideline(id="house", action="Be kind.", always=True)],
+        __validation__=Validation(timeout_seconds=30),
+    )
+    with scripted(Fault.hang(), HAPPY, rules_hold(), HAPPY, Fault.hang()) as script:
+        chat = await line(
+            kind, intent_timeout_seconds=60, model_budget_seconds=0.5, breaker_failures=9
+        )
+
+        assert await chat.says(word(0)) == "Certainly."
+        assert kinds(script) == ["understanding", "answer"]
+        assert {"understanding_failed:timeout", "validation_bypassed"} <= set(flags(chat))
+        assert await chat.says(word(0)) == "Certainly."
+        assert kinds(script)[2:] == ["understanding", "answer", "validation"]
+        assert flags(chat) == ["validation_bypassed"]
+
+
+def test_a_model_is_known_by_its_provider_its_name_and_its_server() -> None:
+    one = ChatOpenAI(model="a", base_url="http://one.example", api_key=SecretStr("x"))
+    again = ChatOpenAI(model="a", base_url="http://one.example", api_key=SecretStr("y"))
+    elsewhere = ChatOpenAI(model="a", base_url="http://two.example", api_key=SecretStr("x"))
+    scripted_ones = [ScriptedModel(), ScriptedModel()]
+
+    assert identity_of(chat_of(one)) == identity_of(chat_of(again))
+    assert identity_of(chat_of(one, "b")) == identity_of(
+        chat_of(ChatOpenAI(model="b", base_url="http://one.example", api_key=SecretStr("x")))
+    )
+    others = [chat_of(model) for model in (one, elsewhere, *scripted_ones)]
+    assert len({identity_of(chat) for chat in [*others, chat_of(one, "b")]}) == 5

@@ -6,6 +6,7 @@ import asyncio
 import math
 import threading
 from collections.abc import AsyncIterator, Iterator
+from itertools import count
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,9 @@ from nodes.llm.scripted.script import Answer, Script
 from nodes.llm.scripted.wire import Reply
 
 _BROKEN = "peer closed connection without sending complete message body"
+
+
+_numbers = count(1)
 
 
 class ScriptedModel(ChatOpenAI):
@@ -46,7 +50,8 @@ class ScriptedModel(ChatOpenAI):
         given: dict[str, Any] = {
             "model": "scripted",
             "api_key": "none",
-            "base_url": "http://scripted.invalid/v1",
+            # A server of its own: one that fails is no other one's breaker.
+            "base_url": f"http://scripted-{next(_numbers)}.invalid/v1",
             "openai_proxy": None,
             "max_retries": 0,
             "stream_usage": True,
