@@ -162,7 +162,9 @@ def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
     if isinstance(new, Transcript):
         known = {message.get("id") for message in new}
         first = next((n for n, message in enumerate(window) if message.get("id") in known), None)
-        return merged(window if first is None else window[:first], new)
+        if first is None:
+            return merged(window, new[_repeated(window, new) :])
+        return merged(window[:first], new)
     added: list[Message] = []
     for message in plain_messages(new):
         if message["role"] != _REMOVE:
@@ -174,6 +176,17 @@ def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
                 [m for m in kept if m.get("id") != message["id"]] for kept in (window, added)
             )
     return merged(window, added)
+
+
+def _repeated(window: Sequence[Message], new: Sequence[Message]) -> int:
+    """Return how many messages only repeat what was said before, where nothing keeps their ids."""
+    before, given = ([(m["role"], m["content"]) for m in listed] for listed in (window, new))
+    for end in range(len(given), 0, -1):
+        length = min(end, len(before))
+        is_answered = any(role == "assistant" for role, _ in given[:end])
+        if length and is_answered and given[end - length : end] == before[-length:]:
+            return end
+    return 0
 
 
 class Window(BinaryOperatorAggregate[Any]):

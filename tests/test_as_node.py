@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 from journeys import (
     NEVER,
     ConfigurationError,
+    Escalation,
     Journey,
     JourneyConfig,
     JourneyError,
@@ -56,6 +57,10 @@ class Weather(Journey):
     class SkyPath(Pathway):
         __agents__ = ["observer"]
         __complete_when__ = NEVER
+
+
+class Doubling(TypedDict):
+    messages: Annotated[list[Any], operator.add]
 
 
 def seen(payload: dict[str, Any]) -> str:
@@ -326,6 +331,36 @@ async def test_a_journey_called_in_a_function_keeps_its_place_whatever_it_is_giv
     assert histories == [history] * 9
 
 
+@pytest.mark.parametrize("last", [100, 3, 2, 1])
+async def test_what_a_function_tells_without_ids_is_not_said_twice(last: int) -> None:
+    histories: list[str] = []
+
+    def cashier(payload: dict[str, Any]) -> str:
+        histories.append(seen(payload))
+        return "Thank you."
+
+    journey = order(cashier=cashier)
+
+    async def node(state: dict[str, Any]) -> dict[str, Any]:
+        after = await journey.ainvoke({"messages": state["messages"][-last:]})
+        return {"messages": [{"role": "assistant", "content": after["messages"][-1].content}]}
+
+    graph = around(InMemorySaver(), Doubling, node=node)
+    for word in ("coffee", "large", "yes", "yes"):
+        said = [{"role": "user", "content": word}]
+        state = await graph.ainvoke({"messages": said}, THREAD)
+
+    assert [m["content"] for m in state["messages"]] == [*COFFEE, *COFFEE[-2:]]
+    lines = [f"{'ua'[n % 2]} {text}" for n, text in enumerate(COFFEE)]
+    assert histories == [" / ".join(lines[:4]), " / ".join(lines)]
+
+
+async def test_in_a_pipeline_that_keeps_its_threads_it_keeps_its_place() -> None:
+    graph = Pipeline.sequential([order()]).compile(checkpointer=InMemorySaver())
+
+    assert await say(graph, "coffee", "large", "yes") == COFFEE
+
+
 async def test_more_messages_than_its_window_come_in_their_order() -> None:
     histories: list[list[str]] = []
 
@@ -367,6 +402,22 @@ async def test_tried_again_a_journey_answers_once() -> None:
         graph = parent.compile(checkpointer=saver)
 
         assert await say(graph, "coffee") == ["coffee", "What size?"]
+
+
+async def test_where_a_person_is_called_the_mark_of_it_is_kept_once() -> None:
+    class Help(Weather):
+        __escalation__ = Escalation(keywords=["human"])
+
+    agents = {"observer": lambda given: "Sunny."}
+    journey = Help.compile(agents=agents, model=False, checkpointer=True)
+    graph = around(InMemorySaver(), journey=journey)
+
+    heard = await say(graph, "hi", "a human please", "hello?", "anyone?")
+
+    marks = [text for text in heard if text.startswith("[A person")]
+    assert heard[:3] == ["hi", "Sunny.", "a human please"]
+    assert heard[-2:] == ["hello?", "anyone?"]
+    assert len(marks) == 1
 
 
 async def test_two_levels_down_it_keeps_its_place() -> None:
@@ -472,10 +523,6 @@ async def test_a_session_that_cannot_keep_it_says_so_and_stays_whole(memory_url:
 
         assert "__journeys__" in failed.metadata["error"]["message"]
         assert [version.kind for version in await session.versions()] == ["start", "failure"]
-
-
-class Doubling(TypedDict):
-    messages: Annotated[list[Any], operator.add]
 
 
 async def test_a_graph_that_only_adds_has_the_reply() -> None:
