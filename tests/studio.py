@@ -53,6 +53,24 @@ def printer(ask):
 graph = Kiosk.compile(agents={"clerk": clerk, "printer": printer})
 '''
 
+HALL = '''
+from langgraph.graph import START, MessagesState, StateGraph
+
+from kiosk import Kiosk, clerk, printer
+
+
+def hall(checkpointer):
+    """A graph of somebody's own, in which the kiosk is a node."""
+    agents = {"clerk": clerk, "printer": printer}
+    built = StateGraph(MessagesState)
+    built.add_node("kiosk", Kiosk.compile(agents=agents, checkpointer=checkpointer))
+    built.add_edge(START, "kiosk")
+    return built.compile()
+
+
+kept, forgetful = hall(True), hall(None)
+'''
+
 HOST = '''
 from journeys import NEVER, InputField, Journey, OutputField, Pathway, Signature
 
@@ -91,6 +109,9 @@ def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[s
         (folder / package).symlink_to(ROOT / package)
     served = json.loads((ROOT / "langgraph.json").read_text())
     served["graphs"][name] = f"{name}:graph"
+    if name == "kiosk":
+        served["graphs"] |= {"hall": "hall:kept", "forgetful": "hall:forgetful"}
+        (folder / "hall.py").write_text(HALL)
     (folder / "langgraph.json").write_text(json.dumps(served))
     (folder / f"{name}.py").write_text(source)
     port = free_port()

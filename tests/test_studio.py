@@ -297,6 +297,26 @@ async def test_an_example_pipeline_streams_its_reply(thread: Open) -> None:
 
 
 @served
+async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread: Open) -> None:
+    visitor = await thread("hall")
+    for words in ("print it", "good day", "print again"):
+        await visitor.says(words)
+
+    listed = await visitor.messages()
+    assert [(message["type"], message["content"]) for message in listed] == [
+        *(("human", "print it"), ("ai", "Printed: print it")),
+        *(("human", "good day"), ("ai", "You said: good day")),
+        *(("human", "print again"), ("ai", "Printed: print again")),
+    ]
+    assert len({message["id"] for message in listed}) == 6
+
+    forgetful = await thread("forgetful")
+    await forgetful.run({"messages": [{"type": "human", "content": "good day"}]})
+    assert forgetful.streamed[-1].event == "error"
+    assert "checkpointer=True" in forgetful.streamed[-1].data["message"]
+
+
+@served
 async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
     thread: Open,
 ) -> None:
