@@ -71,9 +71,8 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
         toolbox_of(name, agent.tools, overdue)
         for pathway in known[name]:
             _contract_signature(spec.pathways[pathway], name, agent)
-        if isinstance(agent.model, str):
-            check_name(agent.model, f"model of agent '{name}'")
-        elif agent.model is not None:
+        _check_model_name(name, agent)
+        if agent.model is not None and not isinstance(agent.model, str):
             chat_of(agent.model)
     else:
         as_agent(name, agent, overdue)
@@ -90,7 +89,10 @@ def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool =
 
     Raises:
         AgentNotRegisteredError: Names every missing agent and its pathways at once.
+        ConfigurationError: An agent has a model whose provider is none, or cannot be had here.
     """
+    for name, agent in [*agents.items(), *((path, agent) for _, path, agent in _places(spec))]:
+        _check_model_name(name, agent)
     missing = {
         name: left
         for name, used in spec.agents.items()
@@ -103,6 +105,12 @@ def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool =
             f"{spec.name} has no agent for: {listed}. Register each with "
             f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}."
         )
+
+
+def _check_model_name(name: str, agent: Any) -> None:
+    call = agent.call if isinstance(agent, DeclaredAgent) else agent
+    if isinstance(call, ModelAgent) and isinstance(call.model, str):
+        check_name(call.model, f"model of agent '{name}'")
 
 
 def _or_a_model(spec: JourneySpec, missing: Mapping[str, list[str]]) -> str:

@@ -307,6 +307,25 @@ def test_a_key_of_openai_is_asked_for_only_where_its_models_are(
     assert "OPENAI_API_KEY" in said
 
 
+def test_the_model_of_an_agent_in_a_module_is_judged_when_the_server_starts(folder: Path) -> None:
+    asked = "from journeys import ModelAgent\n\nAGENTS = {'clerk': ModelAgent(model='anthropic:x')}"
+    (folder / "desk.py").write_text(f"{CHECKED}\n{asked}\n")
+
+    said = flat(run("serve", "desk.py", "--port", "0", code=1).stderr)
+
+    assert "model of agent 'clerk': 'anthropic:x' needs the package of its provider" in said
+    assert "pip install langchain-anthropic" in said
+
+
+def test_a_provider_that_a_journey_names_is_not_passed_over(memory_url: str) -> None:
+    trigger = IntentTrigger(description="asks for rain", llm_model="ollama:llama3")
+    moves = [Transition(trigger, to_pathway="talk")]
+    kind = type("Own", (Weather,), {"__transitions__": moves})
+
+    with pytest.raises(ConfigurationError, match="agent_model is 'gpt-4o-mini'"):
+        kind("s-1", JourneyConfig(persistence=memory_url))
+
+
 @pytest.mark.parametrize("name", ["ollama:", "openai: "])
 def test_a_provider_without_a_model_is_refused(memory_url: str, name: str) -> None:
     config = JourneyConfig(persistence=memory_url, agent_model=name)

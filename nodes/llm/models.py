@@ -199,8 +199,10 @@ def is_configured(
     general = given.agents if isinstance(given, ModelSet) else given
     if general is not None:
         return general is not False
-    named = [*_named_in(config).values(), *_models_of(spec)]
-    return bool(os.environ.get(KEY)) or any(provider_of(name) for name in named)
+    if os.environ.get(KEY):
+        return True
+    by_journey = (name for _, name in _named_by(spec)) if spec else ()
+    return any(provider_of(name) for name in (*_named_in(config).values(), *by_journey))
 
 
 def check_model(
@@ -242,15 +244,11 @@ def _named_in(config: JourneyConfig | None) -> dict[str, str]:
     return {name: model for name, model in given.items() if model}
 
 
-def _models_of(spec: JourneySpec | None) -> list[str]:
-    """Return the models that a journey, and the journeys in it, name for their agents."""
-    parts = [spec, *spec.parts.values()] if spec else []
-    return [part.model for part in parts if part.model]
-
-
 def _named_by(spec: JourneySpec) -> Iterator[tuple[str, str]]:
-    for name in _models_of(spec):
-        yield f"{spec.name}: its model", name
+    """Yield the models that a journey names for its agents and triggers, and where it does."""
+    for part in (spec, *spec.parts.values()):
+        if part.model:
+            yield f"{part.name}: its model", part.model
     for transition in spec.transitions:
         trigger = transition.trigger
         if isinstance(trigger, IntentTrigger) and trigger.llm_model:
