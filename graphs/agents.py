@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from cachetools import LRUCache
@@ -36,6 +37,7 @@ from nodes.llm.providers import check_name, provider_of
 from nodes.llm.resting import resting
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.matcher import matcher_of
+from nodes.patterns.identity import identity_of
 from nodes.services import Services
 from nodes.speech import texts_of
 
@@ -142,10 +144,10 @@ def services_of(
     agents = {name: agent.call for name, agent in known.items()}
     check_all(spec, agents, has_model=models is not None)
     check_allowed(spec, agents, shared)
-    made = _Maker(spec, config, models, overdue, shared)
+    made = _Maker(spec, config, models, overdue, shared, known)
     callable_agents = {
         (pathway.id, path): made.agent(
-            pathway, agent.name, agents.get(agent.name) if agent.call is None else agent.call
+            pathway, path, agents.get(agent.name) if agent.call is None else agent.call
         )
         for pathway, path, agent in _places(spec)
     }
@@ -193,21 +195,25 @@ class _Maker:
         models: Models | None,
         overdue: Overdue,
         shared: Mapping[str, Usable],
+        known: Mapping[str, DeclaredAgent],
     ) -> None:
         self._spec = spec
         self._config = config
         self._models = models
         self._overdue = overdue
         self._shared = shared
+        self._known = known
 
-    def agent(self, pathway: PathwaySpec, name: str, given: Any) -> Callee:
+    def agent(self, pathway: PathwaySpec, path: str, given: Any) -> Callee:
+        name = path.rpartition("/")[2]
         if given is None or isinstance(given, ModelAgent):
-            return self._model_agent(pathway, name, given or ModelAgent())
+            return self._model_agent(pathway, path, given or ModelAgent())
         if isinstance(given, Saying):
             given = speaking(given, self._spec, self._config, pathway.id)
         return as_agent(name, given, self._overdue)
 
-    def _model_agent(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Callee:
+    def _model_agent(self, pathway: PathwaySpec, path: str, given: ModelAgent) -> Callee:
+        name = path.rpartition("/")[2]
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self._spec, pathway.id, signature),
@@ -222,6 +228,7 @@ class _Maker:
             ),
             # Before the pathway's own time is up: what a model failed at is not tried again.
             min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
+            partial(identity_of, pathway.pipeline, path, self._known),
         )
         return Callee(name, caller, signature, caller.asked)
 

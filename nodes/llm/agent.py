@@ -82,12 +82,22 @@ def _special(contract: Contract, ask: Ask) -> Contract:
 
 @dataclass(frozen=True, slots=True)
 class ModelCaller:
-    """Calls a model as an agent: one deadline for all it takes, one repair of its answer."""
+    """Calls a model as an agent: one deadline for all it takes, one repair of its answer.
+
+    Attributes:
+        contract: What it is held to.
+        chat: The model.
+        toolbox: What it may call.
+        seconds: Longest that it may take.
+        who: Gives who it is, in words; None if it was told. That stands behind what all agents of
+            the contract are told, so that providers can keep the beginning for all of them.
+    """
 
     contract: Contract
     chat: Chat
     toolbox: Toolbox
     seconds: float
+    who: Callable[[], str] | None = None
 
     async def __call__(self, payload: Mapping[str, Any], say: Ear) -> dict[str, Any]:
         """Return the outputs of the signature.
@@ -97,14 +107,21 @@ class ModelCaller:
         """
         until = asyncio.get_running_loop().time() + self.seconds
         occasion = Occasion(payload["context"], say.consent, say.log)
-        caller = self._guided(say)
+        caller = self._introduced()._guided(say)
         exchange = _Exchange(caller, until, say, occasion)
         hidden = (*RESERVED, GUIDELINES) if say.rules else RESERVED
         return await exchange.answered(caller._messages(payload, hidden, occasion))
 
     def asked(self, ask: Ask) -> ModelCaller:
         """Return it as asked for something special by the pattern that it works in."""
-        return replace(self, contract=_special(self.contract, ask))
+        caller = self._introduced()
+        return replace(caller, contract=_special(caller.contract, ask))
+
+    def _introduced(self) -> ModelCaller:
+        if self.who is None:
+            return self
+        system = f"{self.contract.system}\n\n{self.who()}"
+        return replace(self, contract=replace(self.contract, system=system), who=None)
 
     def _guided(self, say: Ear) -> ModelCaller:
         """Return it as the guidelines of this turn want it: told what to do, with their tools.

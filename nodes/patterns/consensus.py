@@ -19,19 +19,20 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     """Ask for a proposal, then for a vote on all of them."""
     if phase(work) == PROPOSE:
         return Brief({"phase": PROPOSE}, {"phase": PROPOSE}, lambda: _PROPOSE)
-    return vote_on(proposals(work))
+    return vote_on(name, proposals(work))
 
 
-def vote_on(candidates: list[Output], **also: Any) -> Brief:
+def vote_on(name: str, candidates: list[Output], **also: Any) -> Brief:
     """Ask for a vote on what some agents said.
 
     Args:
+        name: Who votes.
         candidates: What can be voted for.
         **also: Given beside it, by name.
     """
     listed = [{"id": c["agent"], "outputs": copied(c["values"])} for c in candidates]
     extra = {"phase": VOTE, **also, "proposals": listed}
-    return Brief(extra, {"phase": VOTE}, lambda: _ballot(candidates))
+    return Brief(extra, {"phase": VOTE}, lambda: _ballot(name, candidates))
 
 
 def votes_in(work: Work) -> list[Output]:
@@ -40,7 +41,7 @@ def votes_in(work: Work) -> list[Output]:
     return in_order(cast)
 
 
-def _ballot(candidates: list[Output]) -> Ask:
+def _ballot(name: str, candidates: list[Output]) -> Ask:
     """Return what a model is asked for in a vote: one of the candidates, and how sure it is."""
     names = tuple(dict.fromkeys(candidate["agent"] for candidate in candidates))
     fields = (
@@ -48,8 +49,12 @@ def _ballot(candidates: list[Output]) -> Ask:
         FieldSpec("confidence", float, "How sure you are, from 0 to 1"),
         FieldSpec("reason", str, "Why, in a few words"),
     )
+    listed = ", ".join(f"'{candidate}'" for candidate in names)
+    own = f" Your own is '{name}'." if name in names else " You proposed nothing."
     return Ask(
-        "Vote for the best of what was proposed, your own or another.", fields, keeps_own=False
+        f"Vote for the best of what was proposed, by its id. You can vote for: {listed}.{own}",
+        fields,
+        keeps_own=False,
     )
 
 

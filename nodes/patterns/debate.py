@@ -37,7 +37,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     if name == work.holder(JUDGE):
         return Brief(talk, ask=lambda: _verdict_of(work))
     if work.progress.get("phase") == VOTE:
-        return vote_on(last_words(work), **talk)
+        return vote_on(name, last_words(work), **talk)
     number = current_round(work)
     phase = POSITION if number == 1 else REBUTTAL
     said = {"phase": phase, "round": number}

@@ -1,0 +1,130 @@
+"""Tell a model agent who it is: its card, its role in the pipeline it stands in, and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from journeys import Agent, PatternPipeline
+
+MOST_OTHERS = 20
+"""Most others that an agent is told of by name."""
+
+
+class Part(NamedTuple):
+    """A part in a pattern: what it is called, and what whoever has it does there."""
+
+    name: str
+    does: str
+
+
+_PEERS: Mapping[str, Part] = {
+    "sequential": Part(
+        "step", "you work one after the other. What those before you gave is in your data."
+    ),
+    "supervisor_worker": Part("worker", "the supervisor gives you your part of it as `task`."),
+    "router": Part("candidate", "you were chosen among all of you to answer this alone."),
+    "ensemble": Part("expert", "you give your own view. The synthesizer weighs all views."),
+    "blackboard": Part(
+        "specialist", "you add to the `board` what the controller needs, by what you can do."
+    ),
+    "consensus": Part(
+        "voter", "you make a proposal of your own, and then vote on the proposals of all."
+    ),
+    "debate": Part(
+        "debater", "you hold the position that you stand for, and answer those of the others."
+    ),
+    "handoff": Part("colleague", "one of you has the word, and can hand over to another."),
+    "parallel": Part("colleague", "all of you work at once, each from their own side."),
+}
+"""Pattern -> the part of its agents without a role."""
+_ROLES: Mapping[str, Part] = {
+    "supervisor": Part("the supervisor", "you split the task, and join what the workers do."),
+    "synthesizer": Part("the synthesizer", "you make one answer of what the experts give."),
+    "controller": Part("the controller", "you say what the `board` lacks, and when it is done."),
+    "judge": Part("the judge", "you decide the debate, and take no side before."),
+    "aggregator": Part("the aggregator", "you make one answer of what the others give."),
+}
+
+
+def identity_of(
+    pipeline: PatternPipeline | None, path: str, registered: Mapping[str, Agent]
+) -> str:
+    """Return what an agent is told of itself, as text for a model.
+
+    Args:
+        pipeline: The pipeline of its pathway; None where it works alone.
+        path: The path of names that leads to it.
+        registered: Agents that the journey registered, with their cards.
+    """
+    *outer, name = path.split("/")
+    lines: list[str] = []
+    for above in outer:
+        lines += _place(pipeline, above, registered, f" beside '{above}'")
+        pipeline = _within(pipeline, above)
+    own = _known(pipeline.members[name], registered) if pipeline else Agent(name=name)
+    card = [f"You are the agent '{name}'.", *_card(own)]
+    mine = _place(pipeline, name, registered)
+    return "\n".join(["Who you are:", *(f"- {line}" for line in [*card, *mine, *lines])])
+
+
+def _within(pipeline: PatternPipeline | None, name: str) -> PatternPipeline | None:
+    inner = pipeline.members[name].call if pipeline else None
+    return inner if isinstance(inner, PatternPipeline) else None
+
+
+def _known(agent: Agent, registered: Mapping[str, Agent]) -> Agent:
+    return registered.get(agent.name, agent) if agent.call is None else agent
+
+
+def _card(agent: Agent) -> Iterator[str]:
+    if agent.description:
+        yield f"What you are for: {agent.description}"
+    for skill in agent.skills:
+        also = ", ".join(skill.synonyms)
+        told = ": ".join(filter(None, [skill.name, skill.description]))
+        yield f"You can do: {told}{f' ({also})' if also else ''}"
+
+
+def _place(
+    pipeline: PatternPipeline | None, name: str, registered: Mapping[str, Agent], of: str = ""
+) -> list[str]:
+    """Return what part a member of a pipeline has, and who the others are; nothing if it is alone.
+
+    Args:
+        pipeline: The pipeline.
+        name: The member.
+        registered: Agents that the journey registered.
+        of: Said where the member is a pipeline in which somebody works, who is told of it.
+    """
+    if pipeline is None or len(pipeline.members) == 1:
+        return []
+    part = _part(pipeline, name)
+    who = _named(_known(pipeline.members[name], registered))
+    subject = f"You work in {who}, which is" if of else "You are"
+    peers = [agent.name for agent in pipeline.agents]
+    number = f" {peers.index(name) + 1} of {len(peers)}" if name in peers else ""
+    others = [
+        _other(_known(agent, registered), _part(pipeline, other).name)
+        for other, agent in pipeline.members.items()
+        if other != name
+    ]
+    more = f"; and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
+    return [
+        f"{subject} {part.name}{number}{'.' if of else f': {part.does}'}",
+        f"The others{of}: {'; '.join(others[:MOST_OTHERS])}{more}.",
+    ]
+
+
+def _part(pipeline: PatternPipeline, name: str) -> Part:
+    role = next((role for role, agent in pipeline.roles.items() if agent.name == name), "")
+    return _ROLES.get(role) or _PEERS[pipeline.pattern]
+
+
+def _other(agent: Agent, part: str) -> str:
+    return f"{_named(agent)}, {part}"
+
+
+def _named(agent: Agent) -> str:
+    purpose = agent.description.rstrip(".")
+    return f"'{agent.name}'{f' ({purpose})' if purpose else ''}"
