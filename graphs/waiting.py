@@ -21,6 +21,7 @@ from journeys import (
 )
 from nodes.giving_up import gives_up
 from nodes.hearing import load
+from nodes.journal import KINDS
 from nodes.messages import Message, add_messages
 from nodes.pausing import WAITING
 from nodes.phases import phase_of
@@ -103,7 +104,8 @@ class Wait:
         begun: Turn = run.values["turn"]
         window: list[Message] = self.values["messages"]
         phase = phase_of(self.values["position"], window).value
-        audit = [event for event in begun["audit"] if event["kind"] != _RESUMED]
+        # What stands whether or not the turn does was audited with the turn that waits.
+        audit = [event for event in begun["audit"] if event["kind"] not in (_RESUMED, *KINDS)]
         record: Turn = {
             **begun,
             "number": turn["number"],
@@ -170,10 +172,12 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
             f"and LangChain's messages in its state ({error})"
         )
         raise PathwayExecutionError(first["pathway"], first["agent"] or "", reason) from error
+    done = services.journal.events if services.journal else []
+    asked = [_event("waiting", ask, shown(ask)) for ask in asks]
     return {
         **turn,
         "kind": "waiting",
-        "audit": [*turn["audit"], *(_event("waiting", ask, shown(ask)) for ask in asks)],
+        "audit": [*turn["audit"], *done, *asked],
         "replies": [*begun["replies"], *filter(None, map(shown, asks))],
         "flags": [*begun["flags"], WAITING],
         "waiting": Waiting(asks=asks, run=packed),

@@ -11,7 +11,7 @@ from nodes.inputs import TOOL_RESULTS
 from nodes.journal import tool_log
 from nodes.llm.results import told
 from nodes.llm.tools import Occasion, Toolbox
-from nodes.pausing import is_pause
+from nodes.pausing import ASKED, is_pause
 from nodes.plain import copied, plain
 from nodes.services import Services
 from nodes.state import PathwayState, Update
@@ -69,6 +69,7 @@ async def _result(
         raise
     except Exception as error:  # whatever an author's function raises
         if is_pause(error):
+            ended("not_called", ASKED)
             raise
         return ended("failed", told(error))
     occasion.note("done", call.tool)

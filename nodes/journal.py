@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Event = dict[str, Any]
+KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")
+"""Kinds of events of a journal."""
 
 
 @dataclass(slots=True)

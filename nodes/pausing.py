@@ -4,6 +4,8 @@ from __future__ import annotations
 
 WAITING = "waiting"
 """Flag of a turn that waits for an answer to what an agent asked by `interrupt()`."""
+ASKED = "it asked, and waits for the answer"
+"""How a call ended that paused the run."""
 # By their names: the steps of a turn do not know LangGraph.
 _PAUSES = {("langgraph.errors", "GraphInterrupt"), ("langgraph.errors", "GraphDrained")}
 

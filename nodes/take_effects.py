@@ -23,7 +23,7 @@ from nodes.forms.rechecking import take_back_refused, used_by_effects
 from nodes.forms.spoken import spoken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
-from nodes.pausing import is_pause
+from nodes.pausing import ASKED, is_pause
 from nodes.plain import canonical, cleaned, copied, plain, size, stamp
 from nodes.services import Services
 from nodes.setting import setting_of
@@ -200,7 +200,7 @@ class _Taker:
                 result = await self._tried(effect, arguments, taken.key, left)
             except Exception as error:  # whatever an author's function raises
                 if is_pause(error):  # it is called again, from its top, with the answer
-                    await self._effects.failed(taken.key, "it asked, and waits for the answer")
+                    await self._effects.failed(taken.key, ASKED)
                     raise
                 in_doubt = lost is not None or taken.state == "begun"
                 if not _lost_sight(error, in_doubt=in_doubt):

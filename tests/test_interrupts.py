@@ -520,8 +520,9 @@ async def test_what_was_done_before_the_question_is_done_once(
     assert chat.context["reserved"] == "2 from Harwich"
     assert (len(world.reserved), len(world.asked), looked) == (1, 1, ["Harwich"])
     kinds = await chat.audited()
-    assert kinds.count("effect_done") == 2
-    assert kinds.index("waiting") < kinds.index("resumed") < kinds.index("effect_done")
+    assert (kinds.count("effect_done"), kinds.count("tool_done")) == (2, 1)
+    places = [kinds.index(kind) for kind in ("tool_done", "waiting", "resumed", "effect_done")]
+    assert places == sorted(places)
 
 
 async def test_an_effect_is_not_done_again_after_the_question_is_left(
@@ -597,6 +598,8 @@ async def test_a_tool_of_a_model_can_ask(talk: Any, memory_url: str) -> None:
     assert asking(chat) == [("Refund 7?", "talk", "clerk")]
     assert await chat.says("ok") == "It is refunded."
     assert ran == ["ok"]
+    kinds = await chat.audited()
+    assert kinds == ["tool_not_called", "waiting", "resumed", "tool_done"]
 
 
 class Claims(Journey):

@@ -20,7 +20,7 @@ from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
-from nodes.pausing import is_pause
+from nodes.pausing import ASKED, is_pause
 from nodes.plain import cleaned, copied
 from nodes.telemetry import ToolRun
 
@@ -169,7 +169,8 @@ class Toolbox:
         try:
             result = await self._run(usable.tool, filled)
         except Exception as error:  # whatever an author's function raises
-            occasion.note("failed", call.name, told(error))
+            end, why = ("not_called", ASKED) if is_pause(error) else ("failed", told(error))
+            occasion.note(end, call.name, why)
             raise
         occasion.note("done", call.name)
         return shortened(result)
