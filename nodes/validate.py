@@ -74,6 +74,8 @@ def _is_own_voice(services: Services, turn: Turn) -> bool:
         return True  # a person's words are their own
     if turn["kind"] == "failure":
         return turn.get("worded") == [0]
+    if turn["kind"] == "waiting":
+        return False  # an agent asks
     return is_own_voice(services.spec, services.texts, turn)
 
 

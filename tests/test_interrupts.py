@@ -27,6 +27,7 @@ from journeys import (
     Pipeline,
     ReturnToPrevious,
     Transition,
+    Validation,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool
 from tests import api as helpers
@@ -34,6 +35,7 @@ from tests import command
 from tests.api import events_in, one
 from tests.command import flat, run
 from tests.ferry import SAID, Ferry, World
+from tests.house_desk import STAFF, Desk
 from tests.model_shop import Shop
 from tests.solo import APOLOGY, Solo, reason
 from tests.test_run_config import dumped
@@ -692,6 +694,21 @@ async def test_what_is_asked_is_sealed_for_a_sensitive_journey(talk: Any, kept_u
     assert await chat.says("yes") == "Decided: yes."
 
 
+@pytest.mark.parametrize("mode", ["before_send", "after_send"])
+async def test_what_is_asked_is_checked_as_any_reply(mode: Any, talk: Any, memory_url: str) -> None:
+    class Checked(Solo):
+        __validation__ = Validation(mode=mode)
+
+    asker = {"clerk": lambda payload: interrupt("Is 4111 1111 1111 1111 your card?")}
+    chat = await talk(Checked, asker, memory_url)
+
+    assert await chat.says("hello") == "Is [card number] your card?"
+    await chat.says("stop")
+    events = [event async for event in chat.journey.stream_message("cancel")]
+    words = "".join(event.data["text"] for event in events if event.type == "token")
+    assert words == "Is [card number] your card?"
+
+
 async def test_it_waits_in_a_saver_of_the_users_as_well(talk: Any, kept_url: str) -> None:
     saver = InMemorySaver()
     chat = await talk(two(), {}, kept_url, options={"saver": saver})
@@ -712,6 +729,42 @@ async def test_two_answers_at_once_are_taken_one_after_the_other(talk: Any, stor
         chat.journey.process_message("A"), chat.journey.process_message("B")
     )
     assert (one.message, two_.message) == ("answered A", "sure?")
+
+
+async def test_who_goes_away_while_it_goes_on_leaves_it_waiting(talk: Any, store_url: str) -> None:
+    begun = asyncio.Event()
+
+    async def clerk(payload: Any) -> str:
+        given = interrupt("sure?")
+        if given == "slowly":
+            begun.set()
+            await asyncio.Event().wait()
+        return f"answered {given}"
+
+    chat = await talk(Solo, {"clerk": clerk}, store_url)
+    await chat.says("hello")
+    going = asyncio.ensure_future(chat.journey.process_message("slowly"))
+    await begun.wait()
+    going.cancel()
+    await asyncio.wait([going])
+
+    session = await chat.journey.get_session_state()
+    assert (session.version, len(session.waiting)) == (1, 1)
+    assert await chat.says("yes") == "answered yes"
+
+
+async def test_a_journey_of_a_concierge_can_ask(talk: Any, store_url: str) -> None:
+    agents = {**STAFF, "identifier": ask}
+    chat = await talk(Desk, agents, store_url)
+
+    assert await chat.says("I am moving house") == "sure?"
+    assert asking(chat) == [("sure?", "moving.identify", "identifier")]
+    assert chat.last.metadata["journey_id"] is None
+    chat = await chat.restored()
+
+    assert await chat.says("yes") == "answered yes"
+    assert chat.last.pathway_id == "moving.identify"
+    assert chat.last.metadata["journey_id"] == "moving"
 
 
 async def test_of_two_handles_one_goes_on(talk: Any, kept_url: str) -> None:

@@ -76,6 +76,8 @@ def safe_reply_of(spec: JourneySpec, pathway: str) -> str:
 
 def place_of(turn: Turn) -> str:
     """Return the pathway that a turn's reply came from."""
+    if turn["kind"] == "waiting" and "waiting" in turn:
+        return turn["waiting"]["asks"][0]["pathway"]
     return turn["ran"][-1] if turn["ran"] else turn["begun_in"]
 
 
