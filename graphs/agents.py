@@ -27,6 +27,7 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
+from journeys.locale import NOWHERE, Locale, in_force
 from journeys.saying import Saying
 from nodes.calling import Callee, Overdue, as_agent
 from nodes.checking.scope import checks_of
@@ -209,14 +210,21 @@ class _Maker:
         if given is None or isinstance(given, ModelAgent):
             return self._model_agent(pathway, path, given or ModelAgent())
         if isinstance(given, Saying):
-            given = speaking(given, self._spec, self._config, pathway.id)
+            return self._saying(pathway, name, given)
         return as_agent(name, given, self._overdue)
+
+    def _saying(
+        self, pathway: PathwaySpec, name: str, given: Saying, locale: Locale = NOWHERE
+    ) -> Callee:
+        said = speaking(given, self._spec, self._config, pathway.id, locale)
+        localized = partial(self._saying, pathway, name, given)
+        return replace(as_agent(name, said, self._overdue), localized=localized)
 
     def _model_agent(self, pathway: PathwaySpec, path: str, given: ModelAgent) -> Callee:
         name = path.rpartition("/")[2]
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
-            contract_of(self._spec, pathway.id, signature),
+            contract_of(self._spec, pathway.id, signature, self._language(pathway, NOWHERE)),
             resting(self._chat(pathway, name, given), self._config),
             toolbox_of(
                 name,
@@ -230,7 +238,18 @@ class _Maker:
             min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
             partial(identity_of, pathway.pipeline, path, self._known),
         )
-        return Callee(name, caller, signature, caller.asked)
+
+        def localized(locale: Locale) -> Callee:
+            language = self._language(pathway, locale)
+            contract = contract_of(self._spec, pathway.id, signature, language)
+            spoken = replace(caller, contract=contract)
+            return Callee(name, spoken, signature, spoken.asked)
+
+        return Callee(name, caller, signature, caller.asked, localized)
+
+    def _language(self, pathway: PathwaySpec, session: Locale) -> str | None:
+        own = self._spec.part_of(pathway.id).locale
+        return in_force(own, session, self._config.locale).language
 
     def _chat(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
         if given.model is not None and not isinstance(given.model, str):

@@ -16,6 +16,7 @@ from graphs.reply_stream import Showing
 from nodes.authored import contained
 from nodes.closing import reply_id
 from nodes.services import Services
+from nodes.setting import brought_locale
 from nodes.state import Update
 
 EVENT = "__journey_event"
@@ -47,7 +48,7 @@ def bind(step: Step, default: Services | None = None) -> Any:
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         pieces: list[str] = []
         say = None if default is None else pieces.append
-        services = services_in(runtime, config, default, say)
+        services = services_in(runtime, config, state, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():
@@ -64,6 +65,7 @@ def bind(step: Step, default: Services | None = None) -> Any:
 def services_in(
     runtime: Runtime[Any],
     config: RunnableConfig,
+    state: Any,
     default: Services | None,
     say: Callable[[str], None] | None = None,
 ) -> Services:
@@ -72,6 +74,7 @@ def services_in(
     Args:
         runtime: The run.
         config: Its configuration.
+        state: Its state, which has the locale that the session brought.
         default: Services of a graph that brings its own.
         say: Takes the pieces of the reply as well.
     """
@@ -84,7 +87,7 @@ def services_in(
         if say is not None and event["type"] == "token":
             say(event["text"])
 
-    return services.telling(emit)
+    return services.telling(emit, brought_locale(state))
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:

@@ -34,6 +34,7 @@ from journeys import (
     PatternPipeline,
     ReturnToSpecific,
 )
+from journeys.locale import NOWHERE, in_force
 from journeys.spec import MAX_HOPS
 from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
@@ -89,7 +90,7 @@ def build(
         raise JourneyDefinitionError([spec.why_abstract])
     if any(pathway.form for pathway in spec.pathways.values()):
         for part in (spec, *spec.parts.values()):
-            load_hearing(part.personality.language)
+            load_hearing(in_force(part.locale, NOWHERE, config.locale).language or "en")
     index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
     begin: Step = understand

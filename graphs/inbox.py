@@ -16,6 +16,7 @@ from journeys import (
     JourneyConfig,
     JourneySpec,
 )
+from journeys.locale import NOWHERE, Locale
 from nodes.context import Op, checked
 from nodes.plain import plain
 
@@ -114,6 +115,20 @@ def initial_ops(
         ops.append(["replace", key, kept, spec.entry])
     checked({}, ops, config.max_context_size_bytes)
     return ops
+
+
+def checked_locale(locale: Any) -> Locale:
+    """Return the locale that a session brings.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if locale is None or isinstance(locale, Locale):
+        return locale or NOWHERE
+    raise ConfigurationError(
+        f"locale is {locale!r:.80}; it must be a Locale, such as "
+        "Locale(language='de', region='DE')."
+    )
 
 
 def checked_id(session_id: Any) -> str:

@@ -15,7 +15,7 @@ from graphs.effects import EffectsOfSession
 from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
 from graphs.history import History
-from graphs.inbox import checked_id, initial_ops, read, run_config_of
+from graphs.inbox import checked_id, checked_locale, initial_ops, read, run_config_of
 from graphs.late import LateResults
 from graphs.ledger import now
 from graphs.operators import Operators
@@ -32,6 +32,7 @@ from journeys import (
     JourneyEvent,
     JourneyResponse,
     JourneySession,
+    Locale,
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
@@ -107,14 +108,20 @@ class PathwayManager(History, Operators):
         return self._agents.get(agent_id)
 
     async def start_session(
-        self, initial_context: Mapping[str, Any] | None = None
+        self,
+        initial_context: Mapping[str, Any] | None = None,
+        *,
+        locale: Locale | None = None,
     ) -> JourneySession:
         """Begin the session at the entry pathway, as version 0.
 
         Args:
             initial_context: First values of the context; plain JSON, copied.
+            locale: Where the user is at home; it is kept with the session, and each part of it
+                counts where the journey has none itself.
 
         Raises:
+            ConfigurationError: The locale is no `Locale`.
             JourneyDefinitionError: The journey has no pathways.
             AgentNotRegisteredError: Agents are missing; all are named.
             SessionExistsError: The session is there already; nothing is changed.
@@ -126,11 +133,12 @@ class PathwayManager(History, Operators):
             raise JourneyDefinitionError([self.spec.why_abstract])
         services = self._served()
         ops = initial_ops(self.spec, self.config, initial_context)
+        brought = checked_locale(locale)
         session = await self._session()
         async with session.store.lock(self.session_id):
             there = await session.store.head(self.session_id)
             if not there:
-                await begin(session, services, ops)
+                await begin(session, services, ops, brought)
         if there and is_over(there) and there["journey_id"] == self.spec.id:
             await refuse(session, there, self._on_expire)
         if there:

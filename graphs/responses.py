@@ -12,6 +12,7 @@ from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.checking.scope import counting
 from nodes.llm.usage import Usage
 from nodes.phases import phase_of
+from nodes.setting import brought_locale
 from nodes.state import PARTING, Completed, Position, Turn
 
 
@@ -125,6 +126,7 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         created_at=head["created_at"],
         updated_at=head["updated_at"],
         waiting=waiting_in(values["turn"]),
+        locale=brought_locale(values),
     )
 
 

@@ -145,7 +145,7 @@ def _node(
         around = callbacks_here() if inner is not None else {}
         async with Showing(shows=default is not None) as show:
             say = None if default is None else partial(show, reply_in(state))
-            services = services_in(runtime, config, default, say)
+            services = services_in(runtime, config, state, default, say)
             _note_retry(services, seat, runtime, tries)
             return await tried(state, runtime, services, around)
 

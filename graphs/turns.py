@@ -40,15 +40,18 @@ from journeys import (
     NotWaitingError,
     PathwayExecutionError,
 )
+from journeys.locale import NOWHERE, Locale
 from nodes.context import Op
 from nodes.escalating import takeover_of
 from nodes.llm.freeform import freeform
+from nodes.llm.manner import manner
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.opening import new_turn
 from nodes.pausing import WAITING
 from nodes.running import Running
 from nodes.services import Services
+from nodes.setting import brought_locale
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.with_person import WITH_PERSON
@@ -88,15 +91,17 @@ class Audience:
         self(JourneyEvent("token", {"text": PARTING + text if self.heard else text}))
 
 
-async def begin(session: Session, services: Services, ops: list[Op]) -> None:
+async def begin(session: Session, services: Services, ops: list[Op], locale: Locale) -> None:
     """Write version 0: the entry pathway, with these operations on an empty context.
 
-    Its reply is what the assistant says first, if it does.
+    Its reply is what the assistant says first, if it does. The locale is the session's own.
 
     Raises:
         SessionExistsError: Another process began the session first.
     """
     turn = new_turn(0, kind="start")
+    if locale != NOWHERE:
+        turn["locale"] = locale.parts
     try:
         await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
     except AlreadyThere as error:
@@ -291,6 +296,7 @@ async def _fixed(
     values = await session.values(head["checkpoint_id"], head["version"])
     if fixed == "empty" and takeover_of(values["position"]):
         return unmoved(services.spec, values, head["version"], "", WITH_PERSON)
+    services = services.localized(brought_locale(values))
     say = getattr(services.texts_in(head["pathway_id"]), fixed)
     audience.say(say)
     return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
@@ -351,6 +357,7 @@ async def _failed(
         raise failure from error
     at = getattr(failure, "pathway_id", "")  # of several journeys, the one that failed has a say
     place = at if at in services.spec.pathways else head["pathway_id"]
+    services = services.localized(await _locale(session, head))
     reply, is_worded = await _without_journey(services, place, turn, until)
     turn = {**turn, "audit": [*turn["audit"], *done]}
     failed = degraded(turn, reply, head["pathway_id"], failure)
@@ -369,6 +376,14 @@ def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
         report(logging.ERROR, "journey_failed", exc_info=error)
 
 
+async def _locale(session: Session, head: Row) -> Locale:
+    """Return the locale that a session brought; none if its state cannot be read now."""
+    try:
+        return brought_locale(await session.values(head["checkpoint_id"], head["version"]))
+    except Exception:  # the answer to a failure does not fail for it
+        return NOWHERE
+
+
 async def _without_journey(
     services: Services, pathway: str, turn: Turn, until: float
 ) -> tuple[str, bool]:
@@ -384,10 +399,11 @@ async def _without_journey(
     if part.degrade == "canned" or services.models is None or not in_time:
         return texts.apology, True
     message = Message(role="user", content=turn["message"] or "")
-    usage, manner = services.usage or Usage(), part.personality
+    usage, language = services.usage or Usage(), services.locale_in(pathway).language
+    speaks = manner(part.personality, language)
     try:
         said = await freeform(
-            services.config, services.models, usage, [message], until=until, personality=manner
+            services.config, services.models, usage, [message], until=until, manner=speaks
         )
     except ModelError:
         return texts.apology, True

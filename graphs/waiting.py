@@ -27,7 +27,7 @@ from nodes.pausing import WAITING
 from nodes.phases import phase_of
 from nodes.plain import plain
 from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.setting import brought_locale, setting_of
 from nodes.state import Ask, Turn, Waiting
 
 _MOST_REASON = 300
@@ -94,7 +94,8 @@ class Wait:
         if not self.is_known(services):
             return "the journey has changed"
         asking: Turn = {**turn, "run": self.first["pathway"]}
-        language = setting_of(services.spec, services.config, asking).language
+        services = services.localized(brought_locale(self.values))
+        language = setting_of(services, asking).language
         await asyncio.to_thread(load, language)  # once; it takes up to a second
         return gives_up(services, asking)
 

@@ -38,6 +38,7 @@ from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
+from journeys.locale import Locale
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
     AuditedTurn,
@@ -117,6 +118,7 @@ __all__ = [
     "Known",
     "Length",
     "Limits",
+    "Locale",
     "MaxPathwayDepthError",
     "MergeStrategy",
     "ModelAgent",

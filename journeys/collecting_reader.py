@@ -9,13 +9,15 @@ from journeys.effects import Effect
 from journeys.errors import did_you_mean, shown
 from journeys.escalation import Escalation
 from journeys.fields import Field, Form
-from journeys.personality import LANGUAGES, Personality
+from journeys.locale import LANGUAGES, NOWHERE, Locale
+from journeys.personality import Personality
 from journeys.spec import PathwaySpec
 from journeys.texts import Texts, placeholder_fault
 
 COLLECTING_ATTRIBUTES = (
     "__escalation__",
     "__personality__",
+    "__locale__",
     "__texts__",
     "__patterns__",
     "__migrations__",
@@ -126,7 +128,25 @@ def read_manner(owner: str, cls: Any, faults: list[str]) -> dict[str, Any]:
     """Return how a journey speaks, and what it words itself, by the names of the spec."""
     faults += _kind_faults(owner, cls, "__personality__", Personality)
     texts = read_texts(owner, cls.__texts__, faults)
-    return {"personality": cls.__personality__ or Personality(), "texts": texts}
+    locale = _read_locale(owner, cls, faults)
+    return {"personality": cls.__personality__ or Personality(), "locale": locale, "texts": texts}
+
+
+def _read_locale(owner: str, cls: type, faults: list[str]) -> Locale:
+    """Return the locale of a class: its own, with the parts of its bases that it leaves out.
+
+    None in a body takes all parts of its bases away.
+    """
+    read = NOWHERE
+    for body in reversed(cls.__mro__):
+        declared = vars(body).get("__locale__", NOWHERE)
+        if declared is None:
+            read = NOWHERE
+        elif isinstance(declared, Locale):
+            read = declared.over(read)
+        else:
+            faults.append(f"{owner}: __locale__ is {shown(declared)}; it must be Locale(...).")
+    return read
 
 
 def _kind_faults(owner: str, cls: Any, name: str, kind: type) -> Iterator[str]:

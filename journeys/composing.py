@@ -13,6 +13,7 @@ from journeys.flow_reader import validation_of
 from journeys.guideline_reader import numbered, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec, Scope
 from journeys.hashing import content_hash
+from journeys.locale import NOWHERE, Locale
 from journeys.part_faults import (
     Parts,
     freeform_faults,
@@ -36,7 +37,7 @@ from journeys.parts import (
 )
 from journeys.personality import Personality
 from journeys.spec import HAND_OVER, JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
-from journeys.texts import own_words
+from journeys.texts import layered
 from journeys.transition_reader import read_transitions
 from journeys.transitions import BaseTrigger, HandOver, Transition
 from journeys.trigger_faults import trigger_faults
@@ -67,6 +68,7 @@ def compose(
     version: str | None = None,
     personality: Personality | None = None,
     texts: Mapping[str, Mapping[str, str]] = frozen({}),
+    locale: Locale = NOWHERE,
 ) -> JourneySpec:
     """Make one spec of several journeys, which are active one at a time.
 
@@ -93,6 +95,7 @@ def compose(
         version: Its version; by default a hash of the definition.
         personality: How it speaks, and each of its journeys that has none itself.
         texts: What it words anew, language -> name -> text; in a journey its own words count more.
+        locale: Its locale, and that of each of its journeys for the parts that these leave out.
 
     Raises:
         JourneyDefinitionError: With every fault.
@@ -109,7 +112,7 @@ def compose(
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
     manner = personality or Personality()
-    spoken = [_spoken(part, manner, texts) for part in journeys]
+    spoken = [_spoken(part, manner, texts, locale) for part in journeys]
     parts = {part.id: _part(part, hand_over, read, model) for part in spoken}
     forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
     between = _between(parts, forgets, hand_over, read)
@@ -130,7 +133,7 @@ def compose(
         raise JourneyDefinitionError(faults)
     own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
     patterns = {f"{id_}:{name}": to for id_, p in parts.items() for name, to in p.patterns.items()}
-    made_of = [*(part.version for part in parts.values()), manner, texts]
+    made_of = [*(part.version for part in parts.values()), manner, texts, locale]
     spec = JourneySpec(
         id=id,
         name=name,
@@ -153,6 +156,7 @@ def compose(
         parts=frozen(parts),
         otherwise=otherwise,
         personality=manner,
+        locale=locale,
         texts=texts,
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
         converses=any(part.converses for part in parts.values()),
@@ -161,13 +165,15 @@ def compose(
 
 
 def _spoken(
-    part: JourneySpec, whole: Personality, texts: Mapping[str, Mapping[str, str]]
+    part: JourneySpec,
+    whole: Personality,
+    texts: Mapping[str, Mapping[str, str]],
+    locale: Locale,
 ) -> JourneySpec:
     """Return a journey as a part, which speaks as the whole does where it says nothing itself."""
     manner = whole if part.personality == Personality() else part.personality
-    language = manner.language
-    said = {"": {**own_words(texts, language), **own_words(part.texts, language)}}
-    return replace(part, personality=manner, texts=said)
+    said = layered(texts, part.texts)
+    return replace(part, personality=manner, locale=part.locale.over(locale), texts=said)
 
 
 def _part(

@@ -34,6 +34,7 @@ CONCIERGE_ATTRIBUTES = (
     "__model__",
     "__shared__",
     "__personality__",
+    "__locale__",
     "__texts__",
     "__sensitive__",
     "__version__",
@@ -136,6 +137,7 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
         __guidelines__: Global ones: of all journeys, and of the concierge itself.
         __shared__: Context names that no journey forgets, beyond what each shares itself.
         __personality__: How it speaks, and each of its journeys that has none itself.
+        __locale__: Its locale, and that of each of its journeys for the parts that these leave out.
         __texts__: What it words anew of what the runtime says, also in its journeys.
 
     Raises:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean
+from journeys.locale import Locale, locale_of, of_environment, part_fault
 from journeys.store_url import checked_store, masked
 from journeys.texts import Texts, placeholder_fault
 from journeys.webhook import check_webhook
@@ -14,11 +15,20 @@ from journeys.webhook import check_webhook
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0
 _DEFAULT_STORE = "sqlite:///journeys.db"
+AUTO = "auto"
+"""Value of a part of the locale that the config leaves to the environment."""
 _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
 
 
+class _Derived:
+    """Room for what is read off the settings once."""
+
+    __slots__ = ("_locale",)
+    _locale: Locale
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JourneyConfig:
+class JourneyConfig(_Derived):
     """Settings of a session; every value is checked when it is made.
 
     Attributes:
@@ -61,9 +71,16 @@ class JourneyConfig:
             "retry" (the agent is tried again first) or "fail_fast" (the error is raised).
         max_retries: Further tries of a failing agent under "retry".
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
-        region: Country, as an ISO 3166 code of two letters, by whose habits dates, numbers and
+        language: Language of the runtime's own texts, "en" or "de". This and the next six are the
+            parts of a `Locale`, and count where neither the journey's `__locale__` nor the session
+            has that part; "auto" leaves it to the environment (`TZ`, `LANG`).
+        region: Country, as an ISO 3166 code of two capitals, by whose habits dates, numbers and
             telephone numbers are read where they could be read in several ways.
         timezone: IANA name of the time zone in which "today" and "at seven" are meant.
+        first_day: First day of the week, "monday" to "sunday"; "auto": as in the region.
+        date_order: "dmy" or "mdy", for dates in digits; "auto": as in the region.
+        decimal_sign: "." or ","; "auto": as in the region.
+        clock: "12h" or "24h", for times that are shown; "auto": as usual in the language.
         resume_after_seconds: After a pause of that long, a talk that collects begins with what is
             known so far.
         session_ttl_seconds: A session without a message for that long expires; 30 days.
@@ -106,8 +123,13 @@ class JourneyConfig:
     error_recovery: str = "graceful"
     max_retries: int = 3
     retry_backoff_seconds: float = 0.2
-    region: str = "US"
-    timezone: str = "UTC"
+    language: str = AUTO
+    region: str = AUTO
+    timezone: str = AUTO
+    first_day: str = AUTO
+    date_order: str = AUTO
+    decimal_sign: str = AUTO
+    clock: str = AUTO
     resume_after_seconds: float = 3_600.0
     session_ttl_seconds: float = 30 * DAY
     keep_versions: int = 100
@@ -129,13 +151,20 @@ class JourneyConfig:
         _check_texts(self.texts)
         check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
-        _check_place(self.region, self.timezone)
+        object.__setattr__(self, "_locale", _locale(self))
         key = self.encryption_key
         if key is not None and (not isinstance(key, bytes) or len(key) != 32):
             raise ConfigurationError(
                 "encryption_key must be exactly 32 bytes (AES-256). "
                 "Make one with: python -c 'import os; print(os.urandom(32).hex())'"
             )
+
+    @property
+    def locale(self) -> Locale:
+        """The parts of a locale that it decides, or the environment in which it was made."""
+        if not hasattr(self, "_locale"):  # a copy is made of the fields alone
+            object.__setattr__(self, "_locale", _locale(self))
+        return self._locale
 
 
 _LIMITS: dict[str, tuple[float, float]] = {
@@ -195,21 +224,14 @@ def _check_model_names(config: JourneyConfig) -> None:
             raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")
 
 
-def _check_place(region: Any, timezone: Any) -> None:
-    if not (isinstance(region, str) and len(region) == len("US") and region.isupper()):
-        raise ConfigurationError(
-            f"region is {region!r}; it must be a country as two capitals, such as 'US' or 'DE'."
-        )
-    if timezone == "UTC":
-        return
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few need it
-
-    try:
-        ZoneInfo(timezone)
-    except (ZoneInfoNotFoundError, ValueError, TypeError, OSError) as error:
-        raise ConfigurationError(
-            f"timezone is {timezone!r}; it must be an IANA name, such as 'Europe/Berlin'."
-        ) from error
+def _locale(config: JourneyConfig) -> Locale:
+    """Return the parts of a locale in a config; what it leaves open is the environment's."""
+    named = ((item.name, getattr(config, item.name)) for item in fields(Locale))
+    given = {name: value for name, value in named if value != AUTO}
+    for name, value in given.items():
+        if fault := part_fault(name, value):
+            raise ConfigurationError(f"{name} {fault}")
+    return locale_of(given).over(of_environment())
 
 
 def _is_number(value: Any) -> bool:

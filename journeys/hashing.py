@@ -98,6 +98,7 @@ _OWN = tuple(
         "files.expressions",
         "guidelines",
         "io_fields",
+        "locale",
         "model_agent",
         "personality",
         "pipelines.limits",

@@ -12,6 +12,7 @@ from journeys.errors import JourneyDefinitionError
 from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
 from journeys.inheriting import TRANSITIONS, declared
+from journeys.locale import Locale
 from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession
 from journeys.pathway import Pathway
 from journeys.personality import Personality
@@ -95,6 +96,7 @@ class Journey(RunningSession):
     __shared__: ClassVar[Sequence[str]] = ()
     __escalation__: ClassVar[Escalation | None] = None
     __personality__: ClassVar[Personality | None] = None
+    __locale__: ClassVar[Locale | None] = None
     __texts__: ClassVar[Mapping[str, Any]] = {}
     __patterns__: ClassVar[Mapping[str, str]] = {}
     __migrations__: ClassVar[Mapping[str, str]] = {}
@@ -236,9 +238,11 @@ class Journey(RunningSession):
         """Give a name its agent; the same as `journey.manager.register_agent`."""
         self.manager.register_agent(agent_id, agent)
 
-    async def start(self, initial_context: Mapping[str, Any] | None = None) -> JourneySession:
+    async def start(
+        self, initial_context: Mapping[str, Any] | None = None, *, locale: Locale | None = None
+    ) -> JourneySession:
         """Begin the session at the entry pathway; see `PathwayManager.start_session`."""
-        return await self.manager.start_session(initial_context)
+        return await self.manager.start_session(initial_context, locale=locale)
 
     async def process_message(
         self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from journeys import display
 from journeys.collected import FieldAttemptEntry
+from journeys.locale import NOWHERE, Locale
 from journeys.phase import ConversationPhase
 
 _FIRST_REPLY = "reply-0"
@@ -64,7 +65,8 @@ class JourneySession:
 
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
     of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
-    agents ask by `interrupt()`, as in the metadata of a response.
+    agents ask by `interrupt()`, as in the metadata of a response. `locale` is what the session
+    brought when it was begun.
     """
 
     session_id: str
@@ -80,6 +82,7 @@ class JourneySession:
     updated_at: str
     phase: ConversationPhase = ConversationPhase.COLLECTING
     waiting: list[dict[str, Any]] = field(default_factory=list)
+    locale: Locale = NOWHERE
 
     @property
     def current_pathway(self) -> str:

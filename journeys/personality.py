@@ -1,4 +1,4 @@
-"""How an assistant speaks: its tone, its language, and what it says first."""
+"""How an assistant speaks: its tone, and what it says first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from journeys.errors import ConfigurationError, did_you_mean, shown
 
 FORMALITIES = ("formal", "neutral", "casual")
-LANGUAGES = ("en", "de")
-"""Languages that the runtime's own texts are shipped in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,6 @@ class Personality:
         tone: How it sounds, in words for a model ("friendly", "brief and calm").
         formality: "formal", "neutral" or "casual".
         emojis: Whether it uses them.
-        language: The language of the runtime's own texts, as a code of two letters.
         greeting: What it says when the session starts, word by word; empty: nothing.
         reword: Whether a model words the runtime's own texts in this tone, which costs a call in
             each turn that has one. What they say, ask and offer stays; where it does not, or the
@@ -36,7 +33,6 @@ class Personality:
     tone: str = ""
     formality: str = "neutral"
     emojis: bool = False
-    language: str = "en"
     greeting: str = ""
     reword: bool = False
 
@@ -46,13 +42,12 @@ class Personality:
                 raise ConfigurationError(
                     f"Personality: {name} is {shown(getattr(self, name))}; it must be text."
                 )
-        for name, known in (("formality", FORMALITIES), ("language", LANGUAGES)):
-            value = getattr(self, name)
-            if value not in known:
-                hint = did_you_mean(str(value), known)
-                raise ConfigurationError(
-                    f"Personality: {name} is {shown(value)}.{hint} One of: {', '.join(known)}."
-                )
+        if self.formality not in FORMALITIES:
+            hint = did_you_mean(str(self.formality), FORMALITIES)
+            known = ", ".join(FORMALITIES)
+            raise ConfigurationError(
+                f"Personality: formality is {shown(self.formality)}.{hint} One of: {known}."
+            )
         for name in ("emojis", "reword"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"Personality: {name} must be True or False.")

@@ -15,6 +15,7 @@ from journeys.escalation import Escalation
 from journeys.fields import Form
 from journeys.guidelines import GuidelineSpec
 from journeys.io_fields import SignatureSpec
+from journeys.locale import NOWHERE, Locale
 from journeys.personality import Personality
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.transitions import BaseTrigger, ConditionTrigger
@@ -175,6 +176,7 @@ class JourneySpec:
     otherwise: str = ""
     escalation: Escalation | None = None
     personality: Personality = field(default_factory=Personality)
+    locale: Locale = NOWHERE
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
     migrations: Mapping[str, str] = field(default_factory=dict)

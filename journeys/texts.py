@@ -190,3 +190,14 @@ def own_words(declared: Mapping[str, Mapping[str, str]], language: str) -> dict[
         language: What is written for it counts more.
     """
     return {**declared.get("", {}), **declared.get(language, {})}
+
+
+def layered(
+    below: Mapping[str, Mapping[str, str]], above: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Return what two declare together: a text of the second counts more, in every language."""
+    named = {*below, *above, ""}
+    own = above.get("", {})
+    return {
+        key: {**below.get(key, {}), **(own if key else {}), **above.get(key, {})} for key in named
+    }

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from journeys.locale import NOWHERE
 from nodes.consent import Consent
 from nodes.inputs import base_of, given_in_turn, payload_of, rules_in, task_of
 from nodes.journal import ToolLog, tool_log
@@ -44,6 +45,8 @@ async def run_agent(
     """
     came = asyncio.get_running_loop().time()
     agent = services.agents[seat.pathway.id, seat.path]
+    if agent.localized and services.locale != NOWHERE:
+        agent = agent.localized(services.locale)
     brief = brief_of(state, seat, services)
     if brief is None:
         return {}

@@ -49,7 +49,7 @@ def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dic
         "metadata": {
             "journey": services.spec.active_in(here.id),
             "journey_version": position["version"],
-            "language": services.spec.part_of(here.id).personality.language,
+            "language": services.locale_in(here.id).language,
             "started_at": talk.get("began_at"),
             "turn": turn["number"],
             "unclaimed_seconds": policy.unclaimed_seconds if policy else None,
@@ -106,7 +106,7 @@ def _readable(
     services: Services, turn: Turn, fields: list[dict[str, Any]]
 ) -> list[tuple[str, str]]:
     """Return what is known, as people read it: label and value."""
-    setting = setting_of(services.spec, services.config, turn)
+    setting = setting_of(services, turn)
     told: list[tuple[str, str]] = []
     for known in fields:
         if known["is_collected"]:

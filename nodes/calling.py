@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from journeys import ConfigurationError, PatternPipeline, Pipeline
 from journeys.agent_calls import AgentCall, call_of
 from journeys.io_fields import SignatureSpec
+from journeys.locale import Locale
 from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
 from nodes.journal import ToolLog
@@ -67,12 +68,14 @@ class Callee:
         call: Calls it.
         signature: Its contract where it has one of its own instead of the pathway's.
         asked: Gives how to call it with what its pattern asks of a model; None if it is none.
+        localized: Gives it as it is for the locale that a session brought; None: it is the same.
     """
 
     name: str
     call: Call
     signature: SignatureSpec | None = None
     asked: Callable[[Any], Call] | None = None
+    localized: Callable[[Locale], Callee] | None = None
 
 
 def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:

@@ -218,7 +218,7 @@ def course_of(
     return Course(
         services,
         turn,
-        setting_of(services.spec, services.config, turn),
+        setting_of(services, turn),
         position,
         state.get("context", {}),
         dict(state.get("fields", {})),

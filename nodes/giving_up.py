@@ -18,7 +18,7 @@ def gives_up(services: Services, turn: Turn) -> str:
         services: What the turn works with.
         turn: A record with the message, and as `run` the pathway that waits.
     """
-    setting = setting_of(services.spec, services.config, turn)
+    setting = setting_of(services, turn)
     tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
     heard = hear(turn["message"] or "", Ear(None, (), {}, (), setting, tasks))
     if not (heard.sure and heard.whole and len(heard.commands) == 1):

@@ -55,12 +55,12 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
     return after
 
 
-def beginning(spec: JourneySpec) -> Position:
+def beginning(spec: JourneySpec, turn: Turn | None = None) -> Position:
     """Return the position in which a session begins: at the entry, with an empty stack.
 
-    Each has an id of its own, its birth.
+    Each has an id of its own, its birth. What the turn that begins it says of its locale is kept.
     """
-    return Position(
+    position = Position(
         journey=spec.id,
         version=spec.version,
         pathway=spec.entry,
@@ -71,6 +71,9 @@ def beginning(spec: JourneySpec) -> Position:
         failures=0,
         birth=secrets.token_hex(8),
     )
+    if turn is not None and (locale := turn.get("locale")):
+        position["locale"] = locale
+    return position
 
 
 def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> Turn:
@@ -111,7 +114,11 @@ def opened(state: SessionState, position: Position) -> Turn:
     before = state["messages"]
     if before and before[-1]["role"] == "user":
         before = before[:-1]
-    return {**turn, "begun_in": position["pathway"], "phase": phase_of(position, before).value}
+    phase = phase_of(position, before).value
+    opened_in: Turn = {**turn, "begun_in": position["pathway"], "phase": phase}
+    if locale := position.get("locale"):
+        opened_in["locale"] = locale
+    return opened_in
 
 
 def _unanswered(state: SessionState) -> str | None:

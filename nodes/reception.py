@@ -11,6 +11,7 @@ from journeys.reader import journey_id
 from nodes.forms.secrets import without_secrets
 from nodes.inputs import GUIDELINES, given_in_turn
 from nodes.llm.freeform import freeform
+from nodes.llm.manner import manner
 from nodes.llm.usage import Usage
 from nodes.services import Services
 from nodes.speech import worded
@@ -59,7 +60,11 @@ async def _freely(state: PathwayState, services: Services, otherwise: str) -> tu
     spec, config = services.spec, services.config
     rules = given_in_turn(state, spec.entry).get(GUIDELINES, [])
     messages = without_secrets(spec, state)
+    speaks = manner(spec.personality, services.locale_in(spec.entry).language)
     try:
-        return await freeform(config, services.models, usage, messages, spec, rules=rules), []
+        said = await freeform(
+            config, services.models, usage, messages, spec, rules=rules, manner=speaks
+        )
     except ModelError as failure:
         return otherwise, [f"freeform_failed:{failure.kind}"]
+    return said, []

@@ -12,6 +12,7 @@ from nodes.checking.phrases import broken
 from nodes.checking.scope import place_of
 from nodes.forms.sheet import current_value
 from nodes.llm.budget import seconds_for, spent
+from nodes.llm.manner import manner
 from nodes.llm.resting import resting
 from nodes.llm.rewording import worded_anew
 from nodes.llm.usage import Usage
@@ -34,7 +35,8 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     places, models = turn.get("worded", []), services.models
     if not places or models is None or turn["kind"] != "turn":
         return turn
-    part = services.spec.part_of(place_of(turn))
+    place = place_of(turn)
+    part = services.spec.part_of(place)
     if not part.personality.reword:
         return turn
     chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
@@ -43,7 +45,12 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     until, chat = begun + _seconds(services, turn), resting(chat, services.config)
     try:
         said = await worded_anew(
-            chat, part.personality, turn["message"] or "", texts, until, services.usage or Usage()
+            chat,
+            manner(part.personality, services.locale_in(place).language),
+            turn["message"] or "",
+            texts,
+            until,
+            services.usage or Usage(),
         )
     except ModelError as failure:
         turn = {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
@@ -84,7 +91,7 @@ def _rules(spec: JourneySpec, pathway: str) -> Iterator[GuidelineSpec]:
 
 def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
     """Yield what must be said as it is: options, what things are called, and collected values."""
-    spec, setting = services.spec, setting_of(services.spec, services.config, turn)
+    spec, setting = services.spec, setting_of(services, turn)
     yield spec.personality.name
     asked = state["position"].get("talk", {}).get("asked")
     for option in asked["options"] if asked else ():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
+from journeys.locale import NOWHERE, Locale, in_force
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
@@ -42,12 +43,13 @@ class Services:
         outlet: What the turn's words pass where they are heard before they are checked; without
             it, they wait for that.
         checks: What holds for every reply; None where nobody checks them.
-        texts: What the runtime says itself, in the journey's language and words.
+        texts: What the runtime says itself, in the language that holds and the journey's words.
         effects: Keeps what was done once; None where a run has no session.
         running: Which agents of the running turn work.
         journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
             agent. None where nobody wants to know.
+        locale: The locale that the session brought; other parts are the journey's and the config's.
     """
 
     spec: JourneySpec
@@ -67,6 +69,7 @@ class Services:
     running: Running = field(default_factory=Running)
     journal: Journal | None = None
     askers: dict[str, tuple[str, str]] | None = None
+    locale: Locale = NOWHERE
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -106,10 +109,25 @@ class Services:
         """Return what is said in a pathway: in a concierge, in the words of the journey there."""
         if not self.spec.parts or pathway not in self.spec.pathways:
             return self.texts
-        return texts_of(self.spec.part_of(pathway), self.config)
+        return texts_of(self.spec.part_of(pathway), self.config, self.locale)
 
-    def telling(self, emit: Callable[[Mapping[str, Any]], None]) -> Services:
-        """Return them for one node, whose events go where they are told."""
+    def locale_in(self, pathway: str) -> Locale:
+        """Return the locale that holds in a pathway: in a concierge, first that of its journey."""
+        spec = self.spec
+        own = (spec.part_of(pathway) if pathway in spec.pathways else spec).locale
+        return in_force(own, self.locale, self.config.locale)
+
+    def localized(self, locale: Locale) -> Services:
+        """Return them for a session that brought a locale."""
+        return replace(self, locale=locale, texts=self._texts(locale))
+
+    def _texts(self, locale: Locale) -> Texts:
+        if locale == self.locale:
+            return self.texts
+        return texts_of(self.spec, self.config, locale)
+
+    def telling(self, emit: Callable[[Mapping[str, Any]], None], locale: Locale) -> Services:
+        """Return them for one node of a session, whose events go where they are told."""
         return Services(
             self.spec,
             self.config,
@@ -123,11 +141,12 @@ class Services:
             self.toolbox,
             self.outlet,
             self.checks,
-            self.texts,
+            self._texts(locale),
             self.effects,
             self.running,
             self.journal,
             self.askers,
+            locale,
         )
 
     @property

@@ -1,22 +1,45 @@
-"""When and where the user speaks, by the turn and the journey that is active."""
+"""When and where the user speaks, by the turn, the session and the journey that is active."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys import JourneyConfig, JourneySpec
+from journeys.locale import Locale, locale_of
+from nodes.services import Services
 from nodes.state import Turn
 from nodes.values import Setting
 
 
-def setting_of(spec: JourneySpec, config: JourneyConfig, turn: Turn) -> Setting:
+def setting_of(services: Services, turn: Turn) -> Setting:
     """Return when and where the user speaks."""
-    at = datetime.fromisoformat(turn["at"]).astimezone(_zone(config.timezone))
-    place = turn["run"] or turn["begun_in"]
-    part = spec.part_of(place) if place in spec.pathways else spec
-    return Setting(at, config.region, part.personality.language)
+    at = datetime.fromisoformat(turn["at"])
+    return setting_at(at, services.locale_in(turn["run"] or turn["begun_in"]))
+
+
+def setting_at(at: datetime, locale: Locale) -> Setting:
+    """Return the setting of a moment, in a locale of which all is decided."""
+    return Setting(
+        at.astimezone(_zone(locale.timezone or "UTC")),
+        locale.region or "US",
+        locale.language or "en",
+        locale.first_day or "",
+        locale.date_order or "",
+        locale.decimal_sign or "",
+        locale.clock or "",
+    )
+
+
+def brought_locale(state: Any) -> Locale:
+    """Return the locale that the session brought, as the state keeps it."""
+    kept: Mapping[str, str] = {}
+    if isinstance(state, Mapping):
+        kept = (state.get("turn") or {}).get("locale") or {}
+        kept = kept or (state.get("position") or {}).get("locale") or {}
+    return locale_of(kept)
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from typing import Any
 
 from journeys import JourneyConfig, JourneySpec, Personality, Texts
 from journeys.languages import texts_in
+from journeys.locale import NOWHERE, Locale, in_force
 from journeys.texts import BRACED, own_words
 
 _PLACE = re.compile(BRACED.pattern + "( ?)")
@@ -16,25 +17,29 @@ _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _DEFAULTS = Texts()
 
 
-def texts_of(spec: JourneySpec, config: JourneyConfig) -> Texts:
+def texts_of(spec: JourneySpec, config: JourneyConfig, session: Locale = NOWHERE) -> Texts:
     """Return what the runtime says in a journey.
 
-    What counts more comes later: the catalogue in the language and formality of the journey's
-    personality; what whoever runs it words otherwise; what the journey words itself, in any
-    language, and then in its own.
+    What counts more comes later: the catalogue in the language that holds, and the formality of the
+    journey's personality; what whoever runs it words otherwise; what the journey words itself, in
+    any language, and then in that one.
 
     Args:
         spec: The journey; of a concierge one of its parts.
         config: Whose texts count as worded where they differ from the English default.
+        session: The locale that the session brought.
     """
-    own = own_words(spec.texts, spec.personality.language)
-    return _resolved(spec.personality, config.texts, tuple(sorted(own.items())))
+    language = in_force(spec.locale, session, config.locale).language or "en"
+    own = own_words(spec.texts, language)
+    return _resolved(language, spec.personality, config.texts, tuple(sorted(own.items())))
 
 
 # Not by the spec, which would be held with all that hangs on it.
 @lru_cache(maxsize=256)
-def _resolved(manner: Personality, configured: Texts, own: tuple[tuple[str, str], ...]) -> Texts:
-    texts = texts_in(manner.language, manner.formality, emojis=manner.emojis)
+def _resolved(
+    language: str, manner: Personality, configured: Texts, own: tuple[tuple[str, str], ...]
+) -> Texts:
+    texts = texts_in(language, manner.formality, emojis=manner.emojis)
     return replace(texts, **{**_worded(configured), **dict(own)})
 
 

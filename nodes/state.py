@@ -74,7 +74,7 @@ class Position(TypedDict):
     where fields are collected or a person can be called. `birth` is random, made when the session
     begins: it tells the keys of effects apart from those of an earlier session of the same id.
     `visits` are those of pathways that wrote what completes them. Sessions of older releases have
-    neither.
+    neither. `locale` is what the session brought.
     """
 
     journey: str
@@ -90,6 +90,7 @@ class Position(TypedDict):
     talk: NotRequired[Talk]
     birth: NotRequired[str]
     visits: NotRequired[dict[str, Visit]]
+    locale: NotRequired[dict[str, str]]
 
 
 class Completed(TypedDict):
@@ -164,7 +165,7 @@ class Turn(TypedDict):
     how long the runtime waited for models. An operator's turn has `operator`. `id` is there where
     other programs see the turn's messages, and is part of their ids: such a turn has no session in
     which its number is unique. `waiting` is there where the session waits for an answer to an
-    agent.
+    agent, `locale` where it brought one.
     """
 
     number: int
@@ -200,6 +201,7 @@ class Turn(TypedDict):
     escalations: NotRequired[list[EscalationChange]]
     id: NotRequired[str]
     waiting: NotRequired[Waiting]
+    locale: NotRequired[dict[str, str]]
 
 
 class Guided(TypedDict):

@@ -242,7 +242,7 @@ class _Taker:
     def _values(self, result: Any) -> dict[str, Any]:
         """Return what may stand in an author's sentence: the context, and the parts of a result."""
         services = self._services
-        setting = setting_of(services.spec, services.config, self._turn)
+        setting = setting_of(services, self._turn)
         parts = result if isinstance(result, dict) else {}
         return {**parts, **spoken(services.spec, self._context, setting, self._texts.hidden)}
 

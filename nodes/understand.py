@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from journeys import MaxPathwayDepthError
 from nodes.asking import ask_model, guided, weighed_for
 from nodes.consent import asked_before, before_a_pause
 from nodes.conversing import converse
 from nodes.greeting import greeted
+from nodes.hearing import is_loaded, load
 from nodes.limits import limits_of
 from nodes.messages import last_said
 from nodes.moves import Standing, note
@@ -26,8 +29,11 @@ async def understand(state: SessionState, services: Services) -> Update:
         MaxPathwayDepthError: Under fail_fast, when a detour would exceed the depth limit.
         PathwayNotFoundError: The session stands in a pathway that this journey does not have.
     """
-    position = migrated(services.spec, state.get("position") or beginning(services.spec))
+    position = migrated(
+        services.spec, state.get("position") or beginning(services.spec, state.get("turn"))
+    )
     turn = opened(state, position)
+    await _ready_to_hear(services, position)
     held = with_person(services, state, position, turn)
     if held is not None:
         return held
@@ -45,6 +51,15 @@ async def understand(state: SessionState, services: Services) -> Update:
     if services.spec.converses:
         return await converse(state, services, turn, position)
     return await _led(state, services, turn, position)
+
+
+async def _ready_to_hear(services: Services, position: Position) -> None:
+    """Load the language of a session that brought its own, which would hold up all others."""
+    if not services.spec.converses or services.locale.language is None:
+        return
+    language = services.locale_in(position["pathway"]).language or "en"
+    if not is_loaded(language):
+        await asyncio.to_thread(load, language)
 
 
 async def _led(state: SessionState, services: Services, turn: Turn, position: Position) -> Update:

@@ -70,7 +70,7 @@ def _unclaimed(
 
 def _answer(services: Services, asked: Asked, turn: Turn) -> bool | None:
     """Return whether the user said yes or no; None for neither."""
-    setting = setting_of(services.spec, services.config, turn)
+    setting = setting_of(services, turn)
     for command in hear(turn["message"] or "", Ear(asked, (), {}, (), setting)).commands:
         if isinstance(command, Confirm):
             return True

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from graphs.directory import Listed
 from graphs.session_context import SessionContext
@@ -21,6 +22,7 @@ from journeys import (
     TranscriptEntry,
     VersionInfo,
 )
+from journeys.locale import Locale, locale_of, part_remedy
 
 SessionId = Annotated[
     str,
@@ -34,6 +36,26 @@ Status = Literal["active", "complete", "expired"]
 
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class OwnLocale(_Asked):
+    """The locale that a session brings; what is left out is the server's."""
+
+    language: str | None = Field(default=None, description="Of the texts: en, de.")
+    region: str | None = Field(default=None, description="Country, as two capitals: DE.")
+    timezone: str | None = Field(default=None, description="IANA name: Europe/Berlin.")
+    first_day: str | None = Field(default=None, description="First day of the week: monday.")
+    date_order: str | None = Field(default=None, description="Of dates in digits: dmy, mdy.")
+    decimal_sign: str | None = Field(default=None, description="A point or a comma.")
+    clock: str | None = Field(default=None, description="Of times that are shown: 12h, 24h.")
+
+    @field_validator("*")
+    @classmethod
+    def _known(cls, value: str | None, info: ValidationInfo) -> str | None:
+        remedy = part_remedy(str(info.field_name), value) if value is not None else ""
+        if remedy:
+            raise PydanticCustomError("unknown", "{remedy}", {"remedy": remedy})
+        return value
 
 
 class NewSession(_Asked):
@@ -59,6 +81,14 @@ class NewSession(_Asked):
     context: dict[str, Any] | None = Field(
         default=None, description="First values of the context; up to 1 MB as JSON."
     )
+    locale: OwnLocale | None = Field(
+        default=None,
+        description="Where the user is at home. A part counts where the journey has none itself.",
+    )
+
+    def own_locale(self) -> Locale | None:
+        """Return the locale that the session brings."""
+        return locale_of(self.locale.model_dump(exclude_none=True)) if self.locale else None
 
 
 class Message(_Asked):
@@ -146,6 +176,7 @@ class Session(BaseModel):
     waiting: list[dict[str, Any]] = Field(
         description="What agents ask by interrupt(): id, value, pathway and agent of each."
     )
+    locale: OwnLocale = Field(description="What the session brought of its locale.")
     version: int
     created_at: str
     updated_at: str
@@ -163,6 +194,7 @@ class Session(BaseModel):
             is_journey_complete=session.is_journey_complete,
             greeting=session.greeting,
             waiting=session.waiting,
+            locale=OwnLocale.model_validate(session.locale.parts),
             version=session.version,
             created_at=session.created_at,
             updated_at=session.updated_at,

@@ -20,8 +20,9 @@ from tests.talk import Talk
 
 @pytest.fixture(autouse=True)
 def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a developer's own key and server out of the tests."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+    """Keep a developer's own key, server and locale out of the tests."""
+    own = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TZ", "LANG", "LC_ALL", "LC_MESSAGES", "LC_TIME")
+    for name in own:
         monkeypatch.delenv(name, raising=False)
 
 

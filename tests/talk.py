@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from journeys import AuditEntry, Journey, JourneyConfig, JourneyResponse
+from journeys import AuditEntry, Journey, JourneyConfig, JourneyResponse, Locale
 
 
 def path_in(audit: Iterable[AuditEntry], begun_in: str, turns: int) -> list[str]:
@@ -51,11 +51,12 @@ class Talk:
         session_id: str = "s-1",
         context: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
+        locale: Locale | None = None,
         **config: Any,
     ) -> Self:
         settings = JourneyConfig(persistence=url, **config)
         opened = cls(journey(session_id, settings, agents=agents, **(options or {})), agents)
-        opened.greeting = (await opened.journey.start(context)).greeting
+        opened.greeting = (await opened.journey.start(context, locale=locale)).greeting
         return opened
 
     async def says(self, message: str) -> str:

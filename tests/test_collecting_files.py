@@ -17,6 +17,7 @@ from journeys import (
     IntentTrigger,
     Journey,
     JourneyDefinitionError,
+    Locale,
     Pathway,
     Personality,
     ReturnToPrevious,
@@ -35,6 +36,7 @@ from journeys.validators import Check, Length, Range, Regex
 TABLE = """\
 id: table
 personality: {name: Lena, tone: warm, formality: casual, greeting: Hello!}
+locale: {language: de, region: AT, timezone: Europe/Vienna, decimal_sign: ",", clock: 24h}
 escalation: {when_collected: true, keywords: [lawyer], when: context.party_size > 12}
 texts: {wait: Fine., de: {wait: Gut.}}
 patterns: {off_topic: smalltalk}
@@ -115,6 +117,9 @@ FIELDS = [
 
 class Table(Journey):
     __personality__ = Personality(name="Lena", tone="warm", formality="casual", greeting="Hello!")
+    __locale__ = Locale(
+        language="de", region="AT", timezone="Europe/Vienna", decimal_sign=",", clock="24h"
+    )
     __escalation__ = Escalation(
         when_collected=True,
         keywords=["lawyer"],
@@ -153,7 +158,7 @@ def test_a_file_collects_as_the_class_does() -> None:
         for key in ("title", "form", "effects", "interruptible", "runs_on_arrival", "returns"):
             assert getattr(was, key) == getattr(wanted, key), f"{name}: {key}"
         assert was.agents == wanted.agents
-    for key in ("escalation", "personality", "texts", "patterns", "migrations"):
+    for key in ("escalation", "personality", "locale", "texts", "patterns", "migrations"):
         assert getattr(written, key) == getattr(declared, key), key
     assert written.warnings == ()
 
@@ -167,6 +172,7 @@ def test_a_class_of_a_file_shows_what_it_collects(tmp_path: Path) -> None:
     assert pathways["book"].__title__ == "the table"
     assert journey.__escalation__ == Table.__escalation__
     assert journey.__personality__ == Table.__personality__
+    assert journey.__locale__ == Table.__locale__
 
 
 def test_every_key_and_type_of_a_field_can_be_written() -> None:
@@ -190,7 +196,8 @@ def test_the_published_schema_knows_what_is_collected() -> None:
         (("states", "book", "fields", "fields", 0, "type"), "integr"),
         (("states", "book", "effects", 0, "tol"), "x"),
         (("escalation", "failures"), 0),
-        (("personality", "language"), "fr"),
+        (("personality", "language"), "de"),
+        (("locale", "language"), "fr"),
         (("transitions", 0, "detour", "policy"), "asc"),
     ):
         wrong = at = json.loads(json.dumps(table))

@@ -16,6 +16,7 @@ from journeys import (
     InputField,
     IntentTrigger,
     Journey,
+    Locale,
     OutputField,
     Pathway,
     Personality,
@@ -36,7 +37,6 @@ ADA = Personality(
     tone="warm and brief",
     formality="casual",
     emojis=True,
-    language="de",
     greeting=GREETING,
 )
 
@@ -52,6 +52,7 @@ class Bakery(Journey):
     """Sell bread."""
 
     __personality__ = ADA
+    __locale__ = Locale(language="de")
 
     class OrderPath(Pathway):
         __signature__ = Order
@@ -82,6 +83,7 @@ class House(Concierge):
     __journeys__ = [Hours]
     __otherwise__ = "freeform"
     __personality__ = ADA
+    __locale__ = Locale(language="de")
 
 
 def _is_ada(system: str) -> None:
@@ -184,7 +186,6 @@ async def test_a_greeting_goes_out_over_http(serve: Callable[..., Any]) -> None:
 
 def test_a_personality_that_cannot_be_is_refused_by_name() -> None:
     for wrong, said in (
-        ({"language": "fr"}, "language is 'fr'"),
         ({"formality": "formel"}, "Did you mean 'formal'"),
         ({"emojis": "yes"}, "emojis must be True or False"),
         ({"greeting": None}, "greeting is None"),

@@ -28,8 +28,13 @@ WRITTEN: Mapping[str, Any] = {
     "context_persistence": "memory://elsewhere",
     "prunable": "notes, orders",
     "error_recovery": "fail_fast",
+    "language": "de",
     "region": "DE",
     "timezone": "Europe/Berlin",
+    "first_day": "sunday",
+    "date_order": "mdy",
+    "decimal_sign": ",",
+    "clock": "24h",
     "encryption_key": base64.b64encode(KEY).decode(),
     "escalation_webhook": "https://desk.example/calls",
     "escalation_secret": "a secret of many letters",
@@ -195,7 +200,7 @@ def test_a_config_made_in_python_reads_no_settings(
     (folder / "journeygraph.toml").write_text("max_retries = 6\n")
     monkeypatch.setenv("JOURNEYGRAPH_REGION", "DE")
 
-    assert JourneyConfig() == JourneyConfig(max_retries=3, region="US")
+    assert JourneyConfig() == JourneyConfig(max_retries=3, region="auto")
 
 
 # ---- all commands

@@ -17,12 +17,14 @@ from journeys import (
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
+    Locale,
     Pathway,
     Personality,
     Texts,
 )
 from journeys.languages import EMOJIS, texts_in
-from journeys.personality import FORMALITIES, LANGUAGES
+from journeys.locale import LANGUAGES
+from journeys.personality import FORMALITIES
 from journeys.texts import BRACED
 from nodes.speech import texts_of, worded
 
@@ -39,7 +41,8 @@ def _in_german(texts: dict[str, Any] | None = None, **manner: Any) -> type[Journ
     class Umzug(Journey):
         """Einen Umzug planen."""
 
-        __personality__ = Personality(language="de", **manner)
+        __personality__ = Personality(**manner)
+        __locale__ = Locale(language="de")
         __texts__ = texts or {}
 
         class PlanPath(Pathway):
@@ -178,7 +181,8 @@ class Umziehen(Journey):
     """Einen Umzug planen."""
 
     __activation__ = [IntentTrigger(["umziehen"])]
-    __personality__ = Personality(language="de", formality="casual")
+    __personality__ = Personality(formality="casual")
+    __locale__ = Locale(language="de")
 
     class PlanPath(Pathway):
         __agents__ = ["clerk"]

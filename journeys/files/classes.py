@@ -40,6 +40,7 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
         "__shared__": spec.shared,
         "__escalation__": spec.escalation,
         "__personality__": spec.personality,
+        "__locale__": spec.locale,
         "__texts__": dict(spec.texts),
         "__patterns__": dict(spec.patterns),
         "__migrations__": dict(spec.migrations),

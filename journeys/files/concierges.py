@@ -9,7 +9,7 @@ from dataclasses import replace
 from journeys.composing import CANCELS, compose
 from journeys.errors import JourneyDefinitionError
 from journeys.files.agents import agent_of
-from journeys.files.declared import personality_of, texts_of
+from journeys.files.declared import locale_in, personality_of, texts_of
 from journeys.files.form import ConciergeForm, JourneyForm
 from journeys.files.form_agent import AgentForm
 from journeys.files.part import Part
@@ -80,6 +80,7 @@ def _composed(
             model=form.model,
             sensitive=form.sensitive,
             personality=personality_of(form.personality) if form.personality else None,
+            locale=locale_in(part, form.locale),
             texts=texts_of(part, form.texts),
             version=form.version or content_hash("file", part.at(), versions),
         )

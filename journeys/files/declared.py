@@ -13,10 +13,11 @@ from journeys.errors import did_you_mean
 from journeys.escalation import Escalation
 from journeys.files.collecting import fields_in
 from journeys.files.form import JourneyForm
-from journeys.files.form_collecting import EscalationForm, PersonalityForm
+from journeys.files.form_collecting import EscalationForm, LocaleForm, PersonalityForm
 from journeys.files.part import Part
 from journeys.files.rules import context_condition
-from journeys.personality import LANGUAGES, Personality
+from journeys.locale import LANGUAGES, NOWHERE, Locale, locale_of, part_fault
+from journeys.personality import Personality
 from journeys.texts import Texts, placeholder_fault
 
 
@@ -36,6 +37,7 @@ def declared_of(part: Part, form: JourneyForm) -> dict[str, Any]:
     return {
         "escalation": escalation_of(part, form.escalation),
         "personality": personality_of(form.personality),
+        "locale": locale_in(part, form.locale),
         "texts": texts_of(part, form.texts),
         "patterns": dict(form.patterns),
         "migrations": dict(form.migrations),
@@ -56,6 +58,16 @@ def personality_of(form: PersonalityForm | None, name: str = "") -> Personality:
     """Return how the assistant speaks; it calls itself by `name` where it has no other."""
     given = {} if form is None else form.model_dump(exclude_unset=True)
     return Personality(**({"name": name} | given))
+
+
+def locale_in(part: Part, form: LocaleForm | None) -> Locale:
+    """Return the locale that is written, noting every part of it that is unknown."""
+    given = {} if form is None else form.model_dump(exclude_unset=True)
+    faults = {name: part_fault(name, value) for name, value in given.items()}
+    for name, fault in faults.items():
+        if fault:
+            part.note(f"{name} {fault}", "locale", name)
+    return NOWHERE if any(faults.values()) else locale_of(given)
 
 
 def texts_of(part: Part, written: Mapping[str, Any]) -> dict[str, dict[str, str]]:

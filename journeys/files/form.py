@@ -33,6 +33,7 @@ from journeys.files.form_collecting import (
     EscalationForm,
     FieldName,
     Fields,
+    LocaleForm,
     PersonalityForm,
     Wordings,
 )
@@ -219,6 +220,7 @@ class DefinitionForm(Form):
     instructions: Text = Field("", description="Its purpose; models are told it.")
     model: Text | None = Field(None, description="Name of an OpenAI model for its agents.")
     personality: PersonalityForm | None = None
+    locale: LocaleForm | None = None
     texts: Wordings = Field({}, description="The runtime's own texts, worded anew.")
     guidelines: list[GuidelineForm] = []
     validation: ValidationForm | None = None

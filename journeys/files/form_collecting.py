@@ -159,9 +159,27 @@ class PersonalityForm(Form):
     tone: Text = Field("", description="How it sounds, in words for a model.")
     formality: Literal["formal", "neutral", "casual"] = "neutral"
     emojis: bool = False
-    language: Literal["en", "de"] = Field("en", description="Of the runtime's own texts.")
     greeting: Text = Field("", description="What it says when a session starts.")
     reword: bool = Field(False, description="Whether a model words what the runtime says itself.")
+
+
+class LocaleForm(Form):
+    """Where users are at home. What is left out is the session's, else of whoever runs it."""
+
+    model_config = ConfigDict(title="Locale")
+    language: Literal["en", "de"] = Field("en", description="Of the runtime's own texts.")
+    region: Text = Field("US", description="Country, as two capitals: DE.")
+    timezone: Text = Field("UTC", description="IANA name: Europe/Berlin.")
+    first_day: Literal[
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"
+    ] = Field("monday", description="First day of the week. Default: as in the region.")
+    date_order: Literal["dmy", "mdy"] = Field(
+        "mdy", description="Of dates in digits. Default: as in the region."
+    )
+    decimal_sign: Literal[".", ","] = Field(".", description="Default: as in the region.")
+    clock: Literal["12h", "24h"] = Field(
+        "12h", description="Of times that are shown. Default: as in the language."
+    )
 
 
 Wordings = dict[

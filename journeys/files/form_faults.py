@@ -68,10 +68,14 @@ def _fault(kind: str, tree: Tree, error: Mapping[str, Any]) -> Fault:
 def _unknown(kind: str, path: Path, document: Any) -> str:
     schema = _schema_at(kind, path[:-1], document)
     known = list(schema.get("properties", {}))
-    hint = did_you_mean(str(path[-1]), known)
+    hint = _ELSEWHERE.get(path[-2:]) or did_you_mean(str(path[-1]), known)
     return f"'{path[-1]}' is no key of {_owner(schema)}.{hint} Known: {', '.join(known)}."
 
 
+_ELSEWHERE: Mapping[Path, str] = {
+    ("personality", "language"): " Write locale: {language: ...} beside it."
+}
+"""Keys that another mapping has."""
 _ID = "write a small letter first, then small letters, digits and '_'."
 _WANTED = {
     "bool_type": "it must be true or false.",

@@ -15,6 +15,15 @@ _SPOKEN: dict[str, tuple[Sayings, ...]] = {"en": (ENGLISH,), "de": (GERMAN, ENGL
 def load(language: str) -> None:
     """Make ready to hear a language, which takes up to a second; else the first messages wait."""
     lexicon_of(language).load()
+    _LOADED.add(language)
+
+
+_LOADED: set[str] = set()
+
+
+def is_loaded(language: str) -> bool:
+    """Say whether messages in a language can be heard without a wait."""
+    return language in _LOADED
 
 
 @cache

@@ -49,13 +49,15 @@ class Contract:
 _contracts: LRUCache[Any, Contract] = LRUCache(1024)
 
 
-def contract_of(spec: JourneySpec, pathway_id: str, signature: SignatureSpec) -> Contract:
-    """Return the contract of a signature in a pathway, made once for all sessions.
+def contract_of(
+    spec: JourneySpec, pathway_id: str, signature: SignatureSpec, language: str | None = None
+) -> Contract:
+    """Return the contract of a signature in a pathway, made once for all sessions of a language.
 
     Raises:
         ConfigurationError: An output is of a type that no JSON has.
     """
-    key = (spec, pathway_id, id(signature))
+    key = (spec, pathway_id, id(signature), language)
     if key not in _contracts:
         try:
             schema, strict = schema_of(signature.outputs)
@@ -64,7 +66,7 @@ def contract_of(spec: JourneySpec, pathway_id: str, signature: SignatureSpec) ->
                 f"Pathway '{pathway_id}': no model can give the outputs of {signature.name}, "
                 f"because one has no JSON schema: {error}"
             ) from error
-        system = agent_system(spec, spec.pathways[pathway_id], signature)
+        system = agent_system(spec, spec.pathways[pathway_id], signature, language)
         _contracts[key] = Contract(signature, system, schema, strict)
     return _contracts[key]
 

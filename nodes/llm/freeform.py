@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec, Personality
-from nodes.llm.manner import manner
+from journeys import JourneyConfig, JourneySpec
 from nodes.llm.models import Models
 from nodes.llm.objects import reply_asked
 from nodes.llm.prompts import guided
@@ -34,7 +33,7 @@ async def freeform(
     *,
     rules: Sequence[Mapping[str, Any]] = (),
     until: float = math.inf,
-    personality: Personality | None = None,
+    manner: str = "",
 ) -> str:
     """Return what a model says to the last message, given these messages and nothing else.
 
@@ -46,16 +45,15 @@ async def freeform(
         spec: Whose model and purpose it has; None: the config's model, and none.
         rules: The guidelines that hold, those that count first at the front.
         until: The deadline of the turn, on the event loop's clock.
-        personality: How it speaks; None: as the spec says, if there is one.
+        manner: How it speaks, in words for a model.
 
     Raises:
         ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
     """
     own, about = (spec.model, spec.purpose) if spec else (None, "")
     chat = models.named(own) if own else models.step(config.agent_model)
-    speaks = personality or (spec.personality if spec else Personality())
     purpose = f"What you are there for:\n{about}" if about else ""
-    system = "\n\n".join(filter(None, [_SYSTEM, purpose, manner(speaks)]))
+    system = "\n\n".join(filter(None, [_SYSTEM, purpose, manner]))
     chat = resting(chat, config)
     told = [{"role": "system", "content": guided(system, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]

@@ -21,19 +21,25 @@ _ADDRESS = {
 }
 
 
-def manner(personality: Personality) -> str:
+def manner(personality: Personality, language: str | None) -> str:
     """Return the part of a system text that says how to speak; empty if nothing was declared.
+
+    Nothing is, where it speaks English.
 
     It tells about style alone: what else a system text says of the answer counts more.
     """
-    if personality == Personality():
+    language = language or "en"
+    if personality == Personality() and language == "en":
         return ""
     return "\n".join(
-        ["How you speak, whatever you say:", *(f"- {line}" for line in _lines(personality))]
+        [
+            "How you speak, whatever you say:",
+            *(f"- {line}" for line in _lines(personality, language)),
+        ]
     )
 
 
-def _lines(personality: Personality) -> Iterator[str]:
+def _lines(personality: Personality, language: str) -> Iterator[str]:
     if personality.name:
         yield f"Your name is {personality.name}."
     if personality.tone:
@@ -41,7 +47,6 @@ def _lines(personality: Personality) -> Iterator[str]:
     if personality.formality in _FORMALITY:
         yield _FORMALITY[personality.formality]
     yield "Use an emoji where it fits." if personality.emojis else "Use no emojis."
-    language = personality.language
     address = _ADDRESS.get((language, personality.formality), "")
     yield (
         f"Your language is {_LANGUAGES[language]}; a user who writes in another one is answered in "

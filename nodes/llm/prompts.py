@@ -24,11 +24,14 @@ _ANSWER = (
 )
 
 
-def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSpec) -> str:
+def agent_system(
+    spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSpec, language: str | None
+) -> str:
     """Return the system text of a model agent (ADR-025 section 4.1).
 
     Instructions say what it does, intent why, guidelines how; the journey's and the pathway's
-    purpose say where it is, and the journey's personality how it speaks.
+    purpose say where it is, and the journey's personality how it speaks,
+    with the language that holds.
     """
     journey = spec.part_of(pathway.id)
     whole = journey.purpose
@@ -41,7 +44,7 @@ def agent_system(spec: JourneySpec, pathway: PathwaySpec, signature: SignatureSp
         _titled("The conversation as a whole", [whole] if whole else []),
         _titled("The part of it that you are in", [pathway.purpose] if pathway.purpose else []),
         _titled("What you do in this part", [pathway.action] if pathway.action else []),
-        manner(journey.personality),
+        manner(journey.personality, language),
         _titled("What you are given", inputs),
         _titled("What your answer holds", outputs),
         _ANSWER,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys import ModelError, Personality
+from journeys import ModelError
 from nodes.llm.asking import Question
 from nodes.llm.chat import Chat
-from nodes.llm.manner import manner
 from nodes.llm.objects import object_asked
 from nodes.llm.prompts import as_data
 from nodes.llm.usage import Usage
@@ -33,7 +32,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 async def worded_anew(
     chat: Chat,
-    personality: Personality,
+    manner: str,
     message: str,
     texts: Sequence[str],
     until: float,
@@ -43,7 +42,7 @@ async def worded_anew(
 
     Args:
         chat: The model.
-        personality: How it speaks.
+        manner: How it speaks, in words for a model.
         message: What the texts answer.
         texts: The texts.
         until: The deadline, on the event loop's clock.
@@ -52,7 +51,7 @@ async def worded_anew(
     Raises:
         ModelError: There is no usable answer in time.
     """
-    system = "\n\n".join(filter(None, [_SYSTEM, manner(personality)]))
+    system = "\n\n".join(filter(None, [_SYSTEM, manner]))
     told = [
         {"role": "system", "content": system},
         {"role": "user", "content": as_data({"user_message": message, "texts": list(texts)})},

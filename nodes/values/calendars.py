@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.values.setting import Setting
 from nodes.values.tables import words
 
 MONTHS = {
@@ -106,6 +107,33 @@ MONTH_FIRST = frozenset(
     )
 )
 """Regions where the month stands before the day in digits."""
+_WEEK_FROM_SUNDAY = frozenset(
+    words(
+        """
+    AG AS BD BR BS BT BW BZ CA CO DM DO ET GT GU HK HN ID IL IN JM JP KE KH KR LA MH MM MO MT MX MZ
+    NI NP PA PE PH PK PR PT PY SA SG SV TH TT TW UM US VE VI WS YE ZA ZW
+    """
+    )
+)
+_WEEK_FROM_SATURDAY = frozenset(words("AF BH DJ DZ EG IQ IR JO KW LY OM QA SD SY"))
+
+
+def month_is_first(setting: Setting) -> bool:
+    """Say whether the month stands before the day in digits where a user speaks."""
+    if setting.date_order:
+        return setting.date_order == "mdy"
+    return setting.region in MONTH_FIRST
+
+
+def first_day_of_week(setting: Setting) -> int:
+    """Return the number of the day that a week begins with where a user speaks; Monday is 0."""
+    if setting.first_day:
+        return WEEKDAYS[setting.first_day]
+    if setting.region in _WEEK_FROM_SATURDAY:
+        return WEEKDAYS["saturday"]
+    return WEEKDAYS["sunday" if setting.region in _WEEK_FROM_SUNDAY else "monday"]
+
+
 NAMED = {
     "en": (
         words(

@@ -8,7 +8,14 @@ from datetime import date
 
 from journeys.fields import Field
 from nodes.values.bounds import wants_past
-from nodes.values.calendars import FEASTS, MONTH_FIRST, MONTHS, ORDINALS, WEEKDAYS
+from nodes.values.calendars import (
+    FEASTS,
+    MONTHS,
+    ORDINALS,
+    WEEKDAYS,
+    first_day_of_week,
+    month_is_first,
+)
 from nodes.values.days import day_of, in_month, next_year_day
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
@@ -69,10 +76,10 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
         *_named(text, today, past),
         *_days_of_month(text, today, past),
         *_feasts(text, today, past),
-        *relative_days(text, today),
+        *relative_days(text, today, first_day_of_week(setting)),
     ]
     hits = apart(_clean(found))
-    return _with_weekdays(text, hits, weekdays_in(text, today, past))
+    return _with_weekdays(text, hits, weekdays_in(text, today, past, first_day_of_week(setting)))
 
 
 def is_past(text: str, field: Field, setting: Setting) -> bool:
@@ -102,7 +109,7 @@ def _in_digits(text: str, setting: Setting, past: bool) -> Found:
         if not year and not (dotted and sign == ".") and sign != "/":
             continue
         day, month = int(first), int(second)
-        if month > 12 or (sign != "." and setting.region in MONTH_FIRST and day <= 12):
+        if month > 12 or (sign != "." and day <= 12 and month_is_first(setting)):
             day, month = month, day
         yield found, _dated(day, month, year, today, past), bool(year or dotted)
 

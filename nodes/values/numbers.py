@@ -40,7 +40,7 @@ _SPACED = re.compile(r"[\u00a0\u202f ']")
 
 def comma_is_decimal(setting: Setting) -> bool:
     """Say whether the comma parts the decimals where a user speaks."""
-    return setting.region in _COMMA
+    return setting.decimal_sign == "," if setting.decimal_sign else setting.region in _COMMA
 
 
 def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decimal | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from journeys.fields import Field
 from nodes.values.bounds import wants_past
-from nodes.values.calendars import MONTH_FIRST
+from nodes.values.calendars import month_is_first
 from nodes.values.setting import Setting
 from nodes.values.tables import words
 
@@ -50,7 +50,7 @@ def _parsed(said: str, field: Field, setting: Setting) -> date | None:
     settings: Any = {
         "RELATIVE_BASE": base,
         "PREFER_DATES_FROM": "past" if wants_past(field, setting) else "future",
-        "DATE_ORDER": "MDY" if setting.region in MONTH_FIRST else "DMY",
+        "DATE_ORDER": "MDY" if month_is_first(setting) else "DMY",
         "REQUIRE_PARTS": ["day", "month"],
         "RETURN_AS_TIMEZONE_AWARE": False,
     }

@@ -17,12 +17,20 @@ class Setting:
         at: The moment, in the time zone of the journey.
         region: ISO 3166 country by whose habits ambiguous dates, numbers and phones are read.
         language: Language of the runtime's texts, two letters.
+        first_day: First day of the week, "monday" to "sunday"; empty: as in the region.
+        date_order: "dmy" or "mdy"; empty: as in the region.
+        decimal_sign: "." or ","; empty: as in the region.
+        clock: "12h" or "24h", of times that are shown; empty: as usual in the language.
         patterns: Matches the patterns of authors in what is said there and then.
     """
 
     at: datetime
     region: str = "US"
     language: str = "en"
+    first_day: str = ""
+    date_order: str = ""
+    decimal_sign: str = ""
+    clock: str = ""
     patterns: MatchBudget = field(default_factory=MatchBudget, compare=False, repr=False)
 
 

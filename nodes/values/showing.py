@@ -81,8 +81,9 @@ def _time(value: Any, setting: Setting) -> str:
 def hour_shown(hour: time, setting: Setting) -> str:
     """Return a time of day: "7:00 pm", "19:00 Uhr"."""
     seconds = f":{hour.second:02}" if hour.second else ""
-    if setting.language == "de":
-        return f"{hour.hour:02}:{hour.minute:02}{seconds} Uhr"
+    if setting.clock == "24h" or (setting.language == "de" and setting.clock != "12h"):
+        plain = f"{hour.hour:02}:{hour.minute:02}{seconds}"
+        return f"{plain} Uhr" if setting.language == "de" else plain
     half = "am" if hour.hour < _NOON else "pm"
     return f"{hour.hour % _NOON or _NOON}:{hour.minute:02}{seconds} {half}"
 

@@ -74,6 +74,11 @@ _WEEK_BEFORE = re.compile(
     rf"\b(?P<lead>next\s+week(?:\s+on)?|nächste\s+woche(?:\s+am)?)\s+(?P<day>{_DAY})\b",
     re.IGNORECASE,
 )
+_NEXT_WEEK_BEGINS = re.compile(
+    r"\b(?:the\s+)?(?:start|beginning|first\s+day)\s+of\s+next\s+week\b"
+    r"|\b(?:anfang|beginn)\s+(?:der\s+)?(?:nächsten?r?|kommenden?r?)\s+woche\b",
+    re.IGNORECASE,
+)
 _LATER = {
     "after next": 7, "in einer woche": 7, "in a week": 7, "week": 7,
     "in two weeks": 14, "in zwei wochen": 14, "in 14 tagen": 14,
@@ -81,8 +86,16 @@ _LATER = {
 Found = Iterator[tuple[re.Match[str], date | None, bool]]
 
 
-def relative_days(text: str, today: date) -> Found:
-    """Find days that are named by their distance from today."""
+def relative_days(text: str, today: date, first_day: int) -> Found:
+    """Find days that are named by their distance from today.
+
+    Args:
+        text: A message.
+        today: The day on which it is said.
+        first_day: The day that a week begins with; Monday is 0.
+    """
+    for found in _NEXT_WEEK_BEGINS.finditer(text):
+        yield found, _next_week(today, first_day), True
     for found in _NEAR_WORDS.finditer(text):
         distance = _distance(found)
         if found[0].casefold() == "morgen" and _MORNING.search(before(text, found.start())):
@@ -127,38 +140,42 @@ def _count(word: str) -> int | None:
     return known if known is not None else next((hit.value for hit in numerals_in(word)), None)
 
 
-def weekdays_in(text: str, today: date, past: bool) -> list[Hit]:
+def weekdays_in(text: str, today: date, past: bool, first_day: int) -> list[Hit]:
     """Find names of days: the next such day after today, or the last one before.
 
     "next friday" is the coming one, as most libraries have it; "friday next week" is counted from
-    Monday on. An abbreviation that is another word too is weak: it counts beside a date only.
+    the first day of the week on. An abbreviation that is another word too is weak: it counts beside
+    a date only.
     """
     hits = [
-        Hit(found.start(), found.end(), _next_week(found["day"], today).isoformat())
+        Hit(found.start(), found.end(), _next_week(today, first_day, found["day"]).isoformat())
         for found in _WEEK_BEFORE.finditer(text)
     ]
     for found in _WEEKDAY.finditer(text):
         if any(hit.start <= found.start() < hit.end for hit in hits):
             continue
-        day = _weekday(found, today, past)
+        day = _weekday(found, today, past, first_day)
         short = found["day"].casefold() in SHORT_WEEKDAYS
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
     return sorted(hits)
 
 
-def _weekday(found: re.Match[str], today: date, past: bool) -> date:
+def _weekday(found: re.Match[str], today: date, past: bool, first_day: int) -> date:
     which = (found["which"] or "").casefold()
     later = " ".join((found["later"] or "").casefold().split())
     ahead = (WEEKDAYS[found["day"].casefold()] - today.weekday()) % 7
     if which.startswith(("last", "past", "letzt", "vorig", "vergangen")) or (past and not which):
         return today + timedelta(days=ahead - 7)
     if later in ("next week", "nächster woche", "nächste woche"):
-        return _next_week(found["day"], today)
+        return _next_week(today, first_day, found["day"])
     ahead = ahead if which.startswith(("this", "diese")) else ahead or 7
     more = 7 if which.startswith("übernächst") else _LATER.get(later, 0)
     return today + timedelta(days=ahead + more)
 
 
-def _next_week(name: str, today: date) -> date:
-    return today + timedelta(days=7 - today.weekday() + WEEKDAYS[name.casefold()])
+def _next_week(today: date, first_day: int, name: str = "") -> date:
+    """Return a day of the next week by its name; by default its first one."""
+    begins = today + timedelta(days=7 - (today.weekday() - first_day) % 7)
+    day = WEEKDAYS[name.casefold()] if name else first_day
+    return begins + timedelta(days=(day - first_day) % 7)

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from journeys import FieldAttemptEntry, FieldState, Journey
+from journeys.locale import in_force
 from nodes.forms.sheet import field_named
+from nodes.setting import setting_at
 from nodes.values import Setting
 from nodes.values import shown as as_read
 from server.cli.rendering import out, row, short, table
@@ -29,12 +31,12 @@ async def show_fields(journey: Journey, name: str = "") -> None:
     if not view.fields:
         out.print("This journey collects no fields.")
         return
-    everything = await journey.manager.attempts()
+    everything, setting = await journey.manager.attempts(), await _setting(journey)
     shown = table("", "field", "value", "status", "attempts", "what was refused, and why")
     for field_name, state in view.fields.items():
         attempts = [attempt for attempt in everything if attempt.field == field_name]
         mark = "▸" if field_name == view.current_field else ""
-        value = _readable(journey, field_name, state.value)
+        value = _readable(journey, setting, field_name, state.value)
         cells = (state.title, _value(value, hidden=state.hidden and state.is_collected))
         shown.add_row(*row(mark, *cells, _status(state), len(attempts), _refused(attempts)))
     out.print(shown)
@@ -46,20 +48,27 @@ async def _show_attempts(journey: Journey, name: str) -> None:
         out.print(f"Nothing was said of {name} yet.", markup=False)
         return
     shown = table("turn", "what was said", "value", "status", "by", "why")
+    setting = await _setting(journey)
     for attempt in attempts:
         said = _value(attempt.raw or None, hidden=attempt.hidden)
-        value = _value(_readable(journey, name, attempt.value), hidden=attempt.hidden)
+        value = _value(_readable(journey, setting, name, attempt.value), hidden=attempt.hidden)
         status, by = attempt.validation_status, attempt.source.replace("_", " ")
         shown.add_row(*row(attempt.turn, said, value, status, by, attempt.reason))
     out.print(shown)
 
 
-def _readable(journey: Journey, name: str, value: Any) -> str | None:
+async def _setting(journey: Journey) -> Setting:
+    """Return where the user of a session is at home, as far as values are shown by it."""
+    session = await journey.manager.restore()
+    spec, place = journey.spec, session.current_pathway_id
+    own = (spec.part_of(place) if place in spec.pathways else spec).locale
+    return setting_at(datetime.now(UTC), in_force(own, session.locale, journey.config.locale))
+
+
+def _readable(journey: Journey, setting: Setting, name: str, value: Any) -> str | None:
     """Return a value as users read it, which is shorter than the data that it is kept as."""
     if value is None:
         return None
-    config, language = journey.config, journey.spec.personality.language
-    setting = Setting(datetime.now(UTC), config.region, language)
     return as_read(field_named(journey.spec, name), value, setting)
 
 

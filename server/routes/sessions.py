@@ -36,7 +36,7 @@ async def begin(new: NewSession, wiring: UpToDate, response: Response) -> Sessio
     session_id = new.session_id or str(uuid.uuid4())
     manager = wiring.manager(_journey_of(new, wiring), session_id)
     try:
-        begun = await manager.start_session(new.context)
+        begun = await manager.start_session(new.context, locale=new.own_locale())
     finally:
         await manager.close()
     response.headers["Location"] = f"/v1/sessions/{session_id}"

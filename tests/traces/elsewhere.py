@@ -12,6 +12,7 @@ from journeys import (
     Form,
     Journey,
     Length,
+    Locale,
     Pathway,
     Personality,
     Range,
@@ -360,7 +361,8 @@ CARS = Domain(Cars, car_tools, {"mechanic": tells(FUEL)})
 class Library(Journey):
     """Bücher ausleihen."""
 
-    __personality__ = Personality(language="de", greeting="Willkommen in der Bücherei!")
+    __personality__ = Personality(greeting="Willkommen in der Bücherei!")
+    __locale__ = Locale(language="de")
     __escalation__ = Escalation()
 
     class LoanPath(Pathway):
