@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.types import interrupt
 
 from journeys import (
     NEVER,
@@ -548,3 +549,24 @@ async def test_a_text_of_a_language_is_said_where_a_session_brings_it(
     for chat, wanted in ((german, "Ich warte."), (english, "I wait.")):
         await chat.says("visit")
         assert (await chat.says("one moment")).startswith(wanted)
+
+
+async def test_who_is_waited_for_gives_up_in_the_sessions_language(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    class Asking(Journey):
+        class AskPath(Pathway):
+            __agents__ = ["asker"]
+            __complete_when__ = NEVER
+
+    async def asker(request: Any) -> str:
+        return f"answered {interrupt('sure?')}"
+
+    told = []
+    for number, locale in enumerate((Locale(language="de"), None)):
+        chat = await talk(
+            Asking, {"asker": asker}, memory_url, session_id=f"s-{number}", locale=locale
+        )
+        await chat.says("hallo")
+        told.append("answered" in await chat.says("vergiss es"))
+    assert told == [False, True]
