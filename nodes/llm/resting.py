@@ -39,9 +39,17 @@ def identity_of(chat: Chat) -> Hashable:
         return _own_of(model), chat.name
     if client is not None:
         places = [str(client.base_url)]
-    kind = type(model)
     name = chat.name or getattr(model, "model_name", None) or getattr(model, "model", None)
-    return "model", f"{kind.__module__}.{kind.__qualname__}", name, *places
+    return "model", _provider_of(model), name, *places
+
+
+def _provider_of(model: Any) -> str:
+    """Return the package that a model's class comes from, or that the class is derived from."""
+    packages = [kind.__module__.partition(".")[0] for kind in type(model).__mro__]
+    theirs = [
+        name for name in packages if name.startswith("langchain_") and name != "langchain_core"
+    ]
+    return theirs[0] if theirs else packages[0]
 
 
 def _own_of(model: Any) -> object:

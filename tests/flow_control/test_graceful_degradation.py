@@ -19,6 +19,7 @@ from journeys.concierge import Concierge
 from nodes import breaker
 from nodes import understand as understanding
 from nodes.llm.models import chat_of
+from nodes.llm.openai_chat import QuickChatOpenAI
 from nodes.llm.resting import identity_of
 from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
 from tests import api, watching
@@ -424,6 +425,8 @@ def test_a_model_is_known_by_its_provider_its_name_and_its_server() -> None:
     scripted_ones = [ScriptedModel(), ScriptedModel()]
 
     assert identity_of(chat_of(one)) == identity_of(chat_of(again))
+    ours = QuickChatOpenAI(model="a", base_url="http://one.example", api_key=SecretStr("x"))
+    assert identity_of(chat_of(one)) == identity_of(chat_of(ours))
     assert identity_of(chat_of(one, "b")) == identity_of(
         chat_of(ChatOpenAI(model="b", base_url="http://one.example", api_key=SecretStr("x")))
     )
