@@ -41,8 +41,9 @@ from journeys.texts import layered
 from journeys.transition_reader import read_transitions
 from journeys.transitions import BaseTrigger, HandOver, Transition
 from journeys.trigger_faults import trigger_faults
+from journeys.unset_signs import unset_names
 from journeys.validation import Validation
-from journeys.warning_signs import warnings_of
+from journeys.warning_signs import kept_names, warnings_of
 
 CANCELS = "wants to give up what we are doing"
 """What a user means who cancels, as a model is asked it."""
@@ -161,7 +162,9 @@ def compose(
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
         converses=any(part.converses for part in parts.values()),
     )
-    return replace(spec, warnings=(*never_started(parts, between), *warnings_of(spec)))
+    unset = tuple(unset_names(spec, kept_names(spec)))
+    warnings = (*never_started(parts, between), *warnings_of(spec))
+    return replace(spec, warnings=warnings, unset=unset)
 
 
 def _spoken(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 from journeys.errors import did_you_mean
@@ -74,6 +75,13 @@ class FieldSpec:
         return self._default is MISSING
 
     @property
+    def shape(self) -> str:
+        """What its values are, None aside: a "dict" or a "list"; empty for anything else."""
+        kinds = [kind for kind in _parts(self.annotation) if kind is not type(None)]
+        shapes = {_shape(kind) for kind in kinds}
+        return shapes.pop() if len(shapes) == 1 else ""
+
+    @property
     def is_text(self) -> bool:
         """Whether the type is `str`, annotated or not."""
         return _bare(self.annotation) is str
@@ -114,6 +122,23 @@ class SignatureSpec:
         """The input that gets the message unless the context has it: the first required text."""
         listening = (f for f in self.inputs if f.required and f.is_text and not f.source)
         return next(listening, None)
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:
+    """Return the kinds of a union; of anything else, the kind itself."""
+    bare = _bare(annotation)
+    union = typing.get_origin(bare) in (typing.Union, UnionType)
+    return tuple(map(_bare, typing.get_args(bare))) if union else (bare,)
+
+
+def _shape(kind: Any) -> str:
+    origin = typing.get_origin(kind) or kind
+    if not isinstance(origin, type):
+        return ""
+    if issubclass(origin, Mapping) or hasattr(origin, "model_fields"):
+        return "dict"
+    listed = issubclass(origin, (Sequence, Set)) and not issubclass(origin, (str, bytes))
+    return "list" if listed else ""
 
 
 def _bare(annotation: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 from journeys.checks import strategies_of
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
-from journeys.warning_signs import warnings_of
+from journeys.unset_signs import unset_names
+from journeys.warning_signs import kept_names, warnings_of
 
 
 def joined(
@@ -36,7 +37,8 @@ def joined(
         converses=_converses(pathways, rest),
         **rest,
     )
-    return replace(spec, warnings=tuple(warnings_of(spec)))
+    unset = tuple(unset_names(spec, kept_names(spec)))
+    return replace(spec, warnings=tuple(warnings_of(spec)), unset=unset)
 
 
 def _converses(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:

@@ -150,6 +150,8 @@ class JourneySpec:
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
     does with a message that starts none of them. `converses` says whether anything in it collects,
     repairs, or hands over to a person. `is_marked` says that its class is `__abstract__`.
+    `unset` are names that something reads and nothing sets, each with a warning: they have to come
+    from outside.
     """
 
     id: str
@@ -182,6 +184,7 @@ class JourneySpec:
     migrations: Mapping[str, str] = field(default_factory=dict)
     converses: bool = False
     is_marked: bool = False
+    unset: tuple[tuple[str, str], ...] = ()
 
     @property
     def why_abstract(self) -> str:

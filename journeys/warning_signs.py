@@ -26,13 +26,14 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)
         yield from _misspelt(pathway)
+    yield from _mixed(spec)
     yield from _unread_updates(spec)
     yield from _mute_conditions(spec)
     yield from _mute_intents(spec)
     yield from _shadowed(spec)
     yield from _model_warnings(spec)
     yield from _crowded(spec)
-    yield from collecting_warnings(spec, _kept_names(spec))
+    yield from collecting_warnings(spec, kept_names(spec))
 
 
 def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
@@ -40,7 +41,7 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
     if pathway.signature is None:
         return
     listener = pathway.signature.listener
-    filled = _kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
+    filled = kept_names(spec) | _sequential_outputs(pathway) | {"message", "history", "context"}
     for field in pathway.signature.inputs:
         if field is listener or not field.required or field.source or field.name in filled:
             continue
@@ -57,7 +58,8 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
             )
 
 
-def _kept_names(spec: JourneySpec) -> set[str]:
+def kept_names(spec: JourneySpec) -> set[str]:
+    """Return the names that something in a journey puts into the context, or is kept for."""
     return _made_names(spec) | spec.kept
 
 
@@ -81,7 +83,7 @@ def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
 
 def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
     for name in pathway.awaited:
-        if name not in _kept_names(spec):
+        if name not in kept_names(spec):
             yield (
                 f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
                 "accumulates; only start() could give it."
@@ -112,6 +114,29 @@ def _misspelt(pathway: PathwaySpec) -> Iterator[str]:
             yield (
                 f"{pathway.where}: __accumulate__ names '{name}', which its signature does not "
                 f"list as an output. Did you mean '{close[0]}'?"
+            )
+
+
+_WAYS = {
+    "dict": "'replace' (the last one counts), 'merge_dict' (one that grows), or 'append' (all)",
+    "list": "'replace' (the last one counts), 'union' (each item once), or 'append' (all items)",
+}
+
+
+def _mixed(spec: JourneySpec) -> Iterator[str]:
+    """Warn of records that are mixed with one another, since nobody says how they are kept."""
+    warned: set[str] = set()
+    for pathway in spec.pathways.values():
+        strategies = spec.part_of(pathway.id).strategies
+        outputs = pathway.signature.outputs if pathway.signature else ()
+        for field in outputs:
+            unsaid = field.name in pathway.accumulate and strategies.get(field.name) is None
+            if not unsaid or not field.shape or field.name in warned:
+                continue
+            warned.add(field.name)
+            yield (
+                f"{pathway.where}: it keeps '{field.name}', a {field.shape}, without a strategy: a "
+                f"second one is mixed into the first. Say which is meant: {_WAYS[field.shape]}."
             )
 
 

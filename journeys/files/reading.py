@@ -32,7 +32,9 @@ from journeys.guidelines import GuidelineSpec
 from journeys.hashing import content_hash
 from journeys.joining import joined
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.unset_signs import unset_inputs
 from journeys.validation import Validation
+from journeys.warning_signs import kept_names
 
 MOST_BYTES = 256 * 1024
 """Longest file, in bytes."""
@@ -107,7 +109,21 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     _check_guideline_tools(part, form, list(tools))
     declared["activation"] = tuple(activation_of(part, form.activation_conditions))
     entry = form.initial_state or next(iter(pathways))
-    return whole(part, form, entry, pathways, transitions, tools=tools, **declared)
+    spec = whole(part, form, entry, pathways, transitions, tools=tools, **declared)
+    return spec and _with_inputs(part, form, spec)
+
+
+def _with_inputs(part: Part, form: JourneyForm, spec: JourneySpec) -> JourneySpec:
+    """Return a journey that knows which inputs of its states nothing sets."""
+    if spec.activation:
+        return spec
+    known = kept_names(spec)
+    found = [
+        (name, part.told(said))
+        for id_, state in form.states.items()
+        for name, said in unset_inputs(spec.pathways[id_].where, state.inputs, known)
+    ]
+    return replace(spec, unset=(*spec.unset, *found))
 
 
 def whole(
@@ -178,7 +194,8 @@ def _say_where_detours_stand(part: Part, form: JourneyForm) -> None:
 
 def _in_words_of_files(part: Part, spec: JourneySpec) -> JourneySpec:
     found = [*spec.warnings, *_over_at_once(spec)]
-    return replace(spec, warnings=tuple(map(part.told, found)))
+    unset = tuple((name, part.told(said)) for name, said in spec.unset)
+    return replace(spec, warnings=tuple(map(part.told, found)), unset=unset)
 
 
 def _over_at_once(spec: JourneySpec) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from journeys import Journey
-from journeys.errors import did_you_mean
 from server.cli.edge import CommandError
 from server.cli.files import (
     FaultyFileError,
@@ -80,11 +79,13 @@ class _Report:
 
     def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
         """Add journeys that have no faults, and the module whose agents they run with."""
+        # Here, as it brings LangChain along, and the other commands start quicker without.
+        from server.cli.signs import signs_of  # noqa: PLC0415
+
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
-            given = [*_agent_warnings(module, journey), *_tool_warnings(module, journey)]
-            found = [*journey.spec.warnings, *given]
+            found = signs_of(module, journey)
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
@@ -115,35 +116,6 @@ def _kind(path: str) -> str:
     if Path(path).is_file():
         return "file"
     return "class" if ":" in path or path in example_ids() else "module"
-
-
-def _agent_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
-    """Compare the names in a module's AGENTS with those that its journeys use."""
-    given = getattr(module, "AGENTS", None)
-    if not isinstance(given, Mapping) or not journey.spec.pathways:
-        return
-    names = [str(name) for name in given]
-    used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
-    for name, pathways in journey.spec.agents.items():
-        if name not in names:
-            hint = did_you_mean(name, names)
-            where = ", ".join(pathways)
-            yield f"{journey.__name__}: AGENTS has no '{name}', which {where} needs.{hint}"
-    for name in names:
-        if name not in used:
-            hint = did_you_mean(name, used)
-            yield f"{journey.__name__}: AGENTS has '{name}', which no pathway uses.{hint}"
-
-
-def _tool_warnings(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
-    """Name the tools of a journey that the TOOLS of its module lack."""
-    given = getattr(module, "TOOLS", None)
-    if not isinstance(given, Mapping):
-        return
-    names = [str(name) for name in given]
-    for name in journey.spec.tools:
-        if name not in names:
-            yield f"{journey.__name__}: TOOLS has no '{name}'.{did_you_mean(name, names)}"
 
 
 def _check_folder(path: str, report: _Report) -> None:
