@@ -25,10 +25,9 @@ from journeys.errors import did_you_mean
 from nodes.llm.arguments import parameters_of
 from nodes.llm.functions import as_tool
 from nodes.llm.models import is_configured
+from server.cli.finding import model_in
 from server.cli.loading import journeys_in, shown
-
-_MODELS = ("MODEL", "UNDERSTANDING_MODEL")
-"""Names by which a module gives a model."""
+from server.settings import Settings
 
 
 def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
@@ -40,20 +39,31 @@ def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
     given = getattr(module, "SAMPLE_CONTEXT", None)
     known = given if isinstance(given, Mapping) else {}
     yield from (warning for name, warning in spec.unset if name not in known)
-    yield from _agents(module, journey)
+    has_model = _has_model(module, spec)
+    yield from _agents(module, journey, has_model=has_model)
     yield from _tools(module, journey)
-    if not is_configured(None) and not any(hasattr(module, name) for name in _MODELS):
+    if not has_model:
         yield from _needs_model(spec)
+
+
+def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
+    """Say whether a journey has a model: its module's, its own, or one of the settings."""
+    try:
+        config = Settings().config()
+    except (ConfigurationError, ValueError):  # a server says so; here a journey is judged
+        config = None
+    return is_configured(model_in(module), config, spec)
 
 
 # --- Agents --------------------------------------------------------------------------------------
 
 
-def _agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> Iterator[str]:
     """Compare the names in a module's AGENTS with those that its journeys use."""
     given = getattr(module, "AGENTS", None)
     if not isinstance(given, Mapping):
-        yield from _no_agents(module, journey)
+        if not has_model:
+            yield from _no_agents(module, journey)
         return
     names = [str(name) for name in given]
     used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
@@ -72,7 +82,7 @@ def _agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
 
 def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
     """Warn of agents that a file names, where there is no Python that has any, and no model."""
-    if not _stands_alone(journey) or _gives(module, "AGENTS") or is_configured(None):
+    if not _stands_alone(journey) or _gives(module, "AGENTS"):
         return
     for pathway in journey.spec.pathways.values():
         for name in pathway.agents:
