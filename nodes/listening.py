@@ -65,11 +65,14 @@ async def welcome(course: Course) -> None:
     if last is None or now - datetime.fromisoformat(last) <= pause:
         return
     course.resumed = True
+    before, course.words = course.words, []
     await take_back_refused(course, collected_so_far(course))
+    outdated, course.words = course.words, before
     _unconfirm(course)
     asked = course.sheet().asked()
     if asked and asked["kind"] != "summary" and course.sheet().is_begun:
         course.repair("resume", "resumed", fields=lines_of(course, course.sheet()))
+    course.words += outdated
 
 
 def _unconfirm(course: Course) -> None:
@@ -229,7 +232,9 @@ def _yes_or_no(course: Course, message: str) -> bool | None:
 def asking_in(course: Course) -> Asking:
     """Return what a model is told of the form that is open, and what it may make of a message."""
     sheet, asked = course.sheet(), course.talk.get("asked")
-    fields = [*sheet.live, *(f for f in _of_targets(course) if f not in sheet.live)]
+    again = [f for f in _asked_again(course) if f not in sheet.live]
+    fields = [*sheet.live, *again]
+    fields += [f for f in _of_targets(course) if f not in fields]
     names = list(_known(course))
     known = {name: course.field(name) for name in names}
     shown = {name: course.shown(known[name], course.value(name)) for name in names}
@@ -240,8 +245,8 @@ def asking_in(course: Course) -> Asking:
         shown,
         skipped=course.talk.get("skipped", []),
         correctable=list(known.values()),
-        questions=_questions(course, sheet.open),
-        hints={field.name: hint_of(field, course.setting) for field in sheet.open},
+        questions=_questions(course, [*again, *sheet.open]),
+        hints={field.name: hint_of(field, course.setting) for field in [*again, *sheet.open]},
         asked=asked,
         paused=_paused(course),
         tasks=list(dict.fromkeys(_titles(course))),
@@ -250,6 +255,11 @@ def asking_in(course: Course) -> Asking:
         personality=course.spec.part_of(course.here.id).personality,
         worded=course.here.form is not None and course.here.pipeline is None,
     )
+
+
+def _asked_again(course: Course) -> list[Field]:
+    """Return the fields that are to be asked for again, of whatever pathway."""
+    return [course.field(name) for name in course.talk.get("reopened", [])]
 
 
 MOST_FIELDS = 30

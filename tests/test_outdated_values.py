@@ -156,7 +156,7 @@ async def test_after_a_pause_it_is_found_before_anything_is_read_back(
         assert await says(journey, "21 March 2027", "canoe") == READ
         clock.goes_on(days=5)
         known = "Welcome back. This is what I have so far:\n- boat: canoe"
-        assert await says(journey, "yes") == f"{OVER}\n\n{known}\n\nFor which day?"
+        assert await says(journey, "yes") == f"{known}\n\n{OVER}\n\nFor which day?"
         assert ("dropped", "confirm") in await audited(journey)
         assert await says(journey, "28 March 2027", "yes") == "Rented: canoe on 2027-03-28."
         assert boats.rented == [("2027-03-28", "canoe")]
@@ -441,8 +441,8 @@ async def test_what_a_pathway_without_effects_collected_is_checked_after_a_pause
         clock.goes_on(minutes=30)
         clock.goes_on(days=5)
         reply = await says(journey, "my sister")
-        assert reply.startswith(OVER)
-        assert reply.endswith("For which day?")
+        assert reply.startswith("Welcome back.")
+        assert reply.endswith(f"{OVER}\n\nFor which day?")
         done = await journey.process_message("28 March 2027")
         assert done.is_journey_complete
         assert done.accumulated_context["with_whom"] == "my sister"

@@ -57,6 +57,8 @@ _FEAST = re.compile(
     r"\b(" + "|".join(sorted(FEASTS, key=len, reverse=True)) + r")\b(?:,?\s+(\d{4}))?",
     re.IGNORECASE,
 )
+_NEAR = 40
+"""Most characters between the name of a day and its date."""
 _PAST = re.compile(
     r"\b(?:ago|last|was|were|happened|had|past|since|previous|war|waren|letzte[nrms]?|vorige[nrms]?"
     r"|vergangene[nrms]?|passiert|geschehen|seit|hatte|hatten)\b",
@@ -160,9 +162,12 @@ def _with_weekdays(text: str, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]
         if not any(named.start < hit.start and hit.end <= named.end for named in weekdays)
     ]
     for named in weekdays:
-        if any(named.start < hit.end and hit.start < named.end for hit in joined):
+        # Of a text full of names of days, only what is near is looked at closely.
+        least, most = named.start - _NEAR, named.end + _NEAR
+        near = [hit for hit in joined if hit.start <= most and least <= hit.end]
+        if any(named.start < hit.end and hit.start < named.end for hit in near):
             continue
-        beside = next((hit for hit in joined if _adjoin(text, named, hit)), None)
+        beside = next((hit for hit in near if _adjoin(text, named, hit)), None)
         if beside is None:
             joined.append(named)
         elif (
