@@ -126,8 +126,9 @@ class Agent:
                 "with run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
             )
         own = _own_card(self.call)
-        for name in ("name", "description", "skills"):
-            object.__setattr__(self, name, getattr(self, name) or getattr(own, name))
+        object.__setattr__(self, "name", self.name or own.name)
+        object.__setattr__(self, "description", self.description or own.description)
+        object.__setattr__(self, "skills", tuple(self.skills) or own.skills)
         for name in ("input_modes", "output_modes"):
             if tuple(getattr(self, name)) == (TEXT,):
                 object.__setattr__(self, name, getattr(own, name))
