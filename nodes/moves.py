@@ -10,7 +10,7 @@ from journeys import JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
 from nodes.context import Op, apply_ops, names_changed, restoring
 from nodes.state import Frame, Position
-from nodes.visits import entered, overwritten, undone, written_names
+from nodes.visits import come_to, overwritten, undone, written_names
 
 Entered = Literal["stay", "transition", "return", "arrival"]
 
@@ -57,14 +57,15 @@ def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, dept
     if target == position["pathway"]:
         status = position["status"] if paused else "active"
         again: Position = {**position, "returning": False, "status": status}
-        moved = Moved(entered(again, target))
+        moved = Moved(come_to(again, spec.pathways[target], transition.updates))
     elif target in paused:
         moved = _reopened(_unwound(standing, target))
     elif spec.pathways[target].is_detour:
         moved = _detour(spec, standing, transition, depth)
     else:
         moved = _moved_on(standing, target)
-        moved = replace(moved, position=entered(moved.position, target))
+        arrived = come_to(moved.position, spec.pathways[target], transition.updates)
+        moved = replace(moved, position=arrived)
     return moved if moved.refused_depth else _updated(spec, standing, transition, moved)
 
 
@@ -150,7 +151,8 @@ def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, l
         "stack": [*stack, frame],
         "returning": False,
     }
-    return Moved(entered(arrived, transition.target), ops, audit)
+    target = spec.pathways[transition.target]
+    return Moved(come_to(arrived, target, transition.updates), ops, audit)
 
 
 def _moved_on(standing: Standing, target: str, undo: Sequence[Frame] = ()) -> Moved:

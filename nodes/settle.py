@@ -71,7 +71,8 @@ async def settle(state: SessionState, services: Services) -> Update:
     heard["audit"] = [*heard["audit"], *done, *failed, *pruned(state["position"], pruning)]
     if is_own_voice(services.spec, services.texts, heard):
         heard["worded"] = [*range(len(heard["replies"]))]
-    position = wrote(services.spec, state["position"], pathway, own)
+    changes = turn["entered"] == "transition"
+    position = wrote(services.spec, state["position"], pathway, own, changes=changes)
     position = waiting(position, leaves(results), turn["at"])
     update: Update = {"context": ops}
     if services.spec.converses:

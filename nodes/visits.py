@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from journeys import JourneySpec, PathwaySpec
+from journeys.spec import Update
 from nodes.context import Op
 from nodes.state import Frame, Position, Visit
 
@@ -22,6 +23,19 @@ def entered(position: Position, pathway: str) -> Position:
     if visit is None or not visit["done"]:
         return position
     return _with(position, pathway, Visit(own=visit["own"], old=visit["own"], done=False))
+
+
+def come_to(position: Position, pathway: PathwaySpec, updates: Iterable[Update]) -> Position:
+    """Return a position that a transition has led to a pathway.
+
+    One that takes back a name which completes the pathway opens it again for that name alone; what
+    else the pathway wrote stands.
+    """
+    taken_back = {update.target for update in updates if update.how == "clear"}
+    if taken_back.isdisjoint(pathway.awaited):
+        return entered(position, pathway.id)
+    visit = position.get("visits", {}).get(pathway.id) or _begun()
+    return _with(position, pathway.id, Visit(own=visit["own"], old=visit["old"], done=False))
 
 
 def completed(position: Position, pathway: PathwaySpec) -> Position:
@@ -39,9 +53,23 @@ def old_names(position: Position, pathway: str) -> Sequence[str]:
 
 
 def wrote(
-    spec: JourneySpec, position: Position, pathway: PathwaySpec, names: Sequence[str]
+    spec: JourneySpec,
+    position: Position,
+    pathway: PathwaySpec,
+    names: Sequence[str],
+    *,
+    changes: bool = False,
 ) -> Position:
-    """Return a position after a pathway gave these names their values."""
+    """Return a position after a pathway gave these names their values.
+
+    Args:
+        spec: The journey.
+        position: Where the session stands.
+        pathway: The pathway that ran.
+        names: What it wrote.
+        changes: Whether the message that led to it is what it wrote them from: then it changes
+            these, as in "make it Sunday instead", and what else it wrote stands.
+    """
     position = overwritten(position, names)
     shared = (*spec.part_of(pathway.id).shared, *spec.shared)
     fresh = [name for name in pathway.anew if name in names and name not in shared]
@@ -49,7 +77,8 @@ def wrote(
         return position
     visit = position.get("visits", {}).get(pathway.id) or _begun()
     own = [*visit["own"], *fresh]
-    return _with(position, pathway.id, Visit(own=own, old=visit["old"], done=visit["done"]))
+    old = [] if changes else visit["old"]
+    return _with(position, pathway.id, Visit(own=own, old=old, done=visit["done"]))
 
 
 def overwritten(position: Position, names: Iterable[str]) -> Position:

@@ -76,7 +76,7 @@ async def test_only_a_transition_into_a_detour_pauses_a_pathway(talk, memory_url
         await chat.says(words)
         stacks.append(chat.stack)
 
-    assert chat.path == ["pickup", "pickup", "desk", "hours"]
+    assert chat.path == ["pickup", "search", "desk", "hours"]
     assert stacks == [[], [], [], ["desk"]]
 
 

@@ -152,6 +152,44 @@ async def test_a_visit_that_came_to_nothing_is_none(survey):
     assert await say(chat, "survey", "why=so", "score=1") == ["survey", "survey", "thanks"]
 
 
+async def test_a_name_that_is_taken_back_is_asked_for_alone(survey):
+    class Two(Survey):
+        class SurveyPath(Survey.SurveyPath):
+            __accumulate__ = ["score", "why"]
+            __complete_when__ = ["score", "why"]
+
+        __transitions__ = [
+            *Survey.__transitions__,
+            Transition(said("again"), to_pathway="survey", context_update={"why": "clear:"}),
+        ]
+
+    chat = await survey(Two)
+    await say(chat, "survey", "score=3 why=so")
+    assert await say(chat, "again", "why=fine") == ["survey", "thanks"]
+
+    # Left before it was complete: what it wrote is no visit that is over.
+    assert await say(chat, "again", "desk", "survey", "why=no") == [
+        "survey",
+        "desk",
+        "survey",
+        "thanks",
+    ]
+    assert await say(chat, "survey", "why=so") == ["survey", "survey"]
+
+
+async def test_a_message_that_changes_a_part_leaves_the_rest(survey):
+    class Two(Survey):
+        class SurveyPath(Survey.SurveyPath):
+            __accumulate__ = ["score", "why"]
+            __complete_when__ = ["score", "why"]
+
+    chat = await survey(Two)
+    await say(chat, "survey", "score=3 why=so")
+
+    assert await say(chat, "survey score=5") == ["thanks"]
+    assert (chat.context["score"], chat.context["why"]) == ("5", "so")
+
+
 async def test_a_detour_of_several_turns_is_held_again(survey):
     chat = await survey()
     assert await say(chat, "order", "hm", "item=tea", "hello") == [
