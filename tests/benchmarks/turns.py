@@ -11,7 +11,7 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from nodes.messages import WINDOW
-from tests.benchmarks.by_hand import WithMessages, by_hand
+from tests.benchmarks.by_hand import State, WithMessages, by_hand
 from tests.benchmarks.material import (
     AGENTS,
     CONTEXT,
@@ -35,13 +35,15 @@ from tests.benchmarks.measure import (
 
 ROUNDS = 400
 _BY_HAND = "the same flow written by hand in LangGraph"
+_WITH_MESSAGES = "the same by hand, with LangChain messages"
 
 
 async def turns(steps: Steps) -> list[Figure]:
     """One turn with one function agent, without a saver and on SQLite; with a transition."""
     with scratch() as folder:
         return [
-            await _without_saver(steps),
+            await _without_saver(steps, State, _BY_HAND),
+            await _without_saver(steps, WithMessages, _WITH_MESSAGES),
             await _with_messages(steps, folder),
             await _on_sqlite(steps, folder),
             await _large(steps, folder),
@@ -50,16 +52,16 @@ async def turns(steps: Steps) -> list[Figure]:
         ]
 
 
-async def _without_saver(steps: Steps) -> Figure:
+async def _without_saver(steps: Steps, state: Any, against: str) -> Figure:
     dice = random.Random(1)
     said = [("user", question(dice)), ("assistant", answer(dice))]
     window = [{"role": role, "content": text} for _ in range(20) for role, text in said]
-    state = {"messages": [*window, {"role": "user", "content": question(dice)}], "context": CONTEXT}
-    ours, theirs = Referral.compile(agents=AGENTS), by_hand(desk)
+    given = {"messages": [*window, {"role": "user", "content": question(dice)}], "context": CONTEXT}
+    ours, theirs = Referral.compile(agents=AGENTS), by_hand(desk, state=state)
     pairs = await alternate(
-        lambda: ours.ainvoke(state), lambda: theirs.ainvoke(state), steps("no saver", ROUNDS)
+        lambda: ours.ainvoke(given), lambda: theirs.ainvoke(given), steps("no saver", ROUNDS)
     )
-    return pairs.figure("turn, one function agent, no saver", _BY_HAND, 1.25, duration)
+    return pairs.figure("turn, one function agent, no saver", against, 1.25, duration)
 
 
 async def _with_messages(steps: Steps, folder: Path) -> Figure:
@@ -77,8 +79,7 @@ async def _with_messages(steps: Steps, folder: Path) -> Figure:
             await journey()
             await other()
         pairs = await alternate(journey, other, steps("compiled graph, SQLite", ROUNDS))
-    against = "a graph by hand with LangChain messages"
-    return pairs.figure("turn of a compiled graph, SQLite", against, 1.25, duration)
+    return pairs.figure("turn of a compiled graph, SQLite", _WITH_MESSAGES, 1.25, duration)
 
 
 def _thread_of(graph: Any) -> Callable[[str], Any]:
