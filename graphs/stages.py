@@ -157,7 +157,10 @@ def _node(
             with services.running.at(seat):
                 async with timing:
                     # Handed over here: drawings look for graphs in what a node itself refers to.
-                    return await _worked(state, services, seat, after, inner, around)
+                    if inner is not None:
+                        return await _inner_worked(state, services, seat, after, inner, around)
+                    with services.running.calls.of(_task(runtime)) as calls:
+                        return await run_agent(state, services, seat, after, calls)
         except BaseException as error:
             if is_no_failure(error):
                 take_note_of_asker(services, seat, error)
@@ -175,16 +178,14 @@ def _node(
     return node
 
 
-async def _worked(
+async def _inner_worked(
     state: Any,
     services: Services,
     seat: Seat,
     after: After | None,
-    inner: Graph | None,
+    inner: Graph,
     around: RunnableConfig,
 ) -> Update:
-    if inner is None:
-        return await run_agent(state, services, seat, after)
     brief = brief_of(state, seat, services)
     if brief is None:
         return {}

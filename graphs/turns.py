@@ -230,6 +230,7 @@ class _Going:
             answers = {wait.first["id"]: given.text}
         events = resumed(wait, answers, by_message=given.text is not None)
         turn["audit"] = [*turn["audit"], *events]
+        self.services.running.calls.restore(wait.waiting.get("calls", {}))
         goes_on = wait.going_on(turn, self.messages)
         return answer_to(answers), self.session.turn_after(self.head, goes_on)
 

@@ -181,7 +181,7 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
         "audit": [*turn["audit"], *done, *asked],
         "replies": [*begun["replies"], *filter(None, map(shown, asks))],
         "flags": [*begun["flags"], WAITING],
-        "waiting": Waiting(asks=asks, run=packed),
+        "waiting": Waiting(asks=asks, run=packed, calls=services.running.calls.plain()),
     }
 
 

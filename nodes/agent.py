@@ -12,6 +12,7 @@ from journeys.locale import NOWHERE
 from nodes.consent import Consent
 from nodes.inputs import base_of, given_in_turn, payload_of, rules_in, task_of
 from nodes.journal import ToolLog, tool_log
+from nodes.kept_calls import CallsOfRun
 from nodes.llm.usage import Usage
 from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
@@ -33,9 +34,16 @@ _NEARLY = 0.99
 
 
 async def run_agent(
-    state: State, services: Services, seat: Seat, after: After | None = None
+    state: State, services: Services, seat: Seat, after: After | None, calls: CallsOfRun
 ) -> Update:
     """Give an agent its inputs; add what it gives back to the results of its pipeline.
+
+    Args:
+        state: The state of its pipeline.
+        services: What the turn works with.
+        seat: Where it works.
+        after: Decides what its result leads to.
+        calls: What tools gave it before it asked, where it runs again.
 
     Raises:
         RestsError: It failed too often of late, and is left alone for a while.
@@ -54,7 +62,7 @@ async def run_agent(
     told = given_in_turn(state, seat.pathway.id)
     payload, flags = payload_of(signature, base_of(state, services.spec) | told, brief)
     payload |= told
-    say = _speaker(state, services, seat, rules_in(state, told))
+    say = _speaker(state, services, seat, rules_in(state, told), calls)
     services.tell("agent_started", **_named(seat))
     begun = asyncio.get_running_loop().time()
     ask = brief.ask() if agent.asked and brief.ask else None
@@ -145,7 +153,11 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
 
 
 def _speaker(
-    state: State, services: Services, seat: Seat, rules: Sequence[Mapping[str, Any]]
+    state: State,
+    services: Services,
+    seat: Seat,
+    rules: Sequence[Mapping[str, Any]],
+    calls: CallsOfRun,
 ) -> _Speaker:
     turn = state.get("turn")
     parting = PARTING if turn and turn["replies"] else ""
@@ -155,7 +167,7 @@ def _speaker(
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
     say = partial(services.say, pathway=seat.pathway.id) if live else None
     log = tool_log(services.journal, seat.pathway.id)
-    return _Speaker(services.usage or Usage(), say, parting, consent, rules, log)
+    return _Speaker(services.usage or Usage(), calls, say, parting, consent, rules, log)
 
 
 class _Speaker:
@@ -164,6 +176,7 @@ class _Speaker:
     def __init__(
         self,
         usage: Usage,
+        calls: CallsOfRun,
         emit: Callable[[str], None] | None = None,
         parting: str = "",
         consent: Consent | None = None,
@@ -171,6 +184,7 @@ class _Speaker:
         log: ToolLog | None = None,
     ) -> None:
         self.usage = usage
+        self.calls = calls
         self.live = emit is not None
         self.spoke = False
         self.consent = consent

@@ -21,6 +21,7 @@ from journeys.locale import Locale
 from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
 from nodes.journal import ToolLog
+from nodes.kept_calls import CallsOfRun
 from nodes.llm.usage import Usage
 from nodes.outputs import is_message, named, text_in
 
@@ -44,6 +45,7 @@ class Ear(Protocol):
         consent: What the user was asked about; None where there is no user who could agree.
         rules: The guidelines that hold for a model, those that count first at the front.
         log: Takes how calls of tools ended; None where nobody keeps that.
+        calls: What tools gave before the agent asked, and give now.
     """
 
     live: bool
@@ -51,6 +53,7 @@ class Ear(Protocol):
     consent: Consent | None
     rules: Sequence[Mapping[str, Any]]
     log: ToolLog | None
+    calls: CallsOfRun
 
     def __call__(self, text: str) -> None:
         """Take some words."""

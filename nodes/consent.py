@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -10,7 +9,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from nodes.plain import canonical, copied, plain
+from nodes.plain import canonical, copied, digest_of, plain
 from nodes.state import Output, Pending, Position, Turn
 
 MOST_PENDING = 8
@@ -53,7 +52,7 @@ class Consent:
             ValueError: The arguments are not JSON, or it was run already, or more
                 would wait than a user can be asked about.
         """
-        digest = _digest(filled)
+        digest = digest_of(filled)
         for call in self.asked:
             if (call["tool"], call["digest"]) == (tool, digest):
                 self.asked.remove(call)
@@ -88,10 +87,6 @@ class Consent:
                 ticket=uuid.uuid4().hex,
             )
         )
-
-
-def _digest(arguments: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical(plain(arguments, "arguments"))).hexdigest()
 
 
 def asked_before(position: Position) -> tuple[Position, list[Pending]]:

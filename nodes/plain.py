@@ -6,6 +6,7 @@ true, false, null, lists and dicts with text keys; nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,6 +24,15 @@ MOST_WORDS = 500
 def canonical(value: Any) -> bytes:
     """Return the canonical JSON of plain data: UTF-8, keys sorted, no white space."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def digest_of(arguments: Mapping[str, Any]) -> str:
+    """Return the sha256 of the arguments of a call.
+
+    Raises:
+        ValueError: They are not plain data.
+    """
+    return hashlib.sha256(canonical(plain(arguments, "arguments"))).hexdigest()
 
 
 def size(value: Any) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from journeys import PatternPipeline
+from nodes.kept_calls import KeptCalls
 from nodes.telemetry.agents import SLACK
 
 if TYPE_CHECKING:
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Running:
-    """The agents of a turn that work, or were cut off while they did, and the pathway that runs."""
+    """The agents of a turn that work, or were cut off while they did, and the pathway that runs.
+
+    Attributes:
+        pathway: The pathway.
+        calls: What tools gave the agents that wait.
+    """
 
     pathway: str = ""
+    calls: KeptCalls = field(default_factory=KeptCalls)
     _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
 
     @contextmanager

@@ -143,10 +143,14 @@ class Ask(TypedDict):
 
 
 class Waiting(TypedDict):
-    """What a turn waits for, and its run as far as it came, as text."""
+    """What a turn waits for, and its run as far as it came, as text.
+
+    `calls` is what tools gave the agents that wait: the task of an agent -> its calls.
+    """
 
     asks: list[Ask]
     run: str
+    calls: NotRequired[dict[str, list[list[str]]]]
 
 
 class Turn(TypedDict):

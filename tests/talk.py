@@ -85,11 +85,11 @@ class Talk:
     def context(self) -> dict[str, Any]:
         return self.last.accumulated_context
 
-    async def restored(self) -> Talk:
+    async def restored(self, **options: Any) -> Talk:
         """Close this conversation and take it up again, as another process would."""
         await self.journey.close()
         kind, config = type(self.journey), self.journey.config
-        again = await kind.restore(self.journey.session_id, config, agents=self.agents)
+        again = await kind.restore(self.journey.session_id, config, agents=self.agents, **options)
         self.journey = again
         return self
 

@@ -604,6 +604,82 @@ async def test_a_tool_of_a_model_can_ask(talk: Any, memory_url: str) -> None:
     assert kinds == ["tool_not_called", "waiting", "resumed", "tool_done"]
 
 
+def look_and_ask(ran: list[str]) -> list[Any]:
+    """Return a tool that only looks, and one that asks."""
+
+    def look(shelf: str) -> str:
+        """Look at a shelf.
+
+        Args:
+            shelf: Which.
+        """
+        ran.append(f"looked {shelf}")
+        return f"seen {len(ran)}"
+
+    def refund(number: str) -> str:
+        """Refund an order.
+
+        Args:
+            number: Its number.
+        """
+        ran.append(interrupt(f"Refund {number}?"))
+        return "refunded"
+
+    return [look, refund]
+
+
+def calls_twice(*before: Any) -> ScriptedModel:
+    """Return a model that asks for the same calls when its agent runs again."""
+    calls = [*before, UseTool("refund", number="7")]
+    return ScriptedModel(*calls, *calls, {"response": "It is refunded."})
+
+
+async def test_what_a_model_called_before_the_question_is_called_once(
+    talk: Any, kept_url: str
+) -> None:
+    """Also in another process; a call with other arguments, or once more, is another one."""
+    ran: list[str] = []
+    model = calls_twice(UseTool("look", shelf="a"), UseTool("look", shelf="a"))
+    agents = {"clerk": ModelAgent(tools=look_and_ask(ran))}
+    chat = await talk(Shop, agents, kept_url, options={"model": model})
+    assert await chat.says("refund 7") == "Refund 7?"
+    assert ran == ["looked a", "looked a"]
+    chat = await chat.restored(model=model)
+
+    assert await chat.says("ok") == "It is refunded."
+    assert ran == ["looked a", "looked a", "ok"]
+    given = [m["content"] for m in model.calls[-1].messages if m["role"] == "tool"]
+    assert given == ["seen 1", "seen 2", "refunded"]
+    kinds = await chat.audited()
+    assert kinds.count("tool_done") == 3
+
+
+async def test_a_call_of_an_answered_agent_is_made_anew_in_the_next_turn(
+    talk: Any, memory_url: str
+) -> None:
+    ran: list[str] = []
+    model = calls_twice(UseTool("look", shelf="a"))
+    model.will_answer(UseTool("look", shelf="a"), {"response": "Still there."})
+    agents = {"clerk": ModelAgent(tools=look_and_ask(ran))}
+    chat = await talk(Shop, agents, memory_url, options={"model": model})
+    for message in ("refund 7", "ok", "look again"):
+        await chat.says(message)
+
+    assert ran == ["looked a", "ok", "looked a"]
+
+
+async def test_in_a_compiled_graph_too_a_tool_is_called_once_before_the_question() -> None:
+    ran: list[str] = []
+    agents = {"clerk": ModelAgent(tools=look_and_ask(ran))}
+    model = calls_twice(UseTool("look", shelf="a"))
+    graph = Shop.compile(agents=agents, model=model, checkpointer=InMemorySaver())
+    await graph.ainvoke(HELLO, THREAD)
+    state = await graph.ainvoke(Command(resume="ok"), THREAD)
+
+    assert state["messages"][-1].content == "It is refunded."
+    assert ran == ["looked a", "ok"]
+
+
 class Claims(Journey):
     """Take a claim, decide on it, and end."""
 

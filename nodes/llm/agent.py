@@ -108,7 +108,7 @@ class ModelCaller:
             ModelError: There is no usable answer; `kind` says why.
         """
         until = asyncio.get_running_loop().time() + self.seconds
-        occasion = Occasion(payload["context"], say.consent, say.log)
+        occasion = Occasion(payload["context"], say.consent, say.log, say.calls)
         caller = self._introduced()._guided(say)
         exchange = _Exchange(caller, until, say, occasion)
         hidden = (*RESERVED, GUIDELINES) if say.rules else RESERVED

@@ -16,6 +16,7 @@ from nodes.authored import contained
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
 from nodes.journal import ToolLog
+from nodes.kept_calls import CallsOfRun
 from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
@@ -42,11 +43,13 @@ class Occasion:
         context: The journey's context.
         consent: What the user was asked about; None where there is no user.
         log: Takes how calls ended; None where nobody keeps that.
+        calls: What the tools gave before the agent asked; None where none of them runs again.
     """
 
     context: Mapping[str, Any]
     consent: Consent | None = None
     log: ToolLog | None = None
+    calls: CallsOfRun | None = None
 
     def note(self, end: str, tool: str, reason: str = "") -> None:
         """Note how the call of a tool ended: `done`, `failed` or `not_called`."""
@@ -166,6 +169,9 @@ class Toolbox:
         if filled is None:
             occasion.note("not_called", call.name, "it waits for the user's consent")
             return NOT_YET
+        known = occasion.calls.given(call.name, filled) if occasion.calls else None
+        if known is not None:
+            return known
         try:
             result = await self._run(usable.tool, filled)
         except Exception as error:  # whatever an author's function raises
@@ -173,7 +179,10 @@ class Toolbox:
             occasion.note(end, call.name, why)
             raise
         occasion.note("done", call.name)
-        return shortened(result)
+        given = shortened(result)
+        if occasion.calls:
+            occasion.calls.keep(call.name, filled, given)
+        return given
 
     def _prepared(self, call: Call, occasion: Occasion) -> tuple[Usable, dict[str, Any] | None]:
         """Return the tool of a call, and all that it is run with; None if the user is asked first.

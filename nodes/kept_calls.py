@@ -1,0 +1,69 @@
+"""What tools gave an agent before it, or one of them, asked: it runs again from its top then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cachetools import LRUCache
+
+from nodes.pausing import is_pause
+from nodes.plain import digest_of
+
+_MOST_RUNS = 4096
+Given = list[str]
+"""A call that was made: the tool, the digest of its arguments, and what it gave, as text."""
+
+
+@dataclass(slots=True)
+class CallsOfRun:
+    """The calls of tools in one run of an agent; those of the run before it count, each once."""
+
+    made: list[Given]
+    _used: set[int] = field(default_factory=set)
+
+    def given(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """Return what a tool gave before the agent asked; None if it was not called like this."""
+        call = [tool, digest_of(arguments)]
+        for number, made in enumerate(self.made):
+            if number not in self._used and made[:2] == call:
+                self._used.add(number)
+                return made[2]
+        return None
+
+    def keep(self, tool: str, arguments: Mapping[str, Any], result: str) -> None:
+        """Note what a tool gave."""
+        self._used.add(len(self.made))
+        self.made.append([tool, digest_of(arguments), result])
+
+
+class KeptCalls:
+    """The calls of tools in runs of agents that wait, by the tasks that LangGraph runs them as.
+
+    A task that goes on has the id that it had before.
+    """
+
+    def __init__(self) -> None:
+        self._runs: LRUCache[str, list[Given]] = LRUCache(_MOST_RUNS)
+
+    @contextmanager
+    def of(self, task: str) -> Iterator[CallsOfRun]:
+        """Give the calls of a run; they are kept if it ends because somebody asks."""
+        calls = CallsOfRun([*self._runs.get(task, ())])
+        try:
+            yield calls
+        except BaseException as error:
+            if is_pause(error) and calls.made:
+                self._runs[task] = calls.made
+            raise
+        self._runs.pop(task, None)
+
+    def plain(self) -> dict[str, list[Given]]:
+        """Return all of them as plain data."""
+        return dict(self._runs)
+
+    def restore(self, runs: Mapping[str, list[Given]]) -> None:
+        """Take up those of a turn that waited."""
+        self._runs.update(runs)
