@@ -14,6 +14,8 @@ from journeys import ConfigurationError
 
 _LEVELS = "|"
 """Parts the levels of a checkpoint's namespace: a graph at the root has one, its node's name."""
+_OF_STATE = {"messages", "position", "turn"}
+"""Channels by which the values of a journey's state are known."""
 _SAVER = "__pregel_checkpointer"
 """Key of the saver that a graph lends those within it."""
 
@@ -54,13 +56,8 @@ class JourneyNode(AsyncGraph):
     reworded them: it is handed back what it gave, and what this turn added.
     """
 
-    async def ainvoke(self, input: Any, config: Any = None, **options: Any) -> Any:
-        """Run it, as LangGraph does."""
-        given, ids = _numbered(input)
-        return _handed_back(await super().ainvoke(given, config, **options), ids)
-
     async def astream(self, input: Any, config: Any = None, **options: Any) -> AsyncIterator[Any]:
-        """Stream it, as LangGraph does."""
+        """Stream it, as LangGraph does; LangGraph's own `ainvoke` comes here as well."""
         given, ids = _numbered(input)
         async for part in super().astream(given, config, **options):
             yield _handed_back(part, ids)
@@ -70,16 +67,24 @@ def _numbered(given: Any) -> tuple[Any, set[str]]:
     """Return an input whose messages all have ids, and those ids."""
     if not isinstance(given, Mapping) or "messages" not in given:
         return given, set()
-    messages = given["messages"]
-    if not isinstance(messages, Transcript):  # LangGraph's own `ainvoke` is a stream
-        messages = Transcript(plain_messages(messages))
+    messages = Transcript(plain_messages(given["messages"]))
     return {**given, "messages": messages}, {message["id"] for message in messages}
 
 
-def _handed_back(values: Any, ids: set[str]) -> Any:
-    """Return the values of a state with those of its messages that the graph around may have."""
-    if not isinstance(values, dict) or not values.keys() >= {"messages", "turn"}:
-        return values
-    added = values["turn"].get("id", "")
-    mine = [m for m in values["messages"] if m.id in ids or (added and m.id.endswith(added))]
-    return type(values)({**values, "messages": mine})
+def _handed_back(part: Any, ids: set[str]) -> Any:
+    """Return a part of a stream, of the state's values those that the graph around may have.
+
+    In several modes, or with subgraphs, a part is a tuple whose end is the data; in version 2 of
+    LangGraph's streams it is a dict with `data`.
+    """
+    if isinstance(part, tuple):
+        return (*part[:-1], _handed_back(part[-1], ids))
+    if not isinstance(part, dict):
+        return part
+    if part.get("type") == "values" and "data" in part:
+        return {**part, "data": _handed_back(part["data"], ids)}
+    if not part.keys() >= _OF_STATE:
+        return part
+    added = part["turn"].get("id", "")
+    mine = [m for m in part["messages"] if m.id in ids or (added and m.id.endswith(added))]
+    return type(part)({**part, "messages": mine})

@@ -331,6 +331,52 @@ async def test_a_journey_called_in_a_function_keeps_its_place_whatever_it_is_giv
     assert histories == [history] * 9
 
 
+async def last_values(journey: Any, given: Any, take: Callable[[Any], Any], **options: Any) -> Any:
+    """Return the last values in a stream, where `take` finds values in a part."""
+    taken = [take(part) async for part in journey.astream(given, **options)]
+    return [values for values in taken if values][-1]
+
+
+WAYS: dict[str, Callable[[Any, Any], Any]] = {
+    "ainvoke": lambda journey, given: journey.ainvoke(given),
+    "values": lambda journey, given: last_values(
+        journey, given, lambda part: part, stream_mode="values"
+    ),
+    "two modes": lambda journey, given: last_values(
+        journey,
+        given,
+        lambda part: part[0] == "values" and part[1],
+        stream_mode=["values", "messages"],
+    ),
+    "two modes, with subgraphs": lambda journey, given: last_values(
+        journey,
+        given,
+        lambda part: part[1] == "values" and "position" in part[2] and part[2],
+        stream_mode=["values", "messages"],
+        subgraphs=True,
+    ),
+    "version 2": lambda journey, given: last_values(
+        journey, given, lambda part: part["data"], stream_mode="values", version="v2"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_called_in_any_way_it_hands_back_what_the_function_gave(way: str) -> None:
+    journey = order()
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        after = await WAYS[way](journey, {"messages": state["messages"]})
+        return {"messages": after["messages"]}
+
+    graph = around(InMemorySaver(), node=node)
+    await say(graph, "coffee", "large")
+    state = await graph.aget_state(THREAD)
+    removed = [RemoveMessage(message.id) for message in state.values["messages"][:2]]
+
+    assert await say(graph, [*removed, HumanMessage("yes")]) == COFFEE[2:]
+
+
 @pytest.mark.parametrize("last", [100, 3, 2, 1])
 async def test_what_a_function_tells_without_ids_is_not_said_twice(last: int) -> None:
     histories: list[str] = []
