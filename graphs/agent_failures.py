@@ -57,10 +57,10 @@ def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> 
 
     A breakpoint of an agent that is a graph asks nothing, so it has no id.
     """
-    if services.askers is not None and isinstance(error, GraphInterrupt):
+    if services.running.askers is not None and isinstance(error, GraphInterrupt):
         ids = [asked.id for asked in error.args[0]] if error.args else []
         for id_ in ids or [""]:
-            services.askers.setdefault(id_, (seat.pathway.id, seat.path))
+            services.running.askers.setdefault(id_, (seat.pathway.id, seat.path))
 
 
 def is_worth_another_try(error: Exception) -> bool:

@@ -21,7 +21,7 @@ def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = 
         services: What the run worked with; they know who asked.
         pathway: Where something asks that is no agent.
     """
-    askers = services.askers or {}
+    askers = services.running.askers or {}
     known = {asked.id: asked for asked in interrupts}
     if not known and "" in askers:
         known = {"": Interrupt(None, id="")}

@@ -306,9 +306,7 @@ class PathwayManager(History, Operators):
                 listening=given.tell is not None,
                 outlet=outlet,
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
-                running=Running(),
-                journal=Journal(),
-                askers={},
+                running=Running(journal=Journal(), askers={}),
             )
             response = await take(session, head, given, services)
         self._sent_on(session, response)

@@ -37,6 +37,7 @@ from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
 from nodes.patterns.reports import outcome_of, waiting_of
 from nodes.patterns.work import RESPONSE, Work
+from nodes.running import Running
 from nodes.services import Services
 from nodes.state import Ask, PipelineState, Update
 from nodes.telemetry import PipelineRun
@@ -52,7 +53,7 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     usage = Usage()
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
-        counted = replace(services, usage=usage, askers={})
+        counted = replace(services, usage=usage, running=Running(askers={}))
         with PipelineRun(pipeline.name, pipeline.pattern) as seen:
             values = await _graph(pipeline).ainvoke(start, serving(counted, at_most(pipeline)))
             asks = asks_of(values.get(INTERRUPT, ()), counted)
@@ -74,7 +75,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
     usage = Usage()
     asked: list[Interrupt] = []
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
-        heard = replace(services, usage=usage, listening=True, askers={})
+        heard = replace(services, usage=usage, listening=True, running=Running(askers={}))
         modes: dict[str, Any] = {"stream_mode": ["custom", "values"], "subgraphs": True}
         events: Any = _graph(pipeline).astream(
             {"inputs": given}, serving(heard, at_most(pipeline)), **modes

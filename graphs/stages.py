@@ -226,21 +226,21 @@ def _attempt(runtime: Runtime[Any]) -> int:
 def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: int) -> None:
     """Note that an agent is tried again, and after what."""
     number = _attempt(runtime)
-    if services.journal is None or number < 2:
+    if services.running.journal is None or number < 2:
         return
     # LangGraph itself ends a try that takes too long, and tells the agent nothing but to stop.
-    kind = services.journal.errors.pop(_task(runtime), "timeout")
+    kind = services.running.journal.errors.pop(_task(runtime), "timeout")
     reason = f"try {number} of {tries}, after {kind}"
-    services.journal.add("retried", seat.pathway.id, seat.path, reason)
+    services.running.journal.add("retried", seat.pathway.id, seat.path, reason)
 
 
 def _note_error(
     services: Services, runtime: Runtime[Any], failure: PathwayExecutionError, *, overdue: bool
 ) -> None:
     """Note the kind of error of a try, in case that there is another one."""
-    if services.journal is not None:
+    if services.running.journal is not None:
         kind = reason_of(failure, overdue=overdue)["kind"]
-        services.journal.errors[_task(runtime)] = kind
+        services.running.journal.errors[_task(runtime)] = kind
 
 
 def _task(runtime: Runtime[Any]) -> str:

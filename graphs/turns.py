@@ -349,7 +349,7 @@ async def _failed(
     """Return the record of the answer; under fail_fast audit the failure and raise it."""
     failure = failure_of(error, services.running)
     _tell(error, failure, services.running)
-    done = services.journal.events if services.journal else []
+    done = services.running.journal.events if services.running.journal else []
     if services.fails_fast:
         event = failure_event(head["pathway_id"], failure)
         await session.audited(turn["number"], *done, event)

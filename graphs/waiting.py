@@ -173,7 +173,7 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
             f"and LangChain's messages in its state ({error})"
         )
         raise PathwayExecutionError(first["pathway"], first["agent"] or "", reason) from error
-    done = services.journal.events if services.journal else []
+    done = services.running.journal.events if services.running.journal else []
     asked = [_event("waiting", ask, shown(ask)) for ask in asks]
     return {
         **turn,

@@ -166,7 +166,7 @@ def _speaker(
     live = services.listening and seat.has_word and once and not services.holds
     consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
     say = partial(services.say, pathway=seat.pathway.id) if live else None
-    log = tool_log(services.journal, seat.pathway.id)
+    log = tool_log(services.running.journal, seat.pathway.id)
     return _Speaker(services.usage or Usage(), calls, say, parting, consent, rules, log)
 
 

@@ -36,7 +36,7 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
     results: dict[str, Any] = {}
     seconds = _SHARE * (pathway.timeout or services.config.pathway_timeout_seconds)
     until = asyncio.get_running_loop().time() + seconds
-    occasion = Occasion(context, log=tool_log(services.journal, pathway.id))
+    occasion = Occasion(context, log=tool_log(services.running.journal, pathway.id))
     for call in pathway.calls:
         given = await _result(services.toolbox, call, occasion, until)
         results[call.tool] = given

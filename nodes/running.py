@@ -1,4 +1,4 @@
-"""Record which agents of a turn work, so that a failure by time names them and no other."""
+"""Record what happens in a running turn, such as which agents work when its time is up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from journeys import PatternPipeline
+from nodes.journal import Journal
 from nodes.kept_calls import KeptCalls
 from nodes.telemetry.agents import SLACK
 
@@ -18,14 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Running:
-    """The agents of a turn that work, or were cut off while they did, and the pathway that runs.
+    """What is known of a turn while it runs, also if it fails: nothing of it is in the state.
+
+    Its agents that work, or were cut off while they did, are known by `working`.
 
     Attributes:
-        pathway: The pathway.
+        pathway: The pathway that runs.
+        journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
+        askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
+            agent. None where nobody wants to know.
         calls: What tools gave the agents that wait.
     """
 
     pathway: str = ""
+    journal: Journal | None = None
+    askers: dict[str, tuple[str, str]] | None = None
     calls: KeptCalls = field(default_factory=KeptCalls)
     _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
 

@@ -12,7 +12,6 @@ from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
 from nodes.effects import Effects
-from nodes.journal import Journal
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
@@ -45,10 +44,7 @@ class Services:
         checks: What holds for every reply; None where nobody checks them.
         texts: What the runtime says itself, in the language that holds and the journey's words.
         effects: Keeps what was done once; None where a run has no session.
-        running: Which agents of the running turn work.
-        journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
-        askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
-            agent. None where nobody wants to know.
+        running: What is known of the running turn while it runs.
         locale: The locale that the session brought; other parts are the journey's and the config's.
     """
 
@@ -67,8 +63,6 @@ class Services:
     texts: Texts = field(default_factory=Texts)
     effects: Effects | None = None
     running: Running = field(default_factory=Running)
-    journal: Journal | None = None
-    askers: dict[str, tuple[str, str]] | None = None
     locale: Locale = NOWHERE
 
     def tell(self, type_: str, **details: Any) -> None:
@@ -144,8 +138,6 @@ class Services:
             self._texts(locale),
             self.effects,
             self.running,
-            self.journal,
-            self.askers,
             locale,
         )
 

@@ -67,7 +67,7 @@ async def settle(state: SessionState, services: Services) -> Update:
     failed = [
         _failure(state["position"], result) for result in leaves(results) if "error" in result
     ]
-    done = services.journal.unwritten() if services.journal else []
+    done = services.running.journal.unwritten() if services.running.journal else []
     heard["audit"] = [*heard["audit"], *done, *failed, *pruned(state["position"], pruning)]
     if is_own_voice(services.spec, services.texts, heard):
         heard["worded"] = [*range(len(heard["replies"]))]
