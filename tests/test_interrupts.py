@@ -26,6 +26,7 @@ from journeys import (
     PathwayExecutionError,
     Pipeline,
     ReturnToPrevious,
+    Tool,
     Transition,
     Validation,
 )
@@ -666,6 +667,26 @@ async def test_a_call_of_an_answered_agent_is_made_anew_in_the_next_turn(
         await chat.says(message)
 
     assert ran == ["looked a", "ok", "looked a"]
+
+
+async def test_what_the_user_agreed_to_is_not_asked_for_again_after_the_question() -> None:
+    ran: list[str] = []
+    look, refund = look_and_ask(ran)
+    again: list[Any] = [UseTool("look", shelf="a"), UseTool("refund", number="7")]
+    model = ScriptedModel(
+        *(UseTool("look", shelf="a"), {"response": "Shall I look?"}),
+        *(*again, *again, {"response": "It is refunded."}),
+    )
+    agents = {"clerk": ModelAgent(tools=[Tool(look, confirm=True), refund])}
+    graph = Shop.compile(agents=agents, model=model, checkpointer=InMemorySaver())
+    await graph.ainvoke(HELLO, THREAD)
+    waits = await graph.ainvoke({"messages": [("user", "yes")]}, THREAD)
+    assert (ran, waits["__interrupt__"][0].value) == (["looked a"], "Refund 7?")
+
+    await graph.ainvoke(Command(resume="ok"), THREAD)
+    assert ran == ["looked a", "ok"]
+    given = [m["content"] for m in model.calls[-1].messages if m["role"] == "tool"]
+    assert given == ["seen 1", "refunded"]
 
 
 async def test_in_a_compiled_graph_too_a_tool_is_called_once_before_the_question() -> None:

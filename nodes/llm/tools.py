@@ -162,16 +162,17 @@ class Toolbox:
 
     async def _result(self, call: Call, occasion: Occasion) -> str:
         try:
-            usable, filled = self._prepared(call, occasion)
+            usable, given, filled = self._prepared(call, occasion)
+            known = occasion.calls.given(call.name, filled) if occasion.calls else None
+            if known is not None:  # before the user's consent is used up, which it was then
+                return known
+            is_run = not usable.confirm or _permitted(call.name, given, filled, occasion.consent)
         except Exception as error:
             occasion.note("not_called", call.name, told(error))
             raise
-        if filled is None:
+        if not is_run:
             occasion.note("not_called", call.name, "it waits for the user's consent")
             return NOT_YET
-        known = occasion.calls.given(call.name, filled) if occasion.calls else None
-        if known is not None:
-            return known
         try:
             result = await self._run(usable.tool, filled)
         except Exception as error:  # whatever an author's function raises
@@ -179,18 +180,19 @@ class Toolbox:
             occasion.note(end, call.name, why)
             raise
         occasion.note("done", call.name)
-        given = shortened(result)
+        shown = shortened(result)
         if occasion.calls:
-            occasion.calls.keep(call.name, filled, given)
-        return given
+            occasion.calls.keep(call.name, filled, shown)
+        return shown
 
-    def _prepared(self, call: Call, occasion: Occasion) -> tuple[Usable, dict[str, Any] | None]:
-        """Return the tool of a call, and all that it is run with; None if the user is asked first.
+    def _prepared(
+        self, call: Call, occasion: Occasion
+    ) -> tuple[Usable, dict[str, Any], dict[str, Any]]:
+        """Return the tool of a call, the arguments that it was given, and all that it is run with.
 
         Raises:
             LookupError: There is no such tool, or the context lacks what the session fills in.
             ValueError: The arguments do not fit.
-            ModelError: There is no user to confirm it.
         """
         usable = self.tools.get(call.name)
         if usable is None:
@@ -202,9 +204,7 @@ class Toolbox:
         filled = usable.parameters.filled(given, occasion.context)
         if usable.confirm or usable.parameters.is_json_schema:
             usable.parameters.check(filled)  # others are held to their types when they are run
-        if usable.confirm and not _permitted(call.name, given, filled, occasion.consent):
-            return usable, None
-        return usable, filled
+        return usable, given, filled
 
     async def _run(self, tool: BaseTool, arguments: dict[str, Any]) -> Any:
         with ToolRun(tool.name, self.agent):
