@@ -127,6 +127,18 @@ async def test_two_journeys_of_one_process_are_at_home_in_two_countries(
     assert "EUR 1,234.50" in american.last.message
 
 
+async def test_the_part_of_the_day_counts_beside_other_values(
+    talk: Callable[..., Any], memory_url: str
+) -> None:
+    german = await talk(Besuch, {}, memory_url, session_id="de")
+    american = await talk(Stateside, {}, memory_url, session_id="us")
+
+    there = await visit(german, "hallo", "am 4.3.2027 um 07:30 abends")
+    here = await visit(american, "hello", "on 4 March 2027 at half past seven in the evening")
+
+    assert (there["day"], there["hour"]) == (here["day"], here["hour"]) == ("2027-03-04", "19:30")
+
+
 async def test_today_is_that_of_the_journeys_own_time_zone(
     talk: Callable[..., Any], memory_url: str, at: Callable[[str], None]
 ) -> None:

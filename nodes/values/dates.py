@@ -59,8 +59,10 @@ _FEAST = re.compile(
 )
 _NEAR = 40
 """Most characters between the name of a day and its date."""
+# Of "half past seven" the hour is past, and not the day.
 _PAST = re.compile(
-    r"\b(?:ago|last|was|were|happened|had|past|since|previous|war|waren|letzte[nrms]?|vorige[nrms]?"
+    r"\b(?:ago|last|was|were|happened|had|since|previous|war|waren|letzte[nrms]?|vorige[nrms]?"
+    r"|(?<!half[ -])(?<!quarter[ -])(?<!five )(?<!ten )(?<!twenty )(?<!minutes )(?<!\d )past"
     r"|vergangene[nrms]?|passiert|geschehen|seit|hatte|hatten)\b",
     re.IGNORECASE,
 )

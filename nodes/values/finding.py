@@ -13,6 +13,7 @@ from nodes.values.names import scan_names
 from nodes.values.reading import SCANNERS, extracts_in, value_of
 from nodes.values.scanning import LONGEST, Hit, folded, settled
 from nodes.values.setting import Setting, Unreadable
+from nodes.values.times import wordings
 
 _PLAIN = ("integer", "number", "money")
 _ALIKE = ("integer", "number", "boolean", "email", "phone")
@@ -63,7 +64,22 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
         hits = settled(plain, SCANNERS[field.type](plain, field, setting))
     if field.type in _PLAIN:
         hits = _not_of_others(hits, plain, setting)
-    return [_span(hit, text) for hit in hits]
+    spans = [_span(hit, text) for hit in hits]
+    if field.type in ("time", "datetime"):
+        wide = zip(spans, hits, strict=True)
+        return [replace(span, raw=_words_of(field, hit, text, setting)) for span, hit in wide]
+    return spans
+
+
+def _words_of(field: Field, hit: Hit, text: str, setting: Setting) -> str:
+    """Return the words that give a time also where nothing stands around them."""
+    for words in wordings(text, hit):
+        try:
+            if value_of(replace(field, extract=()), words, setting) == hit.value:
+                return words
+        except Unreadable:
+            continue
+    return text[hit.start : hit.end]
 
 
 @lru_cache(maxsize=64)

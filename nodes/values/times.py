@@ -55,7 +55,7 @@ _MINUTES = (
     r"|viertel|dreiviertel)"
 )
 _PAST = re.compile(
-    rf"\b{_MINUTES}(?:\s*(?:minutes?|mins?|minuten))?\s+(?P<way>past|after|to|before|till|nach|vor)"
+    rf"\b{_MINUTES}(?:\s*(?:minutes?|mins?|minuten))?[\s-]+(?P<way>past|after|to|before|till|nach|vor)"
     rf"\s+(?P<half_of>halb\s+)?{_HOUR}(?![\w:]|[.,]\d)(?:{_PM})?",
     re.IGNORECASE,
 )
@@ -96,13 +96,13 @@ _NAMED = re.compile(
 )
 _MORNING = (
     r"morning|morgens|vormittags?|früh|frühmorgens|(?<=am )morgen|(?<=heute )morgen"
-    r"|(?<=gestern )morgen"
+    r"|(?<=gestern )morgen|(?<=tag)morgen|(?<=twoch)morgen"
 )
 _EVENING = r"evening|tonight|afternoon|abends?|nachmittags?|heute\s+abend"
 _NIGHT = r"night|nachts"
-# A greeting says when it is now, and not which time is meant.
+# A greeting says when it is now, and not which time is meant. "Montagabend" is one word.
 PART = re.compile(
-    r"(?<!good )(?<!guten )(?<!\w)"
+    r"(?<!good )(?<!guten )(?:(?<!\w)|(?<=tag)|(?<=twoch))"
     rf"(?:(?P<morning>{_MORNING})|(?P<evening>{_EVENING})|(?P<night>{_NIGHT})|(?P<noon>mittags?)"
     r"|(?P<meal>dinner|supper))\b",
     re.IGNORECASE,
@@ -307,6 +307,15 @@ def _part(text: str, hit: Hit, *, joined: bool = False) -> str:
         if not joined or (not _SIGNS.search(gap) and _JOINING.issuperset(words_in(gap))):
             return found.lastgroup or ""
     return ""
+
+
+def wordings(text: str, hit: Hit) -> Iterator[str]:
+    """Yield the words that may give a time: its own, then with each part of the day near it."""
+    own = text[hit.start : hit.end]
+    yield own
+    for found in PART.finditer(text, max(0, hit.start - _NEAR), hit.end + _NEAR):
+        yield text[min(hit.start, found.start()) : max(hit.end, found.end())]
+        yield f"{own} {found[0]}"
 
 
 def _readings(said: _Clock, text: str, hit: Hit) -> list[time]:

@@ -179,6 +179,47 @@ def test_a_leading_zero_gives_way_to_the_part_of_the_day_beside_it() -> None:
     assert read(MOMENT, "morgen um 07:00 Uhr abends", DE) == "2026-11-22T19:00"
 
 
+LONGER = {
+    "a table for 4 on Monday at 08:00 in the evening": "20:00",
+    "four people tomorrow evening at 7": "19:00",
+    "a table at 7:30 tonight for Lee": "19:30",
+    "4 people 25 March half past seven in the evening": "19:30",
+    "4 people tomorrow afternoon, around 3:30": "15:30",
+    "my shift ends at 12 in the morning, says Lee": "00:00",
+    "we arrive 07:00, and leave in the evening": "07:00",
+    "ein Tisch am Montag um 07:00 abends": "19:00",
+    "7 Uhr abends, nicht morgens": "19:00",
+    "4 Personen am 25.3. halb acht abends": "19:30",
+    "4 Personen am Montagabend um 7": "19:00",
+    "Freitagnachmittag um 3 für Lee": "15:00",
+    "Mittwochmorgen um 9 für Lee": "09:00",
+}
+
+
+@pytest.mark.parametrize("kind", [TIME, MOMENT], ids=["time", "datetime"])
+def test_the_words_of_a_time_in_a_longer_message_hold_the_part_of_the_day(kind: Field) -> None:
+    """A value is taken from its words alone, without those around them."""
+    for place, (said, hour) in product((US, DE), LONGER.items()):
+        for span in found_in(kind, said, place):
+            assert span.value.endswith(hour), said
+            assert read(kind, span.raw, place) == span.value, said
+        assert kind is MOMENT or len(found_in(kind, said, place)) == 1, said
+
+
+def test_an_hour_that_is_past_makes_no_day_past() -> None:
+    table = {
+        "half past seven in the evening on 25 March": "2027-03-25T19:30",
+        "Monday at half past seven pm": "2026-11-23T19:30",
+        "10 past 8 pm on Tuesday": "2026-11-24T20:10",
+        "twenty-five past eight on 2 April": "2027-04-02T08:25",
+        "half-past seven on Monday": "2026-11-23T07:30",
+    }
+
+    assert_read(MOMENT, table)
+    past = [span.value for span in found_in(Field("x", "date"), "this past Monday", US)]
+    assert past == ["2026-11-16"]
+
+
 def test_am_before_a_german_day_is_a_preposition() -> None:
     table = {
         "um 12 am Montag": "2026-11-23T12:00",
