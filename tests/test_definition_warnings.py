@@ -119,7 +119,7 @@ def test_texts_that_both_come_from_the_context_are_fine() -> None:
 
 def test_an_accumulated_name_that_is_a_slip_of_an_output() -> None:
     class Order(Signature):
-        patient_info: dict = OutputField(desc="what was told")
+        patient_info: str = OutputField(desc="what was told")
         doctor: str = OutputField(desc="who is meant")
 
     (warning,) = journey(pathway(signature=Order, accumulate=["patient_infos"])).spec.warnings

@@ -330,7 +330,8 @@ def test_the_frame_of_a_detour_that_gave_its_place_away_is_kept():
 
     result = asked(before, pattern("mistake"))
 
-    assert [{**left, "before": None} for left in result.position["stack"]] == [frame]
+    (left,) = result.position["stack"]
+    assert [left[name] for name in ("pathway", "turn", "question")] == ["repair", 3, "Which part?"]
 
 
 def test_after_the_end_there_is_nothing_to_run_but_a_closing_word():
