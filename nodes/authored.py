@@ -58,7 +58,7 @@ class _TaskFactory:
         self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any
     ) -> asyncio.Future[Any]:
         context = options.get("context")
-        if _inside.get() if context is None else context.get(_inside, False):
+        if _inside.get() or (context is not None and context.get(_inside, False)):
             coro = _Contained(coro)
         if self._before is not None:
             made: asyncio.Future[Any] = self._before(loop, coro, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextvars import Context
 from typing import Any
 
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -49,6 +50,10 @@ async def _in_group() -> None:
         group.create_task(leave())
 
 
+async def _in_own_context() -> None:
+    await asyncio.get_running_loop().create_task(leave(), context=Context())
+
+
 def _graph(step: Any) -> Any:
     graph = StateGraph(MessagesState)
     graph.add_node("step", step)
@@ -61,6 +66,7 @@ WAYS = {
     "directly": leave,
     "wait_for": _in_wait_for,
     "gather": _in_gather,
+    "context": _in_own_context,
     "group": _in_group,
     "async graph": lambda: _graph(leave).ainvoke({"messages": []}),
     "sync graph": lambda: _graph(leave_now).ainvoke({"messages": []}),
