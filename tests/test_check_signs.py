@@ -122,6 +122,7 @@ states:
 transitions:
   - {from: check, to: big, when: context.policy.worth > 5}
   - {from: check, to: big, when: context.vip}
+  - {from: check, to: big, when: "context['fip'] == 'yes'"}
 guidelines:
   - {id: kind, when: "context.mood == 'bad'", action: Be kind.}
 tools:
@@ -153,14 +154,15 @@ def test_names_that_nobody_sets_are_warned_of_with_their_place(folder: Path):
 
     assert [w.partition("reads '")[2].partition("'")[0] for w in found] == [
         "vip",
+        "fip",
         "agred",
         "mood",
         "prat",
         "customer",
     ]
     assert all("nothing here sets; only start() could give it" in w for w in found)
-    assert "Did you mean 'agreed'?" in found[1]
-    assert "Did you mean 'part'?" in found[3]
+    assert "Did you mean 'agreed'?" in found[2]
+    assert "Did you mean 'part'?" in found[4]
     assert found[0].startswith("claim.yaml:23:")
 
 
@@ -168,7 +170,8 @@ def test_what_a_session_begins_with_is_set(folder: Path):
     (folder / "claim.yaml").write_text(
         FILE.replace("inputs: [customer, part]", "inputs: [customer]")
     )
-    sample = 'SAMPLE_CONTEXT = {name: 1 for name in ("vip", "agred", "mood", "prat", "customer")}\n'
+    names = ("vip", "fip", "agred", "mood", "prat", "customer")
+    sample = f"SAMPLE_CONTEXT = {dict.fromkeys(names, 1)}\n"
     (folder / "claim.py").write_text(PYTHON + sample)
 
     assert warnings("claim.yaml") == []

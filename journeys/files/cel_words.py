@@ -18,6 +18,7 @@ _WORD = re.compile(
     r"""|(?P<number>[0-9][A-Za-z0-9_.]*)|(?P<sign>\S)""",
     re.DOTALL,
 )
+_NAME = re.compile(r"""(?P<quote>['"])(?P<name>\w+)(?P=quote)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,14 @@ def _names(words: Sequence[str]) -> frozenset[str] | None:
     for place, word in enumerate(words):
         if word != "context" or _at(words, place - 1) == ".":
             continue
-        name = _at(words, place + 2)
-        plain = _at(words, place + 1) == "." and name.isidentifier()
-        if not plain or _at(words, place + 3) == "(":
+        sign, name, behind = (_at(words, place + step) for step in (1, 2, 3))
+        quoted = _NAME.fullmatch(name) if (sign, behind) == ("[", "]") else None
+        if quoted:
+            names.add(quoted["name"])
+        elif sign == "." and name.isidentifier() and behind != "(":
+            names.add(name)
+        else:
             return None
-        names.add(name)
     return frozenset(names)
 
 
