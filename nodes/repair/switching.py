@@ -36,9 +36,10 @@ def adopt(course: Course, steering: Steering) -> None:
     course.run, course.entered, course.settled = steering.run, steering.entered, True
     if steering.say and not (steering.say == "closing" and course.words):
         course.say(steering.say)
-    if steering.transition and steering.run and steering.run not in paused:
+    if steering.transition and steering.run:
         course.ask(None)
-        begin_anew(course, course.spec.pathways[steering.run])
+        if steering.run not in paused:
+            begin_anew(course, course.spec.pathways[steering.run])
 
 
 def _leave_journey(course: Course, steering: Steering) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import Field, Form, Journey, Pathway, Range, ReturnToPrevious, Transition
+from journeys import NEVER, Field, Form, Journey, Pathway, Range, ReturnToPrevious, Transition
 from tests.traces.conversation import Chat, Domain, Way, trace
 from tests.traces.journeys import tells, wants
 from tests.traces.versions import RENT, this_year
@@ -94,6 +94,47 @@ async def test_who_wants_none_of_what_waits_is_not_asked_about_each(chat: Chat) 
     assert chat.asked == ("more", "")
     assert chat.audited("cancelled") == ["cancelled", "cancelled"]
     assert not chat.says_text("ask_return", task="the refund")
+
+
+class Lobby(Journey):
+    """Speak with visitors, and note them."""
+
+    class DeskPath(Pathway):
+        """Say how things are."""
+
+        __agents__ = ["porter"]
+        __complete_when__ = NEVER
+
+    class VisitPath(Pathway):
+        """Note a visit."""
+
+        __fields__ = [Field("people", "integer", "How many people?")]
+
+    class HoursPath(Pathway):
+        """Say when the office is open."""
+
+        __agents__ = ["porter"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(wants("visit"), to_pathway="visit"),
+        Transition(wants("open"), to_pathway="hours"),
+        Transition(wants("desk"), to_pathway="desk"),
+    ]
+
+
+LOBBY = Domain(Lobby, agents={"porter": tells("All is well.")})
+
+
+@trace(LOBBY, OFFLINE)
+async def test_who_goes_back_is_not_asked_any_more_whether_to(chat: Chat) -> None:
+    await chat.says("when are you open?")
+    await chat.says("cancel")
+    assert chat.asked == ("return", "desk")
+    await chat.says("to the desk")
+    assert (chat.at, chat.stack, chat.talk["asked"]) == ("desk", [], None)
+    await chat.says("no")
+    assert chat.reply == "All is well."
 
 
 @trace(OFFICE, OFFLINE)
