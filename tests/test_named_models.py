@@ -255,6 +255,8 @@ def test_langchain_is_imported_for_other_providers_alone(folder: Path) -> None:
         ("azure-openai:gpt-4o", "azure_openai:gpt-4o"),
         ("mistral:mistral-large-latest", "mistralai:mistral-large-latest"),
         ("gorq:llama-3", "groq:llama-3"),
+        ("google:gemini-x", "google_genai:gemini-x"),
+        ("azure:gpt-4o", "azure_ai:gpt-4o"),
     ],
 )
 def test_a_misspelt_provider_is_refused_at_start(
@@ -268,6 +270,13 @@ def test_a_misspelt_provider_is_refused_at_start(
 
     assert f"agent_model is '{name}'" in said
     assert f"Did you mean '{meant}'?" in said
+
+
+def test_a_misspelt_provider_is_refused_where_there_is_no_other_model(memory_url: str) -> None:
+    config = JourneyConfig(persistence=memory_url, agent_model="antropic:claude-x")
+
+    with pytest.raises(ConfigurationError, match="Did you mean 'anthropic:claude-x'"):
+        Weather("s-1", config, agents={})
 
 
 @pytest.mark.parametrize("place", ["settings", "journey", "trigger", "agent", "argument"])

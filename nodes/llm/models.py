@@ -221,6 +221,12 @@ def check_model(
                 f"{' and '.join(own)} have models of their own, and the agents have none: give "
                 f"MODEL, name one in the settings, or set {KEY}."
             )
+        if general is not False:  # a misspelt provider is why there is none, perhaps
+            for where, name in {
+                **_named_in(config),
+                **dict(_named_by(spec) if spec else ()),
+            }.items():
+                check_name(name, where)
         return
     names = {f"model for {work}": name for work, name in own.items() if isinstance(name, str)}
     for model in (general, *own.values()):

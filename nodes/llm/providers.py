@@ -109,7 +109,10 @@ def _meant(prefix: str, model: str) -> str | None:
         return None
     near = min(sorted(PROVIDERS), key=lambda known: OSA.distance(word, known))
     allowed = 2 if len(near) >= _LONG else 1
-    return near if OSA.distance(word, near) <= min(allowed, len(word) // 3) else None
+    if OSA.distance(word, near) <= min(allowed, len(word) // 3):
+        return near
+    longer = [known for known in PROVIDERS if known.startswith(f"{word}_")]  # of "google", "azure"
+    return min(longer, key=len, default=None)
 
 
 def _reason(error: Exception) -> str:
