@@ -11,7 +11,7 @@ _SERVERS = ("postgresql://", "postgres://")
 _KINDS = ("memory://", "sqlite:///", *_SERVERS)
 # Up to the last @, for a password may hold one that was not escaped.
 _USER_INFO = re.compile(r"(?<=//)([^:/?#@]*):.*@")
-_PARAMETER = re.compile(r"(?i)\b(\w*password)=[^&#\s]*")
+_PARAMETER = re.compile(r"(?i)\b([\w-]*(?:password|key|token|secret))=[^&#\s]*")
 
 
 class StoreUrl(str):

@@ -17,10 +17,14 @@ def check_webhook(url: Any, secret: Any) -> None:
 
     Raises:
         ConfigurationError: The URL is not http(s) with a host and nothing but a path and a query,
-            or there is no secret of 16 characters or more.
+            or one of the two is missing, or the secret has fewer than 16 characters.
     """
     if url is None and secret is None:
         return
+    if url is None:
+        raise ConfigurationError(
+            "escalation_secret signs what is posted to escalation_webhook, which is not set."
+        )
     if not isinstance(url, str) or not _is_plain(url):
         raise ConfigurationError(
             "escalation_webhook must be a URL such as https://desk.example/calls, without user, "

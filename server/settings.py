@@ -23,7 +23,18 @@ from journeys import ConfigurationError, JourneyConfig, JourneySpec
 from journeys.store_url import masked
 from nodes.llm.models import KEY, SERVER
 from server.logs import Level
-from server.sources import DEFAULT, ENV_FILE, ORIGINS, PREFIX, TABLE, Origin, Places, Project, Toml
+from server.sources import (
+    DEFAULT,
+    ENCODING,
+    ENV_FILE,
+    ORIGINS,
+    PREFIX,
+    TABLE,
+    Origin,
+    Places,
+    Project,
+    Toml,
+)
 
 DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
@@ -77,6 +88,7 @@ class Settings(_OfSessions):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
         env_file=ENV_FILE,
+        env_file_encoding=ENCODING,
         env_ignore_empty=True,
         extra="ignore",
         pyproject_toml_table_header=TABLE,
@@ -91,13 +103,16 @@ class Settings(_OfSessions):
     definitions: bool = False
     api_keys: SecretStr | None = None
     docs: bool | None = None
-    log_level: Annotated[Level, BeforeValidator(str.lower)] = "warning"
+    log_level: Annotated[Level, BeforeValidator(lambda level: str(level).lower())] = "warning"
     origins: Mapping[str, Origin] = Field(
         default_factory=dict, validation_alias=ORIGINS, repr=False, exclude=True
     )
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+        try:
+            super().__init__(**given)
+        except UnicodeDecodeError as error:
+            raise ConfigurationError(f"{ENV_FILE} is no text in UTF-8: {error}.") from None
 
     @classmethod
     def settings_customise_sources(

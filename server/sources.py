@@ -33,6 +33,7 @@ from journeys.store_url import masked
 PREFIX = "JOURNEYGRAPH_"
 ENV_FILE, TOML_FILE, PROJECT_FILE = ".env", "journeygraph.toml", "pyproject.toml"
 TABLE = ("tool", "journeygraph")
+ENCODING = "utf-8-sig"  # some editors begin a file with a byte order mark
 ORIGINS = "(origins)"
 """Under this name, which no variable and no key can have, the places go along with the values."""
 # Kubernetes gives each container the address of every service, Docker that of every link: those of
@@ -87,7 +88,14 @@ def is_linked(name: str, value: str) -> bool:
     return bool(address or _LINKED.fullmatch(name))
 
 
-class Toml(TomlConfigSettingsSource):
+class _Text(TomlConfigSettingsSource):
+    """TOML with or without a byte order mark."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        return tomllib.loads(file_path.read_text(encoding=ENCODING))
+
+
+class Toml(_Text):
     """`journeygraph.toml` in the current folder."""
 
     def __init__(self, settings: type[BaseSettings]) -> None:
@@ -95,7 +103,7 @@ class Toml(TomlConfigSettingsSource):
             super().__init__(settings, Path(TOML_FILE))
 
 
-class Project(PyprojectTomlConfigSettingsSource):
+class Project(_Text, PyprojectTomlConfigSettingsSource):
     """The table `[tool.journeygraph]` of `pyproject.toml` in the current folder."""
 
     def __init__(self, settings: type[BaseSettings]) -> None:
@@ -195,10 +203,11 @@ class Places(PydanticBaseSettingsSource):
         for name, value in table.items():
             place = _placed(file, line_of_key(file, (*header, name)))
             origin = Origin(rank, name, place)
-            setting = self._known.get(name)
-            if setting is None:
+            meant = self._variables.get(name.lower(), name)  # perhaps it is written as a variable
+            setting = self._known.get(meant)
+            if setting is None or (meant != name and not _is_kept_out(setting)):
                 known = [n for n, one in self._known.items() if not _is_kept_out(one)]
-                raise ConfigurationError(_unknown(str(origin), name, known))
+                raise ConfigurationError(_unknown(str(origin), meant, known))
             if setting.is_secret:
                 raise ConfigurationError(
                     f"{origin}: that is a secret, and has no place in a file that others read. "
@@ -255,8 +264,8 @@ def _placed(file: str, line: int | None) -> str:
 
 def _line_of_variable(variable: str) -> int | None:
     pattern = re.compile(rf"\s*(export\s+)?{re.escape(variable)}\s*=", re.IGNORECASE)
-    matching = (number for number, line in _lines(ENV_FILE) if pattern.match(line))
-    return next(matching, None)
+    matching = [number for number, line in _lines(ENV_FILE) if pattern.match(line)]
+    return matching[-1] if matching else None  # of several lines the last one counts
 
 
 def line_of_key(file: str, path: Sequence[str]) -> int | None:
@@ -282,7 +291,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 def _lines(file: str) -> Iterator[tuple[int, str]]:
     try:
-        text = Path(file).read_text(encoding="utf-8", errors="replace")
+        text = Path(file).read_text(encoding=ENCODING, errors="replace")
     except OSError:
         return
     yield from enumerate(text.splitlines(), 1)

@@ -477,6 +477,9 @@ def test_a_value_that_is_none_is_named_with_its_place(
         ("texts.apology = 5", "apology: Input should be a valid string"),
         ("texts.apology = '{nobody}'", "texts.apology"),
         ("docs = 'perhaps'", "valid boolean"),
+        ("log_level = 3", "'debug', 'info', 'warning' or 'error'"),
+        ("JOURNEYGRAPH_MAX_RETRIES = 3", "Did you mean 'max_retries'?"),
+        ("OPENAI_API_KEY = 'x'", "that is a secret"),
         ("escalation_webhook = 'x'", "that is a secret"),
     ],
 )
@@ -523,7 +526,53 @@ def test_bytes_that_are_no_text_are_no_toml(folder: Path) -> None:
     assert "journeygraph.toml is no valid TOML" in refused()
 
 
+def test_bytes_that_are_no_text_are_no_env_file(folder: Path) -> None:
+    (folder / ".env").write_bytes(b"\xff\xfeJ\x00")
+
+    assert refused().startswith(".env is no text in UTF-8: ")
+
+
+def test_files_may_begin_with_a_byte_order_mark_and_end_lines_as_windows_does(folder: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    (folder / "pyproject.toml").write_bytes(mark + b"[tool.journeygraph]\r\nmax_retries = 4\r\n")
+    (folder / "journeygraph.toml").write_bytes(mark + b'agent_model = "five"\r\nregion = "DE"\r\n')
+    (folder / ".env").write_bytes(mark + b"JOURNEYGRAPH_KEEP_VERSIONS=600\r\n")
+    settings = Settings()
+
+    config = settings.config()
+
+    assert (config.max_retries, config.agent_model, config.keep_versions) == (4, "five", 600)
+    assert str(settings.origin("keep_versions")) == "JOURNEYGRAPH_KEEP_VERSIONS in .env, line 1"
+
+
+def test_of_a_variable_that_stands_twice_the_line_that_counts_is_named(folder: Path) -> None:
+    (folder / ".env").write_text("JOURNEYGRAPH_MAX_RETRIES=4\nJOURNEYGRAPH_MAX_RETRIES=many\n")
+
+    assert refused().startswith("JOURNEYGRAPH_MAX_RETRIES in .env, line 2: ")
+
+
+def test_a_secret_without_its_webhook_is_said_to_be_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_ESCALATION_SECRET", "a tulip of many letters")
+
+    said = refused()
+
+    assert "JOURNEYGRAPH_ESCALATION_SECRET" in said
+    assert "escalation_webhook, which is not set" in said
+
+
 # ---- what is shown
+
+
+def test_a_key_in_the_address_of_a_model_is_not_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://models.example/v1?api-key=tulip&a=b")
+
+    shown = {name: value for name, value, _ in Settings().shown()}
+
+    assert shown["openai_base_url"] == '"http://models.example/v1?api-key=***&a=b"'
 
 
 def test_what_holds_is_shown_with_its_place_and_without_secrets(
