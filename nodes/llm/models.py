@@ -215,18 +215,10 @@ def check_model(
     """
     own = given.own if isinstance(given, ModelSet) else {}
     general = given.agents if isinstance(given, ModelSet) else given
+    own_names = {} if spec is None else dict(_named_by(spec))
     if not is_configured(given, config, spec):
-        if own and general is not False:
-            raise ConfigurationError(
-                f"{' and '.join(own)} have models of their own, and the agents have none: give "
-                f"MODEL, name one in the settings, or set {KEY}."
-            )
-        if general is not False:  # a misspelt provider is why there is none, perhaps
-            for where, name in {
-                **_named_in(config),
-                **dict(_named_by(spec) if spec else ()),
-            }.items():
-                check_name(name, where)
+        if general is not False:
+            _check_unanswered(own, {**_named_in(config), **own_names})
         return
     names = {f"model for {work}": name for work, name in own.items() if isinstance(name, str)}
     for model in (general, *own.values()):
@@ -237,7 +229,18 @@ def check_model(
     elif general is None:
         names |= {n: name for n, name in _named_in(config).items() if _WORK.get(n) not in own}
     handed = general is not None and not isinstance(general, str)
-    _check_names(names, {} if spec is None else dict(_named_by(spec)), handed=handed)
+    _check_names(names, own_names, handed=handed)
+
+
+def _check_unanswered(own: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Refuse, where no model answers, what was given for one; perhaps a provider is misspelt."""
+    if own:
+        raise ConfigurationError(
+            f"{' and '.join(own)} have models of their own, and the agents have none: give "
+            f"MODEL, name one in the settings, or set {KEY}."
+        )
+    for where, name in names.items():
+        check_name(name, where)
 
 
 _WORK = {"intent_detection_model": UNDERSTANDING, "validation_model": CHECK}
