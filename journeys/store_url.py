@@ -46,6 +46,8 @@ def checked_store(url: Any) -> StoreUrl:
             _check_account(url)
         return StoreUrl(url)
     shown = masked(url) if isinstance(url, str) else url
+    if isinstance(url, str) and "//" not in url and "@" in url:
+        shown = f"***@{shown.rpartition('@')[2]}"  # of what is no URL, all before it may be secret
     hint = did_you_mean(str(shown), _KINDS)
     raise ConfigurationError(
         f"persistence is {shown!r}, which is no store that this runtime has.{hint} "

@@ -80,6 +80,13 @@ async def test_a_password_with_a_slash_is_never_shown(password: str) -> None:
     assert "%2F" in str(refused.value)
 
 
+@pytest.mark.parametrize("url", ["postgresql:ada:s3cret@h/db", "ada:s3cret@h", "s3cret@h"])
+def test_what_is_no_url_shows_no_password_either(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="no store that this runtime has") as refused:
+        JourneyConfig(persistence=url)
+    assert "s3cret" not in str(refused.value)
+
+
 async def test_settings_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATABASE_URL", "JOURNEYGRAPH_STORE"):
         monkeypatch.setenv(name, "postgresql://ada:s3cret@127.0.0.1/db")
