@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,11 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def _no_breaker_of_another_test() -> None:
     """Forget what failed: breakers are the process's, and sockets are given out again."""
     breaker._breakers.clear()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run two processes a core: for half of its time a test waits for a process or a store."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
