@@ -25,8 +25,8 @@ async def test_a_store_that_falls_silent_is_not_ready_within_the_limit(
     serve: Callable[..., Any], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "READY_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "DEADLINE", 110.0)
-    monkeypatch.setattr(connections, "ANSWER", 110.0)
+    monkeypatch.setattr(connections, "DEADLINE", 1.0)
+    monkeypatch.setattr(connections, "ANSWER", 1.3)
     async with Proxy.to(postgres_url) as network:
         api = await serve(url=network.url)
         assert (await api.client.get("/readyz")).status_code == 200
