@@ -1,4 +1,4 @@
-"""What agents ask by LangGraph's `interrupt()`, and who asks it."""
+"""Questions that agents ask by LangGraph's `interrupt()`, and the agents that ask them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may enter: messages, session ids, the first context, and what a turn's runs are given."""
+"""Check what enters: messages, session ids, the first context, and the options of a turn's runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools gave an agent before it, or one of them, asked: it runs again from its top then."""
+"""Results of tool calls of agents that wait: such an agent runs again from its top."""
 
 from __future__ import annotations
 
