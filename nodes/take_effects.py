@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,7 +23,7 @@ from nodes.forms.spoken import spoken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
 from nodes.pausing import ASKED, is_pause
-from nodes.plain import canonical, cleaned, copied, plain, size, stamp
+from nodes.plain import cleaned, copied, digest_of, plain, size, stamp
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.speech import worded
@@ -115,7 +114,7 @@ class _Taker:
             self._failed(effect, error)
             return
         known = self._known.get(step, ())
-        wanted = Step(self._turn, self._birth, step, _digest(arguments))
+        wanted = Step(self._turn, self._birth, step, digest_of(arguments))
         taken = await self._effects.begin(wanted, known)
         if taken.apart:
             self._note("effect_apart", effect, f"{_APART} {', '.join(taken.apart)}")
@@ -269,10 +268,6 @@ class _Taker:
     def _note(self, kind: str, effect: Effect, reason: str) -> None:
         event = {"kind": kind, "from": self._pathway.id, "trigger": effect.tool, "reason": reason}
         self.outcome.audit.append(event)
-
-
-def _digest(arguments: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical(arguments)).hexdigest()
 
 
 def _plain_result(given: Any, tool: str) -> Any:
