@@ -10,7 +10,7 @@ from nodes.services import Services
 from nodes.state import Ask
 
 INTERRUPT = "__interrupt__"
-"""Where LangGraph puts what is asked: among the values of a run, and among its pending writes."""
+"""Key of the questions among the values of a run, and among its pending writes."""
 
 
 def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:

@@ -26,7 +26,7 @@ SERVICES = "__journey_services"
 """Key of the services in `configurable`; the two underscores keep it out of the metadata."""
 
 REPLY = "reply"
-"""Where a compiled pipeline notes the id of its reply."""
+"""Key under which a compiled pipeline notes the id of its reply."""
 
 Step = Callable[[Any, Services], Awaitable[Update]]
 

@@ -228,7 +228,7 @@ class Window(BinaryOperatorAggregate[Any]):
 
 
 def _overwrites(value: Any) -> bool:
-    """Whether a value replaces all messages, as LangGraph has it, over HTTP too."""
+    """Say whether a value replaces all messages, as LangGraph has it, over HTTP too."""
     if isinstance(value, dict):
         return _OVERWRITE in value or value.get("type") == _OVERWRITE
     return isinstance(value, Overwrite)

@@ -81,7 +81,7 @@ class PausedRun:
 
     @property
     def interrupts(self) -> list[Interrupt]:
-        """What is asked."""
+        """Questions on which the run stopped."""
         tasks = self.writes.get((ROOT, self.id), {})
         given = [value for writes in tasks.values() for name, value in writes if name == INTERRUPT]
         return [asked for value in given for asked in value]

@@ -21,7 +21,7 @@ from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHand
 RUN = "reply"
 """Name of the run of a reply, as events show it."""
 _TAPS = ("tap_output_aiter", "tap_output_iter")
-"""What LangChain knows a handler by that streams."""
+"""Attributes by which LangChain knows a handler that streams."""
 
 Show = Callable[[str, str], None]
 """Takes the id of the message that the reply becomes, and a piece of it."""
@@ -87,7 +87,7 @@ def _streams(handler: Any) -> bool:
 
 
 def _takes_pieces(handler: Any) -> bool:
-    """Whether a handler is shown the reply while it is made, and not the finished message alone.
+    """Say whether a handler is shown the reply while it is made, not the finished message alone.
 
     Without subgraphs it would get those pieces only that are said at the root.
     """

@@ -110,7 +110,7 @@ async def begin(session: Session, services: Services, ops: list[Op], locale: Loc
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a turn is given.
+    """Input of one turn.
 
     Attributes:
         text: The message; None where an answer alone is given.
@@ -209,7 +209,7 @@ class _Going:
 
     @property
     def messages(self) -> list[Message]:
-        """What the user says."""
+        """Message of the user, as the window holds it."""
         text = self.turn["message"]
         return [] if text is None else [Message(role="user", content=text)]
 

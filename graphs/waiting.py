@@ -37,7 +37,7 @@ _RESUMED = "resumed"
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a session waits for.
+    """State of a session that waits for an answer.
 
     Attributes:
         values: Its state.
@@ -49,12 +49,12 @@ class Wait:
 
     @property
     def asks(self) -> list[Ask]:
-        """What is asked."""
+        """Open questions, in order."""
         return self.waiting["asks"]
 
     @property
     def first(self) -> Ask:
-        """What was asked first: a message answers that."""
+        """First open question: a message answers that one."""
         return self.asks[0]
 
     def answers(self, value: Any) -> dict[str, Any]:
