@@ -40,6 +40,7 @@ from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
 from nodes.collect import collect, is_collected
 from nodes.effect_outcome import went_well
+from nodes.features import Features, features_of
 from nodes.hearing import load as load_hearing
 from nodes.llm.models import open_models
 from nodes.matching.index import index_of
@@ -88,18 +89,19 @@ def build(
     """
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
-    if any(pathway.form for pathway in spec.pathways.values()):
+    if spec.uses_dialogue or spec.can_escalate:
         for part in (spec, *spec.parts.values()):
             load_hearing(in_force(part.locale, NOWHERE, config.locale).language or "en")
     index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
-    begin: Step = understand
+    features = features_of(spec)
+    begin: Step = partial(understand, features=features)
     reads = None
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
-        begin, reads = _kept(spec, checkpointer), StepState
+        begin, reads = _kept(spec, checkpointer, begin), StepState
     graph.add_node("understand", bind(begin, default), input_schema=reads)
-    graph.add_node("settle", bind(settle, default), input_schema=reads)
+    graph.add_node("settle", bind(partial(settle, features=features), default), input_schema=reads)
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
             node = _pathway_node(spec, pathway, config, default)
@@ -109,7 +111,7 @@ def build(
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
-    last = _checking(graph, spec, default, reads)
+    last = _checking(graph, spec, features, default, reads)
     if arrivals := arriving(spec):
         graph.add_conditional_edges("settle", onward_to(last), [*arrivals, last])
     else:
@@ -131,17 +133,19 @@ def _pathway_node(
     return observed(subgraph, partial(PathwayRun, pathway.id, pattern))
 
 
-def _kept(spec: JourneySpec, checkpointer: Any) -> Step:
+def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
     """Return the first step of a graph without a manager, which others may hold as a node."""
 
     async def understand_kept(state: Any, services: Services) -> Update:
         check_kept(spec.name, checkpointer, get_config())
-        return await understand(state, services)
+        return await begin(state, services)
 
     return understand_kept
 
 
-def _checking(graph: Any, spec: JourneySpec, default: Services | None, reads: Any) -> str:
+def _checking(
+    graph: Any, spec: JourneySpec, features: Features, default: Services | None, reads: Any
+) -> str:
     """Add the check of replies where there is one; return what comes behind settle."""
     checks = checks_of(spec)
     if checks is None:
@@ -151,7 +155,9 @@ def _checking(graph: Any, spec: JourneySpec, default: Services | None, reads: An
     from nodes.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
-    graph.add_node("check_reply", bind(validate, default), input_schema=reads)
+    graph.add_node(
+        "check_reply", bind(partial(validate, features=features), default), input_schema=reads
+    )
     graph.add_edge("check_reply", END)
     return "check_reply"
 
@@ -183,7 +189,7 @@ def onward_to(last: str) -> Callable[[Any], Awaitable[str]]:
 def arriving(spec: JourneySpec) -> list[str]:
     """Return the pathways that can run in the turn in which another one leads to them."""
     nexts = {p.next for p in spec.pathways.values() if p.id in spec.reachable and p.next}
-    if spec.converses:
+    if spec.uses_dialogue:
         # A task that waited begins when another one ends, and a question is asked again.
         nexts |= {id_ for id_ in spec.reachable if id_ != spec.reception}
         return [id_ for id_ in spec.pathways if id_ in nexts]
@@ -200,7 +206,7 @@ def awaiting(spec: JourneySpec) -> list[str]:
         id_
         for id_, pathway in spec.pathways.items()
         if id_ in spec.reachable
-        if spec.converses
+        if spec.uses_dialogue
         or id_ not in arrivals
         or id_ in targets
         or pathway.complete_when is not None

@@ -7,10 +7,10 @@ from typing import Any
 
 from graphs.field_attempts import sensitive_in
 from journeys import Field, FieldAttemptEntry, FieldState, FormView, JourneySpec, PathwaySpec
-from nodes.course import talked_about
-from nodes.forms.sheet import Sheet, settled, talk_of
+from nodes.draft import talked_about
+from nodes.forms.sheet import Sheet, settled
 from nodes.plain import copied
-from nodes.talk import Asked, FieldAttempt
+from nodes.talk import Asked, DialogueState, FieldAttempt
 
 
 def form_view(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> FormView:
@@ -21,7 +21,7 @@ def form_view(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> 
     here = spec.pathways[talked_about(spec, position)] if is_known else None
     reader = _Reader(spec, session_id, values)
     sheet = reader.sheet(here) if here else None
-    asked = reader.talk.get("asked")
+    asked = reader.dialogue.asked
     return FormView(
         session_id=session_id,
         pathway_id=here.id if here else position["pathway"],
@@ -36,7 +36,7 @@ class _Reader:
     """Reads the fields of a state."""
 
     def __init__(self, spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> None:
-        self.talk = talk_of(values["position"])
+        self.dialogue = DialogueState.of(values["position"])
         self._session_id = session_id
         self._secret = sensitive_in(spec)
         self._attempts: Mapping[str, list[FieldAttempt]] = values.get("fields", {})
@@ -44,7 +44,7 @@ class _Reader:
 
     def sheet(self, pathway: PathwaySpec) -> Sheet:
         """Return the form of a pathway as it stands."""
-        return Sheet(pathway, self._attempts, self._context, self.talk)
+        return Sheet(pathway, self._attempts, self._context, self.dialogue)
 
     def state(self, field: Field, owner: PathwaySpec) -> FieldState:
         """Return a field as it stands."""
@@ -58,7 +58,7 @@ class _Reader:
             is_collected=last is not None,
             required=field.required,
             live=any(field.name == live.name for live in self.sheet(owner).live),
-            skipped=field.name in self.talk.get("skipped", []),
+            skipped=field.name in self.dialogue.skipped,
             hidden=hidden,
             validity=attempts[-1]["validation_status"] if attempts else "",
             attempts=[self._entry(field.name, attempt, hidden=hidden) for attempt in attempts],

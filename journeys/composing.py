@@ -160,7 +160,7 @@ def compose(
         locale=locale,
         texts=texts,
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
-        converses=any(part.converses for part in parts.values()),
+        has_repair=any(part.has_repair for part in parts.values()),
     )
     unset = tuple(unset_names(spec, kept_names(spec)))
     warnings = (*never_started(parts, between), *warnings_of(spec))

@@ -34,20 +34,17 @@ def joined(
         strategies=frozen(strategies_of(pathways)),
         kept=frozenset(sources),
         reachable=reachable(entry, pathways, transitions, rest.get("patterns", {})),
-        converses=_converses(pathways, rest),
+        has_repair=_has_repair(pathways, rest),
         **rest,
     )
     unset = tuple(unset_names(spec, kept_names(spec)))
     return replace(spec, warnings=tuple(warnings_of(spec)), unset=unset)
 
 
-def _converses(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
-    """Say whether a journey collects, repairs, or hands over, and so has a talk to keep."""
-    policies = (getattr(pathway.returns, "policy", "return") for pathway in pathways.values())
+def _has_repair(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
+    """Say whether a journey declares repair patterns, or where it may be interrupted."""
     return (
-        any(pathway.form or pathway.effects for pathway in pathways.values())
-        or any(policy != "return" for policy in policies)
+        bool(rest.get("patterns"))
         or any(pathway.interruptible is not True for pathway in pathways.values())
-        or any(part.converses for part in rest.get("parts", {}).values())
-        or bool(rest.get("escalation") or rest.get("patterns"))
+        or any(part.has_repair for part in rest.get("parts", {}).values())
     )

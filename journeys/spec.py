@@ -139,6 +139,10 @@ class TransitionSpec:
         return self.sources == ("*",) or any(pathway in self.sources for pathway in pathways)
 
 
+_PLAIN = ("", "return")
+"""Policies of a return that need no dialogue."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JourneySpec:
     """A whole journey as data. `version` is a hash of it, unless the author gave one.
@@ -148,8 +152,8 @@ class JourneySpec:
     those of the journey and of all its pathways; `tools` are declared by name and handed over when
     it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
-    does with a message that starts none of them. `converses` says whether anything in it collects,
-    repairs, or hands over to a person. `is_marked` says that its class is `__abstract__`.
+    does with a message that starts none of them. `has_repair` says whether it declares repair
+    patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
     `unset` are names that something reads and nothing sets, each with a warning: they have to come
     from outside.
     """
@@ -182,9 +186,22 @@ class JourneySpec:
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
     migrations: Mapping[str, str] = field(default_factory=dict)
-    converses: bool = False
+    has_repair: bool = False
     is_marked: bool = False
     unset: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def uses_dialogue(self) -> bool:
+        """Whether anything in it collects, acts, repairs, or comes back in a way of its own."""
+        return self.has_repair or any(
+            pathway.form or pathway.effects or getattr(pathway.returns, "policy", "") not in _PLAIN
+            for pathway in self.pathways.values()
+        )
+
+    @property
+    def can_escalate(self) -> bool:
+        """Whether a person can be called anywhere in it, or in a part of it."""
+        return any(part.escalation for part in (self, *self.parts.values()))
 
     @property
     def why_abstract(self) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec, Texts
-from nodes.escalating import escalation_of, takeover_of
-from nodes.forms.sheet import Sheet, field_named, talk_of
+from nodes.escalating import escalation_of
+from nodes.forms.sheet import Sheet, field_named
 from nodes.messages import last_said
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import PARTING, Position, Turn
-from nodes.talk import FieldAttempt
+from nodes.talk import DialogueState, FieldAttempt
 from nodes.values import shown
 
 _HIDDEN = ("value", "raw", "reason")
@@ -29,11 +29,12 @@ def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dic
         turn: Its record.
     """
     position: Position = state["position"]
-    talk, takeover = talk_of(position), takeover_of(position)
+    dialogue = DialogueState.of(position)
+    takeover = dialogue.takeover
     here = services.spec.pathways[position["pathway"]]
     texts = services.texts_in(here.id)
     said = [reply for reply in turn["replies"] if reply != texts.human_called]
-    policy = escalation_of(services.spec, position)
+    policy = escalation_of(services.spec, position, takeover)
     fields = list(_fields(services.spec, texts, state))
     return {
         "reason": takeover["reason"] if takeover else "",
@@ -50,7 +51,7 @@ def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dic
             "journey": services.spec.active_in(here.id),
             "journey_version": position["version"],
             "language": services.locale_in(here.id).language,
-            "started_at": talk.get("began_at"),
+            "started_at": dialogue.began_at,
             "turn": turn["number"],
             "unclaimed_seconds": policy.unclaimed_seconds if policy else None,
         },
@@ -74,7 +75,7 @@ def _fields(spec: JourneySpec, texts: Texts, state: Mapping[str, Any]) -> Iterat
     places = {position["pathway"], *(frame["pathway"] for frame in position["stack"])}
     told: set[str] = set()
     for pathway in spec.pathways.values():
-        sheet = Sheet(pathway, attempts, state.get("context", {}), talk_of(position))
+        sheet = Sheet(pathway, attempts, state.get("context", {}), DialogueState.of(position))
         for field in pathway.form.fields if pathway.form else ():
             known = field.name in attempts or pathway.id in places
             if known and field.name not in told:

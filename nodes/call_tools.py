@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from journeys import Call, PathwaySpec
+from journeys import Call
 from nodes.inputs import TOOL_RESULTS
 from nodes.journal import tool_log
 from nodes.llm.results import told
@@ -15,6 +14,9 @@ from nodes.pausing import ASKED, is_pause
 from nodes.plain import copied, plain
 from nodes.services import Services
 from nodes.state import PathwayState, Update
+
+if TYPE_CHECKING:
+    from nodes.settle import Hop
 
 _SHARE = 0.5
 """Share of a pathway's time that its tools have together: the rest is the agents'."""
@@ -80,11 +82,11 @@ def _succeeded(given: Any) -> bool:
     return not (isinstance(given, dict) and given.keys() in ({"failed"}, {"not_called"}))
 
 
-def saved(pathway: PathwaySpec, progress: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return what a pathway keeps of what its tools gave: names of the context, and values."""
-    results = progress.get(TOOL_RESULTS, {})
-    return [
-        (call.save, results[call.tool])
-        for call in pathway.calls
+def keep_saved(hop: Hop) -> None:
+    """Keep in the context what the tools of a pathway gave, under the names of its `save`."""
+    results = hop.progress.get(TOOL_RESULTS, {})
+    hop.ops += [
+        ["replace", call.save, results[call.tool], hop.pathway.id]
+        for call in hop.pathway.calls
         if call.save and call.tool in results and _succeeded(results[call.tool])
     ]

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeys import ConversationPhase
-from nodes.handing_over import handed_over
 from nodes.messages import OPERATOR, TAKEN, Message, mark
 from nodes.phases import closing_facts, next_phase
 from nodes.services import Services
-from nodes.state import PARTING, Turn, Update
+from nodes.state import PARTING, Position, Turn, Update
+
+if TYPE_CHECKING:
+    from nodes.features import Features
 
 
-def closed(services: Services, state: Mapping[str, Any], turn: Turn) -> Update:
+def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: Features) -> Update:
     """Close the record; the replies of all hops become one message.
 
     Args:
         services: What the turn works with.
         state: The state as the turn leaves it.
         turn: Its record.
+        features: What else closes it.
 
     Raises:
         InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
     """
-    position, turn = handed_over(services, state, turn)
+    position: Position = state["position"]
+    for close in features.closes:
+        position, turn = close(services, {**state, "position": position}, turn)
     phase = ConversationPhase(turn["phase"])
     next_phase(phase, closing_facts(position, state.get("messages", ()), turn))
     usage = services.usage.counted() if services.usage else None

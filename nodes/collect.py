@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from journeys import Field, PathwaySpec
-from nodes.course import Course, course_of
+from nodes.draft import TurnDraft, draft_of
 from nodes.forms.questions import question_of
 from nodes.services import Services
 from nodes.state import PathwayState, Update
@@ -24,21 +24,21 @@ async def collect(state: PathwayState, services: Services) -> Update:
     turn = state["turn"]
     assert turn["run"] is not None
     pathway = services.spec.pathways[turn["run"]]
-    course = course_of(services, state, turn, state["position"])
-    await _known_already(course, pathway)
-    sheet = course.sheet(pathway)
+    draft = draft_of(services, state, turn, state["position"])
+    await _known_already(draft, pathway)
+    sheet = draft.sheet(pathway)
     asked = sheet.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
-        course.words.append(question_of(course, asked, sheet))
-    course.note_late()
+        draft.replies.append(question_of(draft, asked, sheet))
+    draft.note_late()
     outcome: dict[str, Any] = {
         "asked": asked,
-        "said": course.words,
-        "attempts": course.attempts,
-        "ops": course.ops,
-        "audit": course.audit,
+        "said": draft.replies,
+        "attempts": draft.attempts,
+        "ops": draft.ops,
+        "audit": draft.audit,
     }
-    return {"progress": {FORM: outcome}, "context": dict(course.context)}
+    return {"progress": {FORM: outcome}, "context": dict(draft.context)}
 
 
 def is_collected(progress: Any) -> bool:
@@ -46,31 +46,29 @@ def is_collected(progress: Any) -> bool:
     return FORM not in progress or progress[FORM]["asked"] is None
 
 
-async def _known_already(course: Course, pathway: PathwaySpec) -> None:
+async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
     """Take over what the context knows of fields beyond what the user said."""
-    reopened = course.talk.get("reopened", [])
-    for field in course.sheet(pathway).live:
-        known = course.context.get(field.name)
-        if known is None or known == course.value(field.name) or field.name in reopened:
+    reopened = draft.dialogue.reopened
+    for field in draft.sheet(pathway).live:
+        known = draft.context.get(field.name)
+        if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
-        await _take_over(course, field, known)
+        await _take_over(draft, field, known)
 
 
-async def _take_over(course: Course, field: Field, known: Any) -> None:
+async def _take_over(draft: TurnDraft, field: Field, known: Any) -> None:
     said = known if isinstance(known, str) else None
-    seconds = course.services.config.pathway_timeout_seconds
+    seconds = draft.services.config.pathway_timeout_seconds
     try:
-        value = known if said is None else value_of(field, said, course.setting)
-        refusal = await refusal_of(field, value, course.context, course.setting, seconds=seconds)
+        value = known if said is None else value_of(field, said, draft.setting)
+        refusal = await refusal_of(field, value, draft.context, draft.setting, seconds=seconds)
     except Unreadable as unreadable:
         value, refusal = known, unreadable
     if refusal is None:
-        course.keep(field.name, "valid", value=value, raw=said or "", source="tool")
-        course.note("field_set", trigger=field.name, reason="known already")
+        draft.keep(field.name, "valid", value=value, raw=said or "", source="tool")
+        draft.note("field_set", trigger=field.name, reason="known already")
     else:
-        reason = refusal.sentence or course.text(refusal.text, **refusal.values)
-        course.keep(
-            field.name, "invalid", value=known, raw=said or "", source="tool", reason=reason
-        )
-        course.note("field_refused", trigger=field.name, reason=reason)
-    course.synced(field.name)
+        reason = refusal.sentence or draft.text(refusal.text, **refusal.values)
+        draft.keep(field.name, "invalid", value=known, raw=said or "", source="tool", reason=reason)
+        draft.note("field_refused", trigger=field.name, reason=reason)
+    draft.synced(field.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from journeys import Effect, PathwaySpec
 from nodes.context import Op
-from nodes.talk import Asked, Attempted, Talk
+from nodes.talk import Asked, Attempted, DialogueState
 
 EFFECTS = "effects"
 """Name of what a pathway's progress has of its effects: an `Outcome` as a dict."""
@@ -32,7 +32,7 @@ class Outcome:
             value.
         attempts: At fields, where values were taken back.
         ops: What that changes in the context.
-        talk: What it changes in what is remembered of the talk.
+        dialogue: Attributes of the dialogue state that this changes, with their new values.
     """
 
     said: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Outcome:
     asked: Asked | None = None
     attempts: list[Attempted] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
-    talk: dict[str, Any] = field(default_factory=dict)
+    dialogue: dict[str, Any] = field(default_factory=dict)
 
 
 def step_of(pathway: PathwaySpec, effect: Effect) -> str:
@@ -62,23 +62,20 @@ def went_well(progress: Mapping[str, Any]) -> bool:
     return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
 
 
-def with_effects(talk: Talk, progress: Mapping[str, Any]) -> Talk:
-    """Return a talk that remembers what a pathway's effects came to, and what was asked then."""
+def remember_effects(dialogue: DialogueState, progress: Mapping[str, Any]) -> None:
+    """Note which effects of a pathway were taken, and what was asked then."""
     if EFFECTS not in progress:
-        return talk
-    done, asked = progress[EFFECTS]["done"], progress[EFFECTS]["asked"]
-    keys = {step: [*talk.get("done", {}).get(step, []), key] for step, key in done.items()}
-    changed: Talk = progress[EFFECTS]["talk"]
-    remembered: Talk = {
-        **talk,
-        **changed,
-        "done": {**talk.get("done", {}), **keys},
-        "taken": [*talk.get("taken", []), *done],
-    }
-    return {**remembered, "asked": asked} if asked else remembered
+        return
+    outcome = progress[EFFECTS]
+    for name, value in outcome["dialogue"].items():
+        setattr(dialogue, name, value)
+    keys = {step: [*dialogue.done.get(step, []), key] for step, key in outcome["done"].items()}
+    dialogue.done = {**dialogue.done, **keys}
+    dialogue.taken = [*dialogue.taken, *outcome["done"]]
+    dialogue.asked = outcome["asked"] or dialogue.asked
 
 
-def begun_anew(talk: Talk, pathway: PathwaySpec) -> Talk:
-    """Return a talk in which the effects of a pathway may be taken again: it begins anew."""
+def begin_effects_anew(dialogue: DialogueState, pathway: PathwaySpec) -> None:
+    """Let the effects of a pathway be taken again: it begins anew."""
     steps = [step_of(pathway, effect) for effect in pathway.effects]
-    return {**talk, "taken": [step for step in talk.get("taken", []) if step not in steps]}
+    dialogue.taken = [step for step in dialogue.taken if step not in steps]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
+from nodes.limits import limits_of
 from nodes.matching.held import Held
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
@@ -22,7 +23,12 @@ from nodes.moves import Standing, note
 from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import Guided, Position
+from nodes.steer import steer
 from nodes.telemetry import guidelines_settled, report
+
+if TYPE_CHECKING:
+    from nodes.draft import TurnDraft
+    from nodes.interpret import Reading
 
 BYPASSED = "guidelines_bypassed"
 """Flag of a turn in which guidelines could not be matched as they should be."""
@@ -72,7 +78,28 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
     return list(places)
 
 
-async def weigh(
+async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
+    """Find the guidelines that may hold wherever this turn can still lead."""
+    limits = limits_of(draft.services.config)
+    likely = steer(draft.spec, draft.standing, reading.verdicts, limits).run
+    targets = {transition.target for transition in reading.questions}
+    places = places_of(draft.spec, targets | ({likely} if likely else set()))
+    anyway = bool(reading.questions)
+    reading.weighed = await _weigh(
+        draft.services, draft.standing, draft.message, places, anyway=anyway
+    )
+
+
+def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
+    """Write into the turn which guidelines hold where it leads."""
+    places = places_of(draft.spec, [draft.run] if draft.run else [])
+    found = guidance_of(draft.spec, reading.weighed, draft.position, places)
+    draft.turn["guidelines"] = found.guidelines
+    draft.turn["audit"] += found.audit
+    draft.turn["flags"] += found.flags
+
+
+async def _weigh(
     services: Services, standing: Standing, message: str, places: Places, *, anyway: bool
 ) -> Weighed:
     """Find the guidelines that a message may touch: by its words, by code, and those always meant.

@@ -10,21 +10,21 @@ from typing import Any
 from journeys import Escalation, JourneySpec
 from nodes.authored import FAILURES
 from nodes.briefing import briefing_of
-from nodes.escalating import escalated, escalation_of, takeover_of, with_talk
-from nodes.forms.sheet import Sheet, talk_of
+from nodes.escalating import escalate, escalation_of, takeover_of
+from nodes.forms.sheet import Sheet
 from nodes.moves import note
 from nodes.plain import words_of
 from nodes.policies import PolicyFacts, policy_met, standing_policies
 from nodes.services import Services
 from nodes.state import PARTING, Position, Turn
-from nodes.talk import EscalationChange
+from nodes.talk import DialogueState, EscalationChange, with_dialogue
 from nodes.telemetry import person_called
 
 _JUDGED = ("turn", "failure")
 """Kinds of turns after which the policies are tried."""
 
 
-def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
+def hand_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
     """Call a person if a policy is met; write down what they are told, whoever called them.
 
     Args:
@@ -33,16 +33,16 @@ def handed_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tup
         turn: Its record.
     """
     position: Position = state["position"]
-    if not _calls_anybody(services.spec):
-        return position, turn
-    if "began_at" not in talk_of(position):
-        position = with_talk(position, began_at=turn["at"])
-    policy = escalation_of(services.spec, position) or _of_completed(services.spec, turn)
+    dialogue = DialogueState.of(position)
+    dialogue.began_at = dialogue.began_at or turn["at"]
+    policy = escalation_of(services.spec, position, dialogue.takeover)
+    policy = policy or _of_completed(services.spec, turn)
     if policy is None:
-        return position, turn
+        return with_dialogue(position, dialogue), turn
     kinds = {event["kind"] for event in turn["audit"]}
-    if takeover_of(position) is None and turn["kind"] in _JUDGED and "released" not in kinds:
-        position, turn = _judged(services, policy, {**state, "position": position}, turn)
+    if dialogue.takeover is None and turn["kind"] in _JUDGED and "released" not in kinds:
+        turn = _judged(services, policy, state, dialogue, turn)
+    position = with_dialogue(position, dialogue)
     if any(event["kind"] == "escalated" for event in turn["audit"]):
         turn = _written(services, {**state, "position": position}, turn)
     return position, turn
@@ -54,30 +54,29 @@ def _of_completed(spec: JourneySpec, turn: Turn) -> Escalation | None:
     return spec.parts[completed["journey"]].escalation if completed else None
 
 
-def _calls_anybody(spec: JourneySpec) -> bool:
-    """Say whether a person can be called anywhere in a journey, or in a part of it."""
-    return any(part.escalation for part in (spec, *spec.parts.values()))
-
-
 def _judged(
-    services: Services, policy: Escalation, state: Mapping[str, Any], turn: Turn
-) -> tuple[Position, Turn]:
+    services: Services,
+    policy: Escalation,
+    state: Mapping[str, Any],
+    dialogue: DialogueState,
+    turn: Turn,
+) -> Turn:
     """Try the policies, and call a person where one is met."""
     position: Position = state["position"]
-    facts = _facts(services.spec, state, turn)
+    facts = _facts(services.spec, state, dialogue, turn)
     policy, audit = _working(policy, facts, position)
     reason = policy_met(policy, facts)
     called = standing_policies(policy, facts)
     if sorted(called) != sorted(facts.called):
-        position = with_talk(position, called=called)
+        dialogue.called = list(called)
     turn = {**turn, "audit": [*turn["audit"], *audit]}
     if reason is None:
-        return position, turn
-    position, events = escalated(services.spec, position, reason, turn)
+        return turn
+    events = escalate(services.spec, position, dialogue, reason, turn)
     text = services.texts_in(position["pathway"]).human_called
     # What came before was heard already, checked or not; this is the runtime's own voice.
     services.emit({"type": "token", "text": PARTING + text if turn["replies"] else text})
-    return position, {
+    return {
         **turn,
         "replies": [*turn["replies"], text],
         "worded": [*turn.get("worded", ()), len(turn["replies"])],
@@ -97,18 +96,18 @@ def _working(
     return policy, []
 
 
-def _facts(spec: JourneySpec, state: Mapping[str, Any], turn: Turn) -> PolicyFacts:
-    position: Position = state["position"]
-    talk = talk_of(position)
-    began = datetime.fromisoformat(talk["began_at"])
+def _facts(
+    spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState, turn: Turn
+) -> PolicyFacts:
+    began = datetime.fromisoformat(dialogue.began_at or turn["at"])
     return PolicyFacts(
         message=turn["message"] or "",
-        exhausted=_exhausted(spec, talk.get("retries", {})),
-        failures=max(talk.get("failures", 0), position["failures"]),
+        exhausted=_exhausted(spec, dialogue.retries),
+        failures=max(dialogue.failures, state["position"]["failures"]),
         context=state.get("context", {}),
         seconds=(datetime.fromisoformat(turn["at"]) - began).total_seconds(),
-        collected=bool(turn.get("completed")) or _is_collected(spec, state),
-        called=talk.get("called", ()),
+        collected=bool(turn.get("completed")) or _is_collected(spec, state, dialogue),
+        called=dialogue.called,
     )
 
 
@@ -122,11 +121,11 @@ def _exhausted(spec: JourneySpec, retries: Mapping[str, int]) -> list[str]:
     return [name for name, times in retries.items() if times >= limits.get(name, times + 1)]
 
 
-def _is_collected(spec: JourneySpec, state: Mapping[str, Any]) -> bool:
+def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState) -> bool:
     """Say whether every form that can be come to is filled in, read back and agreed to."""
     position: Position = state["position"]
     active = spec.active_in(position["pathway"])
-    given = (state.get("fields", {}), state.get("context", {}), talk_of(position))
+    given = (state.get("fields", {}), state.get("context", {}), dialogue)
     forms = [
         Sheet(pathway, *given)
         for pathway in spec.pathways.values()

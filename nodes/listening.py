@@ -23,8 +23,8 @@ from nodes.commands import (
     Verdict,
     Wait,
 )
-from nodes.course import Course
 from nodes.deciding import fillable
+from nodes.draft import TurnDraft
 from nodes.forms.filling import emptied
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
@@ -52,70 +52,69 @@ _SPELLED = ("enum", "boolean", "name")
 """Types whose values are words."""
 
 
-async def welcome(course: Course) -> None:
+async def welcome(draft: TurnDraft) -> None:
     """Greet after a pause with what is known, and take back what is too old.
 
     What is known is checked as if it were said now, and has to be confirmed once more.
     """
-    now = course.setting.at
-    for name in list(course.fields):
-        _expire(course, name, now)
-    last = course.talk.get("last_at")
-    pause = timedelta(seconds=course.services.config.resume_after_seconds)
+    now = draft.setting.at
+    for name in list(draft.fields):
+        _expire(draft, name, now)
+    last = draft.dialogue.last_at
+    pause = timedelta(seconds=draft.services.config.resume_after_seconds)
     if last is None or now - datetime.fromisoformat(last) <= pause:
         return
-    course.resumed = True
-    before, course.words = course.words, []
-    await take_back_refused(course, collected_so_far(course))
-    outdated, course.words = course.words, before
-    _unconfirm(course)
-    asked = course.sheet().asked()
-    if asked and asked["kind"] != "summary" and course.sheet().is_begun:
-        course.repair("resume", "resumed", fields=lines_of(course, course.sheet()))
-    course.words += outdated
+    draft.resumed = True
+    before, draft.replies = draft.replies, []
+    await take_back_refused(draft, collected_so_far(draft))
+    outdated, draft.replies = draft.replies, before
+    _unconfirm(draft)
+    asked = draft.sheet().asked()
+    if asked and asked["kind"] != "summary" and draft.sheet().is_begun:
+        draft.repair("resume", "resumed", fields=lines_of(draft, draft.sheet()))
+    draft.replies += outdated
 
 
-def _unconfirm(course: Course) -> None:
+def _unconfirm(draft: TurnDraft) -> None:
     """Have each summary shown again whose pathway has not done anything with it yet."""
-    over = {*course.talk.get("finished", [])}
-    over |= {step.partition(".")[0] for step in course.talk.get("taken", [])}
-    confirmed = [id_ for id_ in course.talk.get("confirmed", []) if id_ in over]
-    course.talk = {**course.talk, "confirmed": confirmed}
+    over = {*draft.dialogue.finished}
+    over |= {step.partition(".")[0] for step in draft.dialogue.taken}
+    draft.dialogue.confirmed = [id_ for id_ in draft.dialogue.confirmed if id_ in over]
 
 
-def _expire(course: Course, name: str, now: datetime) -> None:
+def _expire(draft: TurnDraft, name: str, now: datetime) -> None:
     try:
-        field = course.field(name)
+        field = draft.field(name)
     except KeyError:  # an older version of the journey had it
         return
-    if field.ttl is None or course.value(name) is None or _is_used(course, name):
+    if field.ttl is None or draft.value(name) is None or _is_used(draft, name):
         return
-    said = next(a for a in reversed(course.fields[name]) if a["validation_status"] == "valid")
+    said = next(a for a in reversed(draft.fields[name]) if a["validation_status"] == "valid")
     if now - datetime.fromisoformat(said["timestamp"]) > timedelta(seconds=field.ttl):
-        emptied(course, field, reason="expired", source="inferred")
-        course.say("expired", field=field.title)
+        emptied(draft, field, reason="expired", source="inferred")
+        draft.say("expired", field=field.title)
 
 
-def _is_used(course: Course, name: str) -> bool:
+def _is_used(draft: TurnDraft, name: str) -> bool:
     """Say whether a task was completed with a value: then it is a record, and does not expire."""
-    finished = course.talk.get("finished", [])
-    return any(owner.id in finished for owner in owners(course.spec, name))
+    finished = draft.dialogue.finished
+    return any(owner.id in finished for owner in owners(draft.spec, name))
 
 
-def heard_in(course: Course, message: str) -> Heard:
+def heard_in(draft: TurnDraft, message: str) -> Heard:
     """Return what a message says, as far as that is plain without a model.
 
     Who greets back does not answer the question behind the greeting, whatever it takes.
     """
-    if "last_at" not in course.talk and is_greeting(message):
+    if draft.dialogue.last_at is None and is_greeting(message):
         return Heard()
-    open_fields = course.sheet().open
-    asked = course.talk.get("asked") or _expected(open_fields)
+    open_fields = draft.sheet().open
+    asked = draft.dialogue.asked or _expected(open_fields)
     if asked and asked["kind"] == "field":
-        first = [field for field in fillable(course) if field.name == asked["about"]]
+        first = [field for field in fillable(draft) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
-    known = _known(course)
-    correctable = [course.field(name) for name in known]
+    known = _known(draft)
+    correctable = [draft.field(name) for name in known]
     return hear(
         message,
         Ear(
@@ -123,8 +122,8 @@ def heard_in(course: Course, message: str) -> Heard:
             fields=open_fields,
             known=known,
             correctable=correctable,
-            setting=course.setting,
-            tasks=[course.here.title, *(task["label"] for task in _paused(course))],
+            setting=draft.setting,
+            tasks=[draft.here.title, *(task["label"] for task in _paused(draft))],
         ),
     )
 
@@ -136,15 +135,15 @@ def _expected(fields: Sequence[Field]) -> Asked | None:
     return Asked(kind="field", about=fields[0].name, options=[])
 
 
-def _known(course: Course) -> dict[str, object]:
+def _known(draft: TurnDraft) -> dict[str, object]:
     """Return the values that may be changed; the one that was given last comes last."""
-    active = course.spec.part_of(course.here.id).id
-    said = {name: settled(attempts) for name, attempts in course.fields.items()}
+    active = draft.spec.part_of(draft.here.id).id
+    said = {name: settled(attempts) for name, attempts in draft.fields.items()}
     latest = sorted(
-        (name for name, last in said.items() if last and belongs(course.spec, name, active)),
+        (name for name, last in said.items() if last and belongs(draft.spec, name, active)),
         key=lambda name: _when(said[name]),
     )
-    return {name: course.value(name) for name in latest}
+    return {name: draft.value(name) for name in latest}
 
 
 def _when(attempt: FieldAttempt | None) -> str:
@@ -152,27 +151,27 @@ def _when(attempt: FieldAttempt | None) -> str:
 
 
 async def in_free_text(
-    course: Course, heard: Heard, free: list[Verdict]
+    draft: TurnDraft, heard: Heard, free: list[Verdict]
 ) -> tuple[Heard, list[Verdict]]:
     """Tell an answer in free text from an intent.
 
     Nearly every message could be the answer. So an intent is looked for where the pathway may be
     interrupted at this field; elsewhere only in what the field does not take (T29).
     """
-    asked = course.talk.get("asked")
+    asked = draft.dialogue.asked
     given = heard.commands[0] if len(heard.commands) == 1 else None
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
         return heard, free
-    field = course.field(given.field)
+    field = draft.field(given.field)
     if field.type not in FREE:
         return heard, free
-    if not field.required and _yes_or_no(course, given.value) is False:
+    if not field.required and _yes_or_no(draft, given.value) is False:
         return replace(heard, commands=[Skip()]), free
     leads = any(v.holds and not v.error and v.tier == "pattern" for v in free)
-    if interruptible(course.here, field.name):
+    if interruptible(draft.here, field.name):
         left = [] if leads else heard.commands
         return replace(heard, commands=left, sure=False, whole=False), free
-    if leads and await is_refused(course, field, given.value):
+    if leads and await is_refused(draft, field, given.value):
         return replace(heard, commands=[], whole=False), free
     return replace(heard, sure=True, whole=True), free
 
@@ -183,35 +182,35 @@ def authors_first(heard: Heard, free: Sequence[Verdict]) -> list[Command]:
     return [c for c in heard.commands if not (own and isinstance(c, _REPAIRS))]
 
 
-def heard_for(course: Course, message: str, verdicts: Sequence[Verdict]) -> list[Command]:
+def heard_for(draft: TurnDraft, message: str, verdicts: Sequence[Verdict]) -> list[Command]:
     """Return values that a message gives for the pathways that it may lead to."""
     leading = {v.question for v in verdicts if v.holds and not v.error}
     found: list[Command] = []
-    for transition in course.spec.transitions:
-        if transition.id not in leading or transition.target == course.here.id:
+    for transition in draft.spec.transitions:
+        if transition.id not in leading or transition.target == draft.here.id:
             continue
-        form = course.spec.pathways[transition.target].form
+        form = draft.spec.pathways[transition.target].form
         if form is not None:
-            ear = Ear(None, form.fields, {}, (), course.setting)
+            ear = Ear(None, form.fields, {}, (), draft.setting)
             found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
     return found
 
 
-def guessed(course: Course, message: str) -> list[Command]:
+def guessed(draft: TurnDraft, message: str) -> list[Command]:
     """Return what a message nothing could be made of is taken for, where nobody else is asked.
 
     What looks like such a value and is none is an attempt at it: it holds a digit or an at sign, or
     is a word or two. Words that hold a value and speak of something else lead off (T19). Who greets
     back, or says first what they are here for, does neither.
     """
-    asked = course.talk.get("asked")
+    asked = draft.dialogue.asked
     if not asked or asked["kind"] != "field" or is_greeting(message):
         return []
-    field = course.field(asked["about"])
-    if (bare := _yes_or_no(course, message)) is not None:
+    field = draft.field(asked["about"])
+    if (bare := _yes_or_no(draft, message)) is not None:
         return [Noise() if bare else Skip()]  # who says no to a question would rather not say
-    leads_off: list[Command] = [OffTopic()] if "last_at" in course.talk else []
-    if found_in(field, message, course.setting):
+    leads_off: list[Command] = [OffTopic()] if draft.dialogue.last_at is not None else []
+    if found_in(field, message, draft.setting):
         return leads_off
     most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
     words = len(message.split())
@@ -221,73 +220,73 @@ def guessed(course: Course, message: str) -> list[Command]:
     return [Fill(field.name, message)] if looks_like_it or is_short else leads_off
 
 
-def _yes_or_no(course: Course, message: str) -> bool | None:
+def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
     """Return whether a message is a bare yes or no; None for neither."""
     nothing_else = Asked(kind="more", about="", options=[])
-    heard = hear(message, Ear(nothing_else, (), {}, (), course.setting))
+    heard = hear(message, Ear(nothing_else, (), {}, (), draft.setting))
     kinds = [type(command) for command in heard.commands] if heard.whole else []
     return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def asking_in(course: Course) -> Asking:
+def asking_in(draft: TurnDraft) -> Asking:
     """Return what a model is told of the form that is open, and what it may make of a message."""
-    sheet, asked = course.sheet(), course.talk.get("asked")
-    again = [f for f in _asked_again(course) if f not in sheet.live]
+    sheet, asked = draft.sheet(), draft.dialogue.asked
+    again = [f for f in _asked_again(draft) if f not in sheet.live]
     fields = [*sheet.live, *again]
-    fields += [f for f in _of_targets(course) if f not in fields]
-    names = list(_known(course))
-    known = {name: course.field(name) for name in names}
-    shown = {name: course.shown(known[name], course.value(name)) for name in names}
-    policy = policy_of(course)
+    fields += [f for f in _of_targets(draft) if f not in fields]
+    names = list(_known(draft))
+    known = {name: draft.field(name) for name in names}
+    shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
+    policy = policy_of(draft)
     return asking_of(
-        course.here.title,
+        draft.here.title,
         fields,
         shown,
-        skipped=course.talk.get("skipped", []),
+        skipped=draft.dialogue.skipped,
         correctable=list(known.values()),
-        questions=_questions(course, [*again, *sheet.open]),
-        hints={field.name: hint_of(field, course.setting) for field in [*again, *sheet.open]},
+        questions=_questions(draft, [*again, *sheet.open]),
+        hints={field.name: hint_of(field, draft.setting) for field in [*again, *sheet.open]},
         asked=asked,
-        paused=_paused(course),
-        tasks=list(dict.fromkeys(_titles(course))),
+        paused=_paused(draft),
+        tasks=list(dict.fromkeys(_titles(draft))),
         person=policy is not None,
         sentiment=policy.sentiment if policy else "",
-        personality=course.spec.part_of(course.here.id).personality,
-        worded=course.here.form is not None and course.here.pipeline is None,
+        personality=draft.spec.part_of(draft.here.id).personality,
+        worded=draft.here.form is not None and draft.here.pipeline is None,
     )
 
 
-def _asked_again(course: Course) -> list[Field]:
+def _asked_again(draft: TurnDraft) -> list[Field]:
     """Return the fields that are to be asked for again, of whatever pathway."""
-    return [course.field(name) for name in course.talk.get("reopened", [])]
+    return [draft.field(name) for name in draft.dialogue.reopened]
 
 
 MOST_FIELDS = 30
 """Most fields of pathways that a message may lead to, which a model is told of."""
 
 
-def _of_targets(course: Course) -> list[Field]:
+def _of_targets(draft: TurnDraft) -> list[Field]:
     """Return the fields of the pathways that a message may lead to, which it may fill at once."""
     found: dict[str, Field] = {}
-    for transition in legal(course.spec, course.position):
-        form = course.spec.pathways[transition.target].form
+    for transition in legal(draft.spec, draft.position):
+        form = draft.spec.pathways[transition.target].form
         if transition.kind == MOVE and form is not None:
             found |= {field.name: field for field in form.fields}
     return list(found.values())[:MOST_FIELDS]
 
 
-def _questions(course: Course, fields: Sequence[Field]) -> Mapping[str, str]:
+def _questions(draft: TurnDraft, fields: Sequence[Field]) -> Mapping[str, str]:
     return {
-        field.name: question_of(course, Asked(kind="field", about=field.name, options=[]))
+        field.name: question_of(draft, Asked(kind="field", about=field.name, options=[]))
         for field in fields
     }
 
 
-def _paused(course: Course) -> list[Option]:
-    paused = [frame["pathway"] for frame in reversed(course.position["stack"])]
-    return [Option(id=id_, label=course.spec.pathways[id_].title) for id_ in paused]
+def _paused(draft: TurnDraft) -> list[Option]:
+    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
+    return [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in paused]
 
 
-def _titles(course: Course) -> list[str]:
-    moves = legal(course.spec, course.position)
-    return [course.spec.pathways[t.target].title for t in moves if t.kind == MOVE]
+def _titles(draft: TurnDraft) -> list[str]:
+    moves = legal(draft.spec, draft.position)
+    return [draft.spec.pathways[t.target].title for t in moves if t.kind == MOVE]

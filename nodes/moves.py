@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from journeys import JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
+from journeys.spec import MOVE
 from nodes.context import Op, apply_ops, names_changed, restoring
 from nodes.state import Frame, Position
 from nodes.visits import come_to, overwritten, undone, written_names
@@ -201,3 +202,26 @@ def _updates(transition: TransitionSpec, context: Mapping[str, Any]) -> list[Op]
         elif value is not None:
             ops.append(["append" if update.how == "append" else "replace", update.target, value])
     return ops
+
+
+def left(spec: JourneySpec, position: Position, place: str) -> Position:
+    """Return a position without what belongs to a journey that is left.
+
+    Its conditions are armed again, and what it asked the user about is not done any more.
+
+    Args:
+        spec: The concierge.
+        position: Where the session is now.
+        place: The pathway in which the journey is left.
+    """
+    journey = spec.pathways[place].journey
+    own = {
+        move.id
+        for move in spec.transitions
+        if move.kind == MOVE and spec.pathways[move.target].journey == journey
+    }
+    fired = [name for name in position["fired"] if name not in own]
+    kept: Position = {**position, "fired": fired}
+    kept.pop("activated_at", None)
+    kept.pop("pending", None)
+    return kept

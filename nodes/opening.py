@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from journeys import JourneySpec, PathwayNotFoundError
-from nodes.consent import asked_before
+from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import step_renamed
 from nodes.phases import phase_of
 from nodes.plain import stamp
+from nodes.services import Services
 from nodes.state import Frame, Position, SessionState, Turn
 
 
@@ -100,37 +101,43 @@ def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> 
     )
 
 
-def opened(state: SessionState, position: Position) -> Turn:
+def open_draft(state: SessionState, services: Services) -> TurnDraft:
+    """Return the draft of the turn that begins, at the position that this version knows."""
+    spec = services.spec
+    position = migrated(spec, state.get("position") or beginning(spec, state.get("turn")))
+    draft = draft_of(services, state, _opened(state, position), position)
+    if draft.turn["kind"] == "failure":
+        # What the user was asked about may have been done by the turn that failed.
+        emptied: Position = {**position, "failures": position["failures"] + 1}
+        emptied.pop("pending", None)
+        draft.position = emptied
+    return draft
+
+
+def _opened(state: SessionState, position: Position) -> Turn:
     """Return the turn that the manager opened; without a manager, as in Studio, open it here."""
     turn: Turn | None = state.get("turn")
     # One that was begun before is over: done, or left behind by a run that failed.
     if turn is None or turn["begun_in"]:
         turn = new_turn(turn["number"] + 1 if turn else 1, message=_unanswered(state))
         turn["id"] = secrets.token_hex(16)
+    # Copies: the record of a failure begins from the same turn.
+    opened: Turn = {**turn, "audit": [*turn["audit"]], "flags": [*turn["flags"]]}
     stood = (state.get("position") or position)["pathway"]
     if stood != position["pathway"]:
         event = {"kind": "migrated", "from": stood, "to": position["pathway"]}
-        turn = {**turn, "audit": [*turn["audit"], event]}
+        opened["audit"].append(event)
     before = state["messages"]
     if before and before[-1]["role"] == "user":
         before = before[:-1]
-    phase = phase_of(position, before).value
-    opened_in: Turn = {**turn, "begun_in": position["pathway"], "phase": phase}
+    opened["begun_in"] = position["pathway"]
+    opened["phase"] = phase_of(position, before).value
     if locale := position.get("locale"):
-        opened_in["locale"] = locale
-    return opened_in
+        opened["locale"] = locale
+    return opened
 
 
 def _unanswered(state: SessionState) -> str | None:
     """Return what the user said last, if nobody answered it yet."""
     messages = state["messages"]
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
-
-
-def counted(position: Position, turn: Turn) -> Position:
-    """Return a position that counts a turn that failed."""
-    if turn["kind"] == "failure":
-        # What the user was asked about may have been done by the turn that failed.
-        emptied, _ = asked_before(position)
-        return {**emptied, "failures": position["failures"] + 1}
-    return position

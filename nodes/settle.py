@@ -3,40 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from journeys import JourneySpec, PathwayExecutionError, PathwaySpec
-from nodes.call_tools import saved
-from nodes.checking.scope import is_own_voice
+from journeys import NEVER, PathwayExecutionError, PathwaySpec
+from journeys.spec import MAX_HOPS
+from nodes.authored import FAILURES
 from nodes.closing import closed
 from nodes.consent import waiting
-from nodes.context import Context, Op, apply_ops, checked, how_to_merge
+from nodes.context import Op, apply_ops, checked, how_to_merge
 from nodes.forms.attempts import by_field
 from nodes.moves import note, pruned
-from nodes.onward import onward
-from nodes.parts import finished
 from nodes.patterns import conclude
 from nodes.patterns.reports import flags_of, leaves
 from nodes.patterns.work import Conclusion, Work
-from nodes.rewording import reworded
+from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
-from nodes.talk import add_attempts
-from nodes.talking import (
-    attempts_in,
-    gathered,
-    grown,
-    is_complete,
-    is_idle,
-    known_already,
-    led_on,
-    remembered,
-    told,
-)
-from nodes.visits import overwritten, written_names, wrote
+from nodes.talk import Attempted, add_attempts
+from nodes.visits import completed, entered, old_names, written_names, wrote
+
+if TYPE_CHECKING:
+    from nodes.features import Features
 
 
-async def settle(state: SessionState, services: Services) -> Update:
+@dataclass(slots=True)
+class Hop:
+    """One pathway that ran, while it is settled.
+
+    Attributes:
+        services: What the turn works with.
+        state: The state as the pathway left it.
+        pathway: The pathway.
+        results: What its agents gave.
+        progress: What its other steps noted.
+        turn: The record of the turn, to which the hop is added.
+        position: Where the session stands.
+        context: The context, with the changes of the hop.
+        ops: Changes of the context.
+        attempts: Attempts at fields.
+        known: Names whose values the pathway found in the context, and did not give itself.
+        is_idle: Whether it stopped before its agents: something is open, or was not done.
+        is_aside: Whether it only answered in place of a text.
+        is_complete: Whether the pathway is complete.
+    """
+
+    services: Services
+    state: SessionState
+    pathway: PathwaySpec
+    results: list[Output]
+    progress: Mapping[str, Any]
+    turn: Turn
+    position: Position
+    context: Mapping[str, Any]
+    ops: list[Op] = field(default_factory=list)
+    attempts: list[Attempted] = field(default_factory=list)
+    known: frozenset[str] = frozenset()
+    is_idle: bool = False
+    is_aside: bool = False
+    is_complete: bool = False
+
+    def note(self, kind: str, **details: Any) -> None:
+        """Audit what happened."""
+        self.turn["audit"].append(note(kind, self.position, **details))
+
+    def say(self, *replies: str) -> None:
+        """Add texts of the runtime itself to the replies."""
+        first = len(self.turn["replies"])
+        self.turn["replies"] = [*self.turn["replies"], *replies]
+        if replies:
+            places = range(first, first + len(replies))
+            self.turn["worded"] = [*self.turn.get("worded", ()), *places]
+
+    def change(self, *ops: Op) -> None:
+        """Change the context further, after what the pathway gave."""
+        self.ops += ops
+        self.turn["ops"] = [*self.turn["ops"], *ops]
+        self.context = apply_ops(self.context, ops)
+
+    def attempt(self, attempts: Sequence[Attempted]) -> None:
+        """Add attempts at fields."""
+        if attempts:
+            self.attempts += attempts
+            self.turn["attempts"] = [*self.turn.get("attempts", ()), *attempts]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All attempts that the state keeps, with those of this hop."""
+        return add_attempts(self.state.get("fields", {}), by_field(self.attempts))
+
+    def update(self) -> Update:
+        """Return what the hop changes in the state."""
+        update: Update = {"position": self.position, "context": self.ops, "turn": self.turn}
+        return {**update, "fields": by_field(self.attempts)} if self.attempts else update
+
+    def after(self) -> SessionState:
+        """Return the state as the hop leaves it."""
+        known: Any = {"context": self.context, "fields": self.fields, "position": self.position}
+        return {**self.state, **known}
+
+
+async def settle(state: SessionState, services: Services, features: Features) -> Update:
     """Keep what the pathway gave, and decide whether the turn goes on or ends.
 
     Raises:
@@ -44,164 +111,171 @@ async def settle(state: SessionState, services: Services) -> Update:
         ContextSizeExceededError: The context would be too large.
         PathwayExecutionError: The pathway's pipeline came to nothing.
     """
-    turn = state["turn"]
-    if turn["run"] is None:
-        return await _ended(state, services, turn)
-    pathway = services.spec.pathways[turn["run"]]
+    if state["turn"]["run"] is None:
+        return await _ended(state, services, state["turn"], features)
+    hop = _open_hop(state, services)
+    for gather in features.gathers.get(hop.pathway.id, ()):
+        gather(hop)
+    _keep(hop, _concluded(hop))
+    for prepare in features.prepares:
+        prepare(hop)
+    if not hop.is_aside:
+        _advance(hop)
+    for lead_on in features.leads:
+        lead_on(hop)
+    _tell(hop)
+    if hop.turn["run"]:
+        services.emit({"type": "pathway", "pathway": hop.turn["run"]})
+        return hop.update()
+    return {**hop.update(), **await _ended(hop.after(), services, hop.turn, features)}
+
+
+def _open_hop(state: SessionState, services: Services) -> Hop:
     given: Mapping[str, Any] = state
-    results: list[Output] = given.get("results") or []
-    progress: Mapping[str, Any] = given.get("progress") or {}
-    ended = _concluded(services, pathway, results, progress)
-    ops = gathered(pathway, progress)
-    ops += [["replace", name, value, pathway.id] for name, value in saved(pathway, progress)]
-    ops += _accumulated(services.spec, pathway, ended.values)
-    own = [name for name in written_names(ops) if name not in known_already(progress)]
-    config = services.config
-    context, pruning = checked(
-        state["context"], ops, config.max_context_size_bytes, config.prunable
+    turn: Turn = {**state["turn"], "audit": [*state["turn"]["audit"]]}
+    assert turn["run"] is not None
+    return Hop(
+        services,
+        state,
+        services.spec.pathways[turn["run"]],
+        given.get("results") or [],
+        given.get("progress") or {},
+        turn,
+        state["position"],
+        state["context"],
     )
-    ops += [[*op, pathway.id] for op in pruning]
-    asked = told(turn, progress)
-    quiet = len(asked["replies"]) > len(turn["replies"]) or pathway.form is not None
-    heard = _heard(asked, results, pathway, ended, ops, quiet=quiet)
-    failed = [
-        _failure(state["position"], result) for result in leaves(results) if "error" in result
-    ]
-    done = services.running.journal.unwritten() if services.running.journal else []
-    heard["audit"] = [*heard["audit"], *done, *failed, *pruned(state["position"], pruning)]
-    if is_own_voice(services.spec, services.texts, heard):
-        heard["worded"] = [*range(len(heard["replies"]))]
-    changes = turn["entered"] == "transition"
-    position = wrote(services.spec, state["position"], pathway, own, changes=changes)
-    position = waiting(position, leaves(results), turn["at"])
-    update: Update = {"context": ops}
-    if services.spec.converses:
-        position, heard, update = _talked(services, state, pathway, context, heard, position, ops)
-    else:
-        position, heard = onward(services.spec, pathway, position, context, heard)
-    position, heard, forgotten = finished(services.spec, pathway, position, context, heard)
-    position = overwritten(position, written_names(forgotten))
-    update["context"] = [*update["context"], *forgotten]
-    _tell(services, turn, heard, results)
-    if heard["run"]:
-        services.emit({"type": "pathway", "pathway": heard["run"]})
-    update |= {"position": position, "turn": heard}
-    if heard["run"]:
-        return update
-    rest = update["context"][len(ops) :]  # what came before is in the context already
-    context = apply_ops(context, rest) if rest else context
-    return {**update, **await _ended(_after(state, update, context), services, heard)}
 
 
-def _after(state: SessionState, update: Update, context: Context) -> SessionState:
-    """Return the state as an update leaves it, with the context as that leaves it."""
-    fields = add_attempts(state.get("fields", {}), update.get("fields", {}))
-    return {**state, "context": context, "fields": fields, "position": update["position"]}
+def _concluded(hop: Hop) -> Conclusion:
+    """Return what the pathway's pipeline came to.
 
-
-def _talked(
-    services: Services,
-    state: SessionState,
-    pathway: PathwaySpec,
-    context: Context,
-    heard: Turn,
-    position: Position,
-    ops: list[Op],
-) -> tuple[Position, Turn, Update]:
-    """Lead the talk on in a journey that collects: what waited, what was interrupted."""
-    given: Mapping[str, Any] = state
-    progress: Mapping[str, Any] = given.get("progress") or {}
-    attempts = attempts_in(progress)
-    if "aside" in heard:
-        heard = {**heard, "run": heard["aside"]}
-        del heard["aside"]
-        return position, heard, grown({"context": ops}, attempts)
-    before = position
-    position = remembered(position, progress)
-    position, heard = onward(
-        services.spec, pathway, position, context, heard, ended_well=not is_idle(progress)
-    )
-    if not is_complete(pathway, before, position):
-        return position, heard, grown({"context": ops}, attempts)
-    known: SessionState = {
-        **state,
-        "fields": add_attempts(state.get("fields", {}), by_field(attempts)),
-    }
-    position, heard, more, course = led_on(services, known, pathway, position, heard, context)
-    return position, heard, grown({"context": [*ops, *more]}, attempts, course.attempts)
-
-
-def _concluded(
-    services: Services,
-    pathway: PathwaySpec,
-    results: list[Output],
-    progress: Mapping[str, Any],
-) -> Conclusion:
-    """Return what the pathway's pipeline came to."""
-    if pathway.pipeline is None or is_idle(progress):
+    Raises:
+        PathwayExecutionError: An agent failed in a way that the pattern cannot do without.
+    """
+    pathway, results = hop.pathway, hop.results
+    if pathway.pipeline is None or hop.is_idle:
         return Conclusion([result["values"] for result in results])
-    ended = conclude(Work(pathway.pipeline, results, progress, services.registered))
+    ended = conclude(Work(pathway.pipeline, results, hop.progress, hop.services.registered))
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
     return ended
+
+
+def _keep(hop: Hop, ended: Conclusion) -> None:
+    """Write into the turn and the context what the pathway gave."""
+    pathway, services, turn = hop.pathway, hop.services, hop.turn
+    config = services.config
+    hop.ops += _accumulated(hop, ended.values)
+    own = [name for name in written_names(hop.ops) if name not in hop.known]
+    context, pruning = checked(hop.context, hop.ops, config.max_context_size_bytes, config.prunable)
+    hop.context = context
+    hop.ops += [[*op, pathway.id] for op in pruning]
+    said = [str(given["response"]) for given in ended.values if given.get("response")]
+    quiet = pathway.form is not None or len(turn["replies"]) > len(hop.state["turn"]["replies"])
+    flags = [*turn["flags"], *flags_of(hop.results), *ended.report.get("flags", ())]
+    if not said and not quiet:
+        flags.append(f"no_reply:{pathway.id}")
+    turn["ran"] = [*turn["ran"], pathway.id]
+    if said:
+        turn["replies"] = [*turn["replies"], PARTING.join(said)]
+    turn["ops"] = [*turn["ops"], *hop.ops]
+    turn["flags"] = list(dict.fromkeys(flags))
+    outputs = list(leaves(hop.results))
+    done = services.running.journal.unwritten() if services.running.journal else []
+    failed = [_failure(hop.position, output) for output in outputs if "error" in output]
+    turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
+    changes = turn["entered"] == "transition"
+    hop.position = wrote(services.spec, hop.position, pathway, own, changes=changes)
+    hop.position = waiting(hop.position, outputs, turn["at"])
 
 
 def _failure(position: Position, result: Output) -> dict[str, Any]:
     return note("agent_failed", position, agent=result["agent"], reason=result["error"]["message"])
 
 
-def _accumulated(
-    spec: JourneySpec, pathway: PathwaySpec, values: Sequence[Mapping[str, Any]]
-) -> list[Op]:
-    journey = spec.part_of(pathway.id)
-    names = set(pathway.accumulate) | journey.kept
+def _accumulated(hop: Hop, values: Sequence[Mapping[str, Any]]) -> list[Op]:
+    journey = hop.services.spec.part_of(hop.pathway.id)
+    names = set(hop.pathway.accumulate) | journey.kept
     return [
-        [how_to_merge(journey.strategies.get(name)), name, value, pathway.id]
+        [how_to_merge(journey.strategies.get(name)), name, value, hop.pathway.id]
         for given in values
         for name, value in given.items()
         if name in names
     ]
 
 
-def _heard(
-    turn: Turn,
-    results: list[Output],
-    pathway: PathwaySpec,
-    ended: Conclusion,
-    ops: list[Op],
-    *,
-    quiet: bool,
-) -> Turn:
-    """Write the hop into the record of the turn; one that may be quiet is not flagged for it."""
-    said = [str(given["response"]) for given in ended.values if given.get("response")]
-    flags = [*flags_of(results), *ended.report.get("flags", ())]
-    if not said and not quiet:
-        flags.append(f"no_reply:{pathway.id}")
-    return {
-        **turn,
-        "ran": [*turn["ran"], pathway.id],
-        "replies": [*turn["replies"], PARTING.join(said)] if said else turn["replies"],
-        "ops": [*turn["ops"], *ops],
-        "flags": list(dict.fromkeys([*turn["flags"], *flags])),
-    }
-
-
-def _tell(services: Services, turn: Turn, heard: Turn, results: list[Output]) -> None:
-    """Let listeners hear the reply of this hop, unless they heard it while it was made."""
-    news = heard["replies"][len(turn["replies"]) :]
-    if any(result["streamed"] for result in results):
+def _advance(hop: Hop) -> None:
+    """Stay, return, go on, or end; `run` of the turn is the pathway that runs next, or None."""
+    hop.turn["run"] = None
+    if not _is_complete(hop) or hop.is_idle:
         return
-    worded = heard.get("worded", [])
-    for place, reply in enumerate(news, len(turn["replies"])):
+    pathway, spec = hop.pathway, hop.services.spec
+    hop.is_complete = True
+    hop.position = completed(hop.position, pathway)
+    if pathway.is_detour:
+        hop.note("completed", reason="it returns with the next message")
+        hop.position = {**hop.position, "returning": True}
+    elif pathway.next is None:
+        hop.note("completed", reason="the journey ends here")
+        hop.position = {**hop.position, "status": "complete"}
+    else:
+        hop.note("completed")
+        hop.note("advanced", to=pathway.next)
+        hop.turn["moved"] = hop.turn["moved"] or pathway.next != pathway.id
+        _arrive(hop, spec.pathways[pathway.next])
+
+
+def _arrive(hop: Hop, target: PathwaySpec) -> None:
+    """Stand in the pathway that follows; it runs at once where it does so on arrival."""
+    before = hop.position
+    hop.position = entered({**before, "pathway": target.id}, target.id)
+    if not target.runs_on_arrival:
+        return
+    if len(hop.turn["ran"]) >= MAX_HOPS:
+        reason = f"{MAX_HOPS} pathways ran in one turn; '{target.id}' waits for the user"
+        hop.turn["audit"].append(note("hop_limit", before, to=target.id, reason=reason))
+        return
+    hop.turn["audit"].append(note("arrived", before, to=target.id))
+    hop.turn["run"], hop.turn["entered"] = target.id, "arrival"
+
+
+def _is_complete(hop: Hop) -> bool:
+    """Judge a pathway after its run."""
+    pathway, context = hop.pathway, hop.context
+    criterion = pathway.complete_when
+    if criterion is None:
+        asks = pathway.form is not None
+        return asks or pathway.is_detour or hop.turn["entered"] not in ("transition", "return")
+    if criterion is NEVER:
+        return False
+    if isinstance(criterion, tuple):
+        old = old_names(hop.position, pathway.id)
+        return all(context.get(n) is not None and n not in old for n in pathway.awaited)
+    try:
+        return bool(criterion(copied(context)))
+    except FAILURES as error:
+        reason = f"__complete_when__ raised {words_of(error)}"
+        hop.note("condition_raised", reason=reason)
+        return False
+
+
+def _tell(hop: Hop) -> None:
+    """Let listeners hear the reply of this hop, unless they heard it while it was made."""
+    before, turn = len(hop.state["turn"]["replies"]), hop.turn
+    if any(result["streamed"] for result in hop.results):
+        return
+    worded = turn.get("worded", [])
+    for place, reply in enumerate(turn["replies"][before:], before):
         parting = PARTING if place else ""
-        services.say(parting + reply, None if place in worded else heard["ran"][-1])
+        hop.services.say(parting + reply, None if place in worded else turn["ran"][-1])
 
 
-async def _ended(state: SessionState, services: Services, turn: Turn) -> Update:
+async def _ended(state: SessionState, services: Services, turn: Turn, features: Features) -> Update:
     """Close the turn, unless its reply is checked first."""
-    turn = await reworded(state, services, turn)
+    for reword in features.rewords:
+        turn = await reword(state, services, turn)
     if services.checks:
         return {"turn": turn}
     if services.holds and turn["replies"]:
         services.emit({"type": "token", "text": PARTING.join(turn["replies"])})
-    return closed(services, state, turn)
+    return closed(services, state, turn, features)

@@ -17,7 +17,6 @@ from nodes.talk import (
     EscalationChange,
     FieldAttempt,
     OperatorAct,
-    Talk,
     add_attempts,
 )
 
@@ -70,11 +69,11 @@ class Pending(TypedDict):
 class Position(TypedDict):
     """Where a session stands; `pending` is what its last turn asked the user about.
 
-    `activated_at` is since when the present journey of a concierge has been active. `talk` is there
-    where fields are collected or a person can be called. `birth` is random, made when the session
-    begins: it tells the keys of effects apart from those of an earlier session of the same id.
-    `visits` are those of pathways that wrote what completes them. Sessions of older releases have
-    neither. `locale` is what the session brought.
+    `activated_at` is since when the present journey of a concierge has been active. `talk` is the
+    stored `DialogueState`; it is there where one has something to keep. `birth` is random, made
+    when the session begins: it tells the keys of effects apart from those of an earlier session of
+    the same id. `visits` are those of pathways that wrote what completes them. Sessions of older
+    releases have neither. `locale` is what the session brought.
     """
 
     journey: str
@@ -87,7 +86,7 @@ class Position(TypedDict):
     failures: int
     pending: NotRequired[list[Pending]]
     activated_at: NotRequired[str]
-    talk: NotRequired[Talk]
+    talk: NotRequired[dict[str, Any]]
     birth: NotRequired[str]
     visits: NotRequired[dict[str, Visit]]
     locale: NotRequired[dict[str, str]]

@@ -16,8 +16,7 @@ from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
 from nodes.legal import asks_model, is_share, is_sure, legal
 from nodes.limits import Limits
-from nodes.moves import Entered, Standing, back, move, note
-from nodes.parts import left, nearest
+from nodes.moves import Entered, Standing, back, left, move, note
 from nodes.state import Fired, Judged, Position
 
 MODELS = ("model", "cache")
@@ -33,8 +32,7 @@ class Steering:
     """The decision: where to stand, what to run (None: nothing), and what to say instead.
 
     `refused_depth` is the depth that was asked for and is over the limit; `judged` is what a model
-    said that moved nothing, `flags` what was wrong with it, and `near` the journeys that it held
-    likely then.
+    said that moved nothing, and `flags` what was wrong with it.
     """
 
     position: Position
@@ -42,13 +40,11 @@ class Steering:
     entered: Entered
     say: Literal["", "closing", "too_deep", "cancelled"] = ""
     ops: list[Op] = field(default_factory=list)
-    moved: bool = False
     transition: Fired | None = None
     audit: list[dict[str, Any]] = field(default_factory=list)
     refused_depth: tuple[int, int] | None = None
     judged: Judged | None = None
     flags: tuple[str, ...] = ()
-    near: tuple[str, ...] = ()
 
 
 def steer(
@@ -75,9 +71,7 @@ def steer(
         steering = _stay(spec, standing, audit)
     if steering.transition:
         return replace(steering, flags=doubts)
-    asked = [c for c in commands if isinstance(c, Verdict) and c.tier in MODELS]
-    near = nearest(spec, legal(spec, standing.position), asked)
-    return replace(steering, judged=_surest(commands), flags=doubts, near=near)
+    return replace(steering, judged=_surest(commands), flags=doubts)
 
 
 def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
@@ -253,7 +247,6 @@ def _fire(
         "transition" if stays else "arrival",
         say="cancelled" if cancels else "",
         ops=moved.ops,
-        moved=moved.position["pathway"] != before["pathway"],
         transition=fired,
         audit=[*audit, *moved.audit],
     )
@@ -268,7 +261,6 @@ def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) 
         "return",
         say="closing" if ended else "",
         ops=moved.ops,
-        moved=True,
         audit=[*audit, *moved.audit],
     )
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from journeys import Call, Effect, PathwaySpec
 from nodes import opening
 from nodes.authored import contained
-from nodes.course import Course, course_of
+from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
 from nodes.effects import Effects, EffectsOfRun, Step, Taken
 from nodes.forms.questions import question_of
@@ -28,7 +28,7 @@ from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.speech import worded
 from nodes.state import PathwayState, Turn, Update
-from nodes.talk import Asked, Talk
+from nodes.talk import Asked, DialogueState
 
 KEY = "idempotency_key"
 """Parameter of a tool that takes the key of the step."""
@@ -43,7 +43,7 @@ _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, Validati
 """Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
 _APART = "it was taken with other values as well, in a turn that was not kept, as"
 _REOPENED = ("reopened", "skipped", "confirmed")
-"""What is remembered of a talk that changes when a value is taken back."""
+"""Attributes of the dialogue state that change when a value is taken back."""
 _without_session = EffectsOfRun()
 
 
@@ -52,10 +52,10 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
 
     It runs where nothing is left to collect and to confirm: behind `collect`, before the tools and
     agents, which do not run if an effect was not taken (`went_well`). What was taken since the
-    pathway was begun (`talk["taken"]`) is not taken again. Before a tool is called, that is noted
-    outside of the turn; so a step that was taken, in a turn that did not come to its end, is found
-    again and not repeated, and its result counts. Of one that nobody knows the end of, a tool with
-    a parameter `idempotency_key` is called again with the same key, any other is not.
+    pathway was begun (`DialogueState.taken`) is not taken again. Before a tool is called, that is
+    noted outside of the turn; so a step that was taken, in a turn that did not come to its end, is
+    found again and not repeated, and its result counts. Of one that nobody knows the end of, a tool
+    with a parameter `idempotency_key` is called again with the same key, any other is not.
 
     Before the first one, the values that they use are held against their validators, which may
     refuse by now what they took before: the user is told, and asked for another value. What was
@@ -65,18 +65,19 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     LookupError or LangChain's ToolException; after one that ran out of time, or lost its
     connection, nobody knows.
 
-    `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `with_effects`. A
-    pathway in which one was not taken is not complete. One that begins anew is `begun_anew`.
+    `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `remember_effects`.
+    A pathway in which one was not taken is not complete. One that begins anew is given to
+    `begin_effects_anew`.
 
     Source: issue 6, effects once; promises, P4; traces T13, T35.
     """
     turn = state["turn"]
     assert turn["run"] is not None
     pathway = services.spec.pathways[turn["run"]]
-    talk: Talk = state["position"].get("talk", {})
+    taken = DialogueState.of(state["position"]).taken
     taker = _Taker(state, services, pathway)
     for effect in pathway.effects:
-        if taker.outcome.ended == "done" and step_of(pathway, effect) not in talk.get("taken", []):
+        if taker.outcome.ended == "done" and step_of(pathway, effect) not in taken:
             await taker.take(effect)
     outcome = taker.outcome
     progress = {EFFECTS: {name: getattr(outcome, name) for name in Outcome.__slots__}}
@@ -93,7 +94,7 @@ class _Taker:
         self._state: Any = state
         self._turn = state["turn"]
         self._birth = state["position"].get("birth", "")
-        self._known: Mapping[str, list[str]] = state["position"].get("talk", {}).get("done", {})
+        self._known: Mapping[str, list[str]] = DialogueState.of(state["position"]).done
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
         self._texts = services.texts_in(pathway.id)
@@ -136,14 +137,14 @@ class _Taker:
         if self._checked:
             return False
         self._checked = True
-        course = course_of(self._services, self._state, self._resumed(), self._state["position"])
+        draft = draft_of(self._services, self._state, self._resumed(), self._state["position"])
         refused = await take_back_refused(
-            course, used_by_effects(course, self._pathway, self.outcome.done)
+            draft, used_by_effects(draft, self._pathway, self.outcome.done)
         )
-        course.note_late()
-        self.outcome.audit += course.audit
+        draft.note_late()
+        self.outcome.audit += draft.audit
         if refused:
-            self._reopened(effect, course)
+            self._reopened(effect, draft)
         return refused
 
     def _resumed(self) -> Turn:
@@ -154,15 +155,15 @@ class _Taker:
             return self._turn
         return {**self._turn, "at": stamp(now)}
 
-    def _reopened(self, effect: Effect, course: Course) -> None:
-        sheet = course.sheet(self._pathway)
+    def _reopened(self, effect: Effect, draft: TurnDraft) -> None:
+        sheet = draft.sheet(self._pathway)
         asked = sheet.asked()
-        words = [*course.words, *([question_of(course, asked, sheet)] if asked else [])]
+        words = [*draft.replies, *([question_of(draft, asked, sheet)] if asked else [])]
         outcome = self.outcome
         outcome.ended, outcome.asked = "outdated", asked
         outcome.said += words
-        outcome.attempts, outcome.ops = course.attempts, course.ops
-        outcome.talk = {name: course.talk.get(name, []) for name in _REOPENED}
+        outcome.attempts, outcome.ops = draft.attempts, draft.ops
+        outcome.dialogue = {name: getattr(draft.dialogue, name) for name in _REOPENED}
         self._note("effect_outdated", effect, "a value that it uses is refused by now")
 
     def _check_time(self) -> None:

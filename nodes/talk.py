@@ -1,10 +1,15 @@
-"""How a talk goes: the attempts at fields, what was asked last, and who has the conversation."""
+"""The state of a dialogue: attempts at fields, the last question, who has the conversation."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
+
+_Value = TypeVar("_Value")
+_Position = TypeVar("_Position", bound=Mapping[str, Any])
 
 SETTLING = ("valid", "cleared")
 """Statuses of attempts that say what a field's value is."""
@@ -88,8 +93,12 @@ class EscalationChange(TypedDict):
     payload: dict[str, Any] | None
 
 
-class Talk(TypedDict, total=False):
-    """What a session remembers of how its talk goes, besides where it stands.
+@dataclass(slots=True)
+class DialogueState:
+    """What a session remembers of its dialogue, besides its position.
+
+    It is read from the position when a step begins, and written back once, without what is empty.
+    Lists and dicts are replaced and never changed: they may be those of the state.
 
     Attributes:
         asked: What the user was asked last.
@@ -112,24 +121,92 @@ class Talk(TypedDict, total=False):
         began_at: When the session began, where a person can be called.
     """
 
-    asked: Asked | None
-    corrections: dict[str, FieldAttempt]
-    confirmed: list[str]
-    finished: list[str]
-    skipped: list[str]
-    refused: dict[str, int]
-    retries: dict[str, int]
-    reopened: list[str]
-    unclear: int
-    off_topic: int
-    failures: int
-    queued: list[str]
-    done: dict[str, list[str]]
-    taken: list[str]
-    last_at: str
-    takeover: Takeover | None
-    called: list[str]
-    began_at: str
+    asked: Asked | None = None
+    corrections: dict[str, FieldAttempt] = field(default_factory=dict)
+    confirmed: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    refused: dict[str, int] = field(default_factory=dict)
+    retries: dict[str, int] = field(default_factory=dict)
+    reopened: list[str] = field(default_factory=list)
+    unclear: int = 0
+    off_topic: int = 0
+    failures: int = 0
+    queued: list[str] = field(default_factory=list)
+    done: dict[str, list[str]] = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
+    last_at: str | None = None
+    takeover: Takeover | None = None
+    called: list[str] = field(default_factory=list)
+    began_at: str | None = None
+
+    @classmethod
+    def of(cls, position: Mapping[str, Any]) -> DialogueState:
+        """Read it from a position; what another release kept under other names is left out."""
+        kept = position.get("talk") or {}
+        return cls(**{name: kept[name] for name in cls.__slots__ if name in kept})
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as the position keeps it."""
+        kept = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in kept.items() if value}
+
+    def finish(self, pathway: str) -> None:
+        """Note that the form of a pathway was completed."""
+        self.finished = [*_without(self.finished, pathway), pathway]
+
+    def reopen(self, name: str) -> None:
+        """Have a field asked for again before all others."""
+        self.reopened = [name, *_without(self.reopened, name)]
+
+    def unconfirm(self, pathways: Collection[str]) -> None:
+        """Have the summaries of these pathways shown again."""
+        self.confirmed = [id_ for id_ in self.confirmed if id_ not in pathways]
+
+    def count(self, counter: Literal["retries", "refused"], name: str) -> int:
+        """Count one more try at a field, and return how many there were."""
+        counts: dict[str, int] = getattr(self, counter)
+        times = counts.get(name, 0) + 1
+        setattr(self, counter, {**counts, name: times})
+        return times
+
+    def drop_correction(self, name: str) -> None:
+        """Forget a value that waits for a yes."""
+        self.corrections = _dropped(self.corrections, name)
+
+    def settle(self, name: str) -> None:
+        """Forget what was counted against a field, now that it has its value."""
+        self.retries, self.refused = _dropped(self.retries, name), _dropped(self.refused, name)
+        self.reopened = _without(self.reopened, name)
+        self.off_topic = self.unclear = 0
+
+    def forget(self, name: str) -> None:
+        """Forget a field, as if it had never been asked for."""
+        self.skipped = _without(self.skipped, name)
+        self.reopened = _without(self.reopened, name)
+        self.retries, self.refused = _dropped(self.retries, name), _dropped(self.refused, name)
+        self.drop_correction(name)
+
+    def try_again(self) -> None:
+        """Forget what went wrong until now."""
+        self.retries, self.refused = {}, {}
+        self.unclear = self.off_topic = self.failures = 0
+
+
+def _without(names: Sequence[str], name: str) -> list[str]:
+    return [each for each in names if each != name]
+
+
+def _dropped(named: Mapping[str, _Value], name: str) -> dict[str, _Value]:
+    return {key: value for key, value in named.items() if key != name}
+
+
+def with_dialogue(position: _Position, dialogue: DialogueState) -> _Position:
+    """Return a position that keeps a dialogue state."""
+    kept: Any = {name: value for name, value in position.items() if name != "talk"}
+    if stored := dialogue.stored():
+        kept["talk"] = stored
+    return kept  # type: ignore[no-any-return]
 
 
 class Attempted(FieldAttempt):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeys import Validation
 from journeys.guidelines import GuidelineSpec
@@ -31,6 +31,9 @@ from nodes.services import Services
 from nodes.state import PARTING, Check, SessionState, Turn, Update
 from nodes.telemetry import reply_checked
 
+if TYPE_CHECKING:
+    from nodes.features import Features
+
 BYPASSED = "validation_bypassed"
 """Flag of a turn whose reply a model should have judged, and could not."""
 
@@ -46,7 +49,7 @@ class _Outcome:
     bypassed: bool
 
 
-async def validate(state: SessionState, services: Services) -> Update:
+async def validate(state: SessionState, services: Services, features: Features) -> Update:
     """Check the reply of the turn, and close it with what may be said.
 
     Before it is sent, an invalid reply is written anew once, and then replaced. After it was sent,
@@ -60,7 +63,7 @@ async def validate(state: SessionState, services: Services) -> Update:
         turn = await _checked(services, turn, validation)
     if services.holds:
         _tell(services, PARTING.join(turn["replies"]))
-    return closed(services, state, turn)
+    return closed(services, state, turn, features)
 
 
 def _tell(services: Services, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import nodes.closing
+import nodes.features
 from journeys import (
     ConversationPhase,
     Escalation,
@@ -17,7 +17,7 @@ from journeys import (
     JourneyConfig,
     Pathway,
 )
-from nodes.handing_over import handed_over
+from nodes.handing_over import hand_over
 from nodes.llm import scripted
 from nodes.llm.scripted import ScriptedModel
 from nodes.phases import PhaseFacts, next_phase
@@ -106,19 +106,20 @@ async def test_a_move_that_is_none_is_never_committed(
     memory_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something in a turn forgets that a person has the conversation: the turn fails instead."""
-    true = handed_over
+    true, forgets = hand_over, False
 
     def forgetful(services: Any, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
         position, turn = true(services, state, turn)
         lost: Any = {**position, "talk": {**position["talk"], "takeover": None}}
-        return (position if turn["kind"] == "failure" else lost), turn
+        return (lost if forgets and turn["kind"] != "failure" else position), turn
 
+    monkeypatch.setattr(nodes.features, "hand_over", forgetful)  # the graph is built with it
     async with workshop("s-1", memory_url) as journey:
         await journey.start()
         await journey.process_message("a person, please")
-        with monkeypatch.context() as broken:
-            broken.setattr(nodes.closing, "handed_over", forgetful)
-            failed = await journey.process_message("hello?")
+        forgets = True
+        failed = await journey.process_message("hello?")
+        forgets = False
         phase = (await journey.manager.restore()).phase
 
     assert failed.metadata["error"]["type"] == "InvalidPhaseError"

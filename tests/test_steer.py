@@ -338,7 +338,7 @@ def test_after_the_end_there_is_nothing_to_run_but_a_closing_word():
     """Journey end."""
     result = asked(standing("paid", status="complete"))
 
-    assert (result.run, result.say, result.moved) == (None, "closing", False)
+    assert (result.run, result.say) == (None, "closing")
 
 
 @pytest.mark.parametrize("name", ["hours", "parts", "mistake"])
@@ -349,7 +349,7 @@ def test_a_depth_over_the_limit_changes_nothing(name):
 
     assert result.position == before.position
     assert (result.run, result.say, result.refused_depth) == (None, "too_deep", (2, 1))
-    assert (result.ops, result.transition, result.moved) == ([], None, False)
+    assert (result.ops, result.transition) == ([], None)
     assert kinds(result) == ["depth_refused"]
 
 
@@ -445,14 +445,12 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
 
     if result.transition is None:
         assert result.entered in ("stay", "return")
-        assert result.moved == (result.entered == "return")
         return
     taken = open_now[result.transition["id"]]
     assert result.run == result.position["pathway"] == taken.target
     yes = [v for v in understood if isinstance(v, Verdict) and v.question == taken.id and v.holds]
     went = [go for go in understood if isinstance(go, Go) and go.target == taken.target]
     assert [v for v in yes if 0.0 <= v.confidence <= 1.0 and not v.error] or went
-    assert result.moved == (taken.target != where.position["pathway"])
 
 
 @settings(max_examples=100, deadline=None)

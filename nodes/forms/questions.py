@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from journeys import Field
-from nodes.course import Course
+from nodes.draft import TurnDraft
 from nodes.forms.sheet import Sheet
 from nodes.talk import Asked
 
 
-def question_of(course: Course, asked: Asked, sheet: Sheet | None = None) -> str:
+def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> str:
     """Return the words of a question.
 
     Args:
-        course: The turn.
+        draft: The turn.
         asked: What is asked.
         sheet: The form that it belongs to; default: that of the pathway that is talked about.
     """
     kind, about = asked["kind"], asked["about"]
     if kind == "field":
-        return _field_question(course, course.field(about))
+        return _field_question(draft, draft.field(about))
     if kind == "summary":
-        return course.text("summary", fields=lines_of(course, sheet or course.sheet()))
+        return draft.text("summary", fields=lines_of(draft, sheet or draft.sheet()))
     if kind == "correction":
-        field = course.field(about)
-        pending = course.talk["corrections"][about]
-        value = course.shown(field, pending["value"])
-        return course.text("confirm_correction", field=field.title, value=value)
+        field = draft.field(about)
+        pending = draft.dialogue.corrections[about]
+        value = draft.shown(field, pending["value"])
+        return draft.text("confirm_correction", field=field.title, value=value)
     if kind == "return":
-        return course.text("ask_return", task=course.spec.pathways[about].title)
-    listed = course.listed(asked["options"])
+        return draft.text("ask_return", task=draft.spec.pathways[about].title)
+    listed = draft.listed(asked["options"])
     if kind == "paused":
-        return course.text("which_paused", options=listed)
+        return draft.text("which_paused", options=listed)
     if kind == "restart":
-        return course.text("restart", task=course.spec.pathways[about].title, options=listed)
+        return draft.text("restart", task=draft.spec.pathways[about].title, options=listed)
     if kind in _FIXED:
-        return course.text(_FIXED[kind])
-    return course.text("clarify", options=listed)
+        return draft.text(_FIXED[kind])
+    return draft.text("clarify", options=listed)
 
 
 _FIXED = {
@@ -47,26 +47,26 @@ _FIXED = {
 }
 
 
-def _field_question(course: Course, field: Field) -> str:
-    question = field.ask or course.text("ask", field=field.title)
+def _field_question(draft: TurnDraft, field: Field) -> str:
+    question = field.ask or draft.text("ask", field=field.title)
     if field.type != "enum":
         return question
-    return course.text("ask_choice", question=question, choices=", ".join(field.ways))
+    return draft.text("ask_choice", question=question, choices=", ".join(field.ways))
 
 
-def lines_of(course: Course, sheet: Sheet) -> str:
+def lines_of(draft: TurnDraft, sheet: Sheet) -> str:
     """Return what a form has collected, a line a field."""
     values = sheet.values
     known = [(field, values[field.name]) for field in sheet.live if field.name in values]
     lines = [
-        course.text("summary_line", field=field.title, value=course.shown(field, value))
+        draft.text("summary_line", field=field.title, value=draft.shown(field, value))
         for field, value in known
     ]
     return "\n".join(lines)
 
 
-def ask_again(course: Course) -> None:
+def ask_again(draft: TurnDraft) -> None:
     """Say once more what was asked last; nothing runs."""
-    if asked := course.talk.get("asked"):
-        course.words.append(question_of(course, asked))
-    course.rest()
+    if asked := draft.dialogue.asked:
+        draft.replies.append(question_of(draft, asked))
+    draft.rest()

@@ -9,15 +9,9 @@ from typing import Any
 from journeys import Field, JourneySpec, PathwaySpec
 from nodes.authored import FAILURES
 from nodes.plain import copied
-from nodes.state import Position
-from nodes.talk import SETTLING, Asked, FieldAttempt, Talk
+from nodes.talk import SETTLING, Asked, DialogueState, FieldAttempt
 
 Attempts = Mapping[str, Sequence[FieldAttempt]]
-
-
-def talk_of(position: Position) -> Talk:
-    """Return what a session remembers of its talk; a copy of the outermost dict."""
-    return Talk(**position.get("talk", {}))
 
 
 def settled(attempts: Sequence[FieldAttempt]) -> FieldAttempt | None:
@@ -57,13 +51,13 @@ class Sheet:
         pathway: The pathway; one without a form has an empty sheet.
         attempts: All attempts that the state keeps, by field.
         context: The context of the session.
-        talk: What the session remembers of its talk.
+        dialogue: What the session remembers of its dialogue.
     """
 
     pathway: PathwaySpec
     attempts: Attempts
     context: Mapping[str, Any]
-    talk: Talk
+    dialogue: DialogueState
 
     @property
     def live(self) -> list[Field]:
@@ -78,7 +72,7 @@ class Sheet:
     @property
     def open(self) -> list[Field]:
         """The live fields without a value that the user did not leave open, in order."""
-        skipped = self.talk.get("skipped", [])
+        skipped = self.dialogue.skipped
         return [f for f, value in self._walked() if value is None and f.name not in skipped]
 
     def _walked(self) -> list[tuple[Field, Any]]:
@@ -101,15 +95,15 @@ class Sheet:
     @property
     def wants_summary(self) -> bool:
         """Whether the user is to be read back what is collected, and has not said yes to it."""
-        if self.pathway.id in self.talk.get("confirmed", []):
+        if self.pathway.id in self.dialogue.confirmed:
             return False
         return any(field.confirm and value is not None for field, value in self._walked())
 
     def asked(self) -> Asked | None:
         """Return what is to be asked next; None where everything is collected and confirmed."""
-        for name in self.talk.get("corrections", {}):
+        for name in self.dialogue.corrections:
             return Asked(kind="correction", about=name, options=[])
-        for name in filter(self._may_ask, self.talk.get("reopened", [])):
+        for name in filter(self._may_ask, self.dialogue.reopened):
             return Asked(kind="field", about=name, options=[])
         if still := self.open:
             return Asked(kind="field", about=still[0].name, options=[])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 
 from nodes.hearing.english import ENGLISH
@@ -21,9 +22,10 @@ def load(language: str) -> None:
 _LOADED: set[str] = set()
 
 
-def is_loaded(language: str) -> bool:
-    """Say whether messages in a language can be heard without a wait."""
-    return language in _LOADED
+async def ready_to_hear(language: str) -> None:
+    """Load a language that was not loaded yet, beside the loop: others would wait for it."""
+    if language not in _LOADED:
+        await asyncio.to_thread(load, language)
 
 
 @cache

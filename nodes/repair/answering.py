@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
-from nodes.course import Course
+from nodes.draft import TurnDraft
 from nodes.forms.filling import replaced, taken_back
 from nodes.forms.refusing import reason_of, refuse, refused
 from nodes.repair.clarifying import narrowed
@@ -15,20 +15,20 @@ from nodes.talk import Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """What can be done with a task that is asked for again, by id."""
-Answer = Callable[[Course, Asked, Sequence[Command]], list[Verdict] | None]
+Answer = Callable[[TurnDraft, Asked, Sequence[Command]], list[Verdict] | None]
 
 
-def answered(course: Course, commands: Sequence[Command]) -> list[Verdict] | None:
+def answered(draft: TurnDraft, commands: Sequence[Command]) -> list[Verdict] | None:
     """Take a yes, a no or a choice for what was asked.
 
     Returns:
         Verdicts that the answer amounts to, such as the transition that was chosen; None if the
         commands do not answer what was asked.
     """
-    asked = course.talk.get("asked")
+    asked = draft.dialogue.asked
     if asked is None or asked["kind"] not in _ANSWERS:
         return None
-    return _ANSWERS[asked["kind"]](course, asked, commands)
+    return _ANSWERS[asked["kind"]](draft, asked, commands)
 
 
 def _said(commands: Sequence[Command]) -> bool | None:
@@ -41,120 +41,119 @@ def _said(commands: Sequence[Command]) -> bool | None:
     return None
 
 
-def _summary(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
         return None
-    sheet = course.sheet(course.spec.pathways[asked["about"]])
+    sheet = draft.sheet(draft.spec.pathways[asked["about"]])
     if said:
-        if course.resumed or sheet.open:
-            course.note("dropped", trigger="confirm", reason="what was read back may be outdated")
+        if draft.resumed or sheet.open:
+            draft.note("dropped", trigger="confirm", reason="what was read back may be outdated")
             return []
-        confirmed = [*course.talk.get("confirmed", []), asked["about"]]
-        course.talk = {**course.talk, "confirmed": confirmed}
+        draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
         return []
     if not _has_values(commands):
-        course.say("summary_wrong")
+        draft.say("summary_wrong")
         known = [field for field in sheet.live if field.name in sheet.values]
         options = [Option(id=field.name, label=field.title) for field in known]
-        course.ask(Asked(kind="wrong", about=asked["about"], options=options))
-        course.rest()
+        draft.ask(Asked(kind="wrong", about=asked["about"], options=options))
+        draft.rest()
     return []
 
 
-def _wrong(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _wrong(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     chosen = _chosen(asked, commands)
     if chosen is not None:
-        taken_back(course, Clear(chosen))
+        taken_back(draft, Clear(chosen))
         return []
     return None if _said(commands) is None else []
 
 
-def _correction(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _correction(
+    draft: TurnDraft, asked: Asked, commands: Sequence[Command]
+) -> list[Verdict] | None:
     name, said = asked["about"], _said(commands)
-    pending = course.talk.get("corrections", {}).get(name)
+    pending = draft.dialogue.corrections.get(name)
     if said is None or pending is None:
         return None
-    others = {k: a for k, a in course.talk.get("corrections", {}).items() if k != name}
-    field = course.field(name)
+    field = draft.field(name)
     if said:
         return None  # kept by `confirmed_corrections`, which checks again what depends on it
-    course.talk = {**course.talk, "corrections": others}
+    draft.dialogue.drop_correction(name)
     if not _has_values(commands):
-        course.say("kept", field=field.title, value=course.shown(field, course.value(name)))
+        draft.say("kept", field=field.title, value=draft.shown(field, draft.value(name)))
     return []
 
 
-async def confirmed_corrections(course: Course, commands: Sequence[Command]) -> bool:
+async def confirmed_corrections(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     """Make the change that the user just said yes to; say whether there was one (T11)."""
-    asked = course.talk.get("asked")
+    asked = draft.dialogue.asked
     if not asked or asked["kind"] != "correction" or not _said(commands):
         return False
-    pending = course.talk.get("corrections", {}).get(asked["about"])
+    pending = draft.dialogue.corrections.get(asked["about"])
     if pending is None:
         return False
-    field = course.field(asked["about"])
+    field = draft.field(asked["about"])
     details = {key: pending[key] for key in ("value", "raw", "confidence")}
-    if refusal := await refused(course, field, pending["value"]):
-        others = {k: a for k, a in course.talk["corrections"].items() if k != field.name}
-        course.talk = {**course.talk, "corrections": others}
-        refuse(course, field, reason_of(course, refusal), **details)
+    if refusal := await refused(draft, field, pending["value"]):
+        draft.dialogue.drop_correction(field.name)
+        refuse(draft, field, reason_of(draft, refusal), **details)
         return True
-    await replaced(course, field, source="corrected", **details)
+    await replaced(draft, field, source="corrected", **details)
     return True
 
 
-def _return(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _return(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
         return None
     if not said:
-        decline_return(course, "declined by the user")
+        decline_return(draft, "declined by the user")
     return []
 
 
-def _paused(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _paused(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     chosen = _chosen(asked, commands)
     if chosen is None:
         if _said(commands) is False:
-            decline_all(course, "declined by the user")
+            decline_all(draft, "declined by the user")
             return []
         return None
-    stack = course.position["stack"]
+    stack = draft.position["stack"]
     place = next((n for n, frame in enumerate(stack) if frame["pathway"] == chosen), None)
     if place is None:
         return None
     # What is chosen comes to the top; the others stay paused below it, in their order.
     others = [frame for n, frame in enumerate(stack) if n != place]
-    course.position = {**course.position, "stack": [*others, stack[place]]}
+    draft.position = {**draft.position, "stack": [*others, stack[place]]}
     return []
 
 
-def _clarify(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _clarify(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     chosen = _chosen(asked, commands)
     if chosen is not None:
-        course.note("clarified", trigger=chosen)
-        course.talk = {**course.talk, "unclear": 0}
+        draft.note("clarified", trigger=chosen)
+        draft.dialogue.unclear = 0
         return [Verdict(chosen, True, "chosen", reason="chosen by the user")]
     denied = {c.option for c in commands if isinstance(c, Deny) and c.option}
     if denied:
-        return narrowed(course, asked, denied)
+        return narrowed(draft, asked, denied)
     if _said(commands) is False:
-        course.talk = {**course.talk, "unclear": 0}
+        draft.dialogue.unclear = 0
         return []
     return None
 
 
-def _restart(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _restart(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     chosen = _chosen(asked, commands) or (GO_ON if _said(commands) else None)
     if chosen is None:
         return None
     if chosen == BEGIN_ANEW:
-        reset(course, course.here, "begun anew")
+        reset(draft, draft.here, "begun anew")
     return []
 
 
-def _change(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _change(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     chosen = _chosen(asked, commands)
     ids = [option["id"] for option in asked["options"]]
     if chosen is None and (said := _said(commands)) is not None:
@@ -162,51 +161,50 @@ def _change(course: Course, asked: Asked, commands: Sequence[Command]) -> list[V
     if chosen is None:
         return None
     if chosen == PERSON:
-        call_person(course, f"change:{asked['about']}")
+        call_person(draft, f"change:{asked['about']}")
     elif chosen == CHANGE:
-        course.changing = asked["about"]
+        draft.changing = asked["about"]
     else:
-        field = course.field(asked["about"])
-        value = course.shown(field, course.value(field.name))
-        course.say("kept", field=field.title, value=value)
-        course.ask(None)
+        field = draft.field(asked["about"])
+        value = draft.shown(field, draft.value(field.name))
+        draft.say("kept", field=field.title, value=value)
+        draft.ask(None)
     return []
 
 
-def _human(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _human(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
         return None
     if said:
-        call_person(course, asked["about"] or "offered")
+        call_person(draft, asked["about"] or "offered")
         return []
-    course.talk = {**course.talk, "retries": {}, "refused": {}, "unclear": 0, "off_topic": 0}
-    course.talk = {**course.talk, "failures": 0}
-    course.say("human_declined")
+    draft.dialogue.try_again()
+    draft.say("human_declined")
     return []
 
 
-def _retry(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _retry(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
         return None
     if not said:
-        pathway = course.spec.pathways[asked["about"]]
-        course.note("cancelled", to=pathway.id, reason="not tried again")
-        reset(course, pathway, "cancelled")
-        course.say("left", task=pathway.title)
-        to_the_beginning(course)
-        course.say("more")
+        pathway = draft.spec.pathways[asked["about"]]
+        draft.note("cancelled", to=pathway.id, reason="not tried again")
+        reset(draft, pathway, "cancelled")
+        draft.say("left", task=pathway.title)
+        to_the_beginning(draft)
+        draft.say("more")
     return []
 
 
-def _more(course: Course, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+def _more(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
         return None
     if not said:
-        course.say("closing")
-        course.rest()
+        draft.say("closing")
+        draft.rest()
     return []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from journeys import TransitionSpec
 from journeys.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Verdict
-from nodes.course import Course
+from nodes.draft import TurnDraft
 from nodes.legal import asks_model, is_share, legal
 from nodes.limits import Limits
 from nodes.repair.people import offer_person, policy_of
@@ -23,14 +23,16 @@ LIKELY = 0.3
 """Least confidence of what is worth asking back about."""
 
 
-def ambiguous(course: Course, verdicts: Sequence[Verdict], limits: Limits) -> list[TransitionSpec]:
+def ambiguous(
+    draft: TurnDraft, verdicts: Sequence[Verdict], limits: Limits
+) -> list[TransitionSpec]:
     """Return the transitions that a message may mean equally well; none if it is clear.
 
     Those are intents of one priority that lead to different pathways: said by phrases of which none
     is part of another, or held by a model with about the same confidence, or all of them below the
     threshold. So of two wishes in one message the user is asked which comes first.
     """
-    open_now = {t.id: t for t in legal(course.spec, course.position) if t.kind == MOVE}
+    open_now = {t.id: t for t in legal(draft.spec, draft.position) if t.kind == MOVE}
     held = [v for v in verdicts if v.holds and not v.error and v.question in open_now]
     said = [v for v in held if v.tier == "pattern"]
     if said:
@@ -76,43 +78,43 @@ def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[Transit
     return found if len(found) > 1 else []
 
 
-def clarify(course: Course, options: Sequence[Option]) -> None:
+def clarify(draft: TurnDraft, options: Sequence[Option]) -> None:
     """Ask which of these is meant; the third time in a row, offer a person."""
     offered = list(options)[:MOST_OPTIONS]
-    times = course.talk.get("unclear", 0) + 1
-    course.talk = {**course.talk, "unclear": times}
-    course.note("unclear", reason=f"asked back {times} times in a row")
-    if times >= MOST_UNCLEAR and policy_of(course):
-        offer_person(course, "not_understood")
+    times = draft.dialogue.unclear + 1
+    draft.dialogue.unclear = times
+    draft.note("unclear", reason=f"asked back {times} times in a row")
+    if times >= MOST_UNCLEAR and policy_of(draft):
+        offer_person(draft, "not_understood")
         return
     text = "clarify" if times == 1 else "clarify_again"
-    course.repair("clarify", text, options=course.listed(offered))
-    course.ask(Asked(kind="clarify", about="", options=offered))
-    course.rest()
+    draft.repair("clarify", text, options=draft.listed(offered))
+    draft.ask(Asked(kind="clarify", about="", options=offered))
+    draft.rest()
 
 
-def options_of(course: Course, transitions: Sequence[TransitionSpec]) -> list[Option]:
+def options_of(draft: TurnDraft, transitions: Sequence[TransitionSpec]) -> list[Option]:
     """Return transitions as what a user may choose from."""
     return [
-        Option(id=t.id, label=course.spec.pathways[t.target].title or t.label) for t in transitions
+        Option(id=t.id, label=draft.spec.pathways[t.target].title or t.label) for t in transitions
     ]
 
 
-def narrowed(course: Course, asked: Asked, denied: Collection[str]) -> list[Verdict]:
+def narrowed(draft: TurnDraft, asked: Asked, denied: Collection[str]) -> list[Verdict]:
     """Leave out what is not meant: what is left alone is meant."""
     rest = [option for option in asked["options"] if option["id"] not in denied]
     if len(rest) == 1:
-        course.note("clarified", trigger=rest[0]["id"])
-        course.talk = {**course.talk, "unclear": 0}
+        draft.note("clarified", trigger=rest[0]["id"])
+        draft.dialogue.unclear = 0
         return [Verdict(rest[0]["id"], True, "chosen", reason="the others were denied")]
-    clarify(course, rest or asked["options"])
+    clarify(draft, rest or asked["options"])
     return []
 
 
-def tasks_of(course: Course) -> str:
+def tasks_of(draft: TurnDraft) -> str:
     """Return what can be done from here, as users are told it."""
-    moves = [t for t in legal(course.spec, course.position) if t.kind in (MOVE, ACTIVATION)]
-    targets = dict.fromkeys(course.spec.pathways[t.target].title for t in moves)
-    if course.here.form:
-        targets = {course.here.title: None, **targets}
-    return ", ".join(targets) or course.spec.purpose.strip().rstrip(".")
+    moves = [t for t in legal(draft.spec, draft.position) if t.kind in (MOVE, ACTIVATION)]
+    targets = dict.fromkeys(draft.spec.pathways[t.target].title for t in moves)
+    if draft.here.form:
+        targets = {draft.here.title: None, **targets}
+    return ", ".join(targets) or draft.spec.purpose.strip().rstrip(".")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from journeys import PathwaySpec, ReturnToPrevious
 from journeys.spec import MAX_HOPS
-from nodes.course import Course
+from nodes.draft import TurnDraft
 from nodes.forms.questions import question_of
 from nodes.moves import move
 from nodes.repair.leaving import begin_anew, decline_all
@@ -14,45 +14,43 @@ from nodes.state import Fired
 from nodes.talk import Asked, Option
 
 
-def completed(course: Course, pathway: PathwaySpec, depth: int) -> None:
+def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
     """Follow what a complete pathway leads to, beyond its own `next`.
 
     Args:
-        course: The turn, as it stands after the pathway.
+        draft: The turn, as it stands after the pathway.
         pathway: The pathway.
         depth: Most paused pathways.
     """
     if pathway.form:
-        finished = [id_ for id_ in course.talk.get("finished", []) if id_ != pathway.id]
-        course.talk = {**course.talk, "finished": [*finished, pathway.id]}
-        if pathway.pipeline is None and not course.turn["replies"] and course.run is None:
-            course.say("collected")
-    if pathway.next and course.position["pathway"] == pathway.next:
-        begin_anew(course, course.spec.pathways[pathway.next])
-    if course.talk.get("queued") and len(course.turn["ran"]) < MAX_HOPS:
-        _begin_next(course, depth)
-    elif pathway.is_detour and course.position["returning"] and course.position["stack"]:
-        _come_back(course, pathway)
+        draft.dialogue.finish(pathway.id)
+        if pathway.pipeline is None and not draft.turn["replies"] and draft.run is None:
+            draft.say("collected")
+    if pathway.next and draft.position["pathway"] == pathway.next:
+        begin_anew(draft, draft.spec.pathways[pathway.next])
+    if draft.dialogue.queued and len(draft.turn["ran"]) < MAX_HOPS:
+        _begin_next(draft, depth)
+    elif pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
+        _come_back(draft, pathway)
 
 
-def _begin_next(course: Course, depth: int) -> None:
+def _begin_next(draft: TurnDraft, depth: int) -> None:
     """Begin what waited for this to be over (T29), or was asked for in the same message (T07)."""
-    first, *later = course.talk["queued"]
-    course.talk = {**course.talk, "queued": later}
-    transition = next((t for t in course.spec.transitions if t.id == first), None)
+    first, *draft.dialogue.queued = draft.dialogue.queued
+    transition = next((t for t in draft.spec.transitions if t.id == first), None)
     if transition is None:  # an older version of the journey had it
         return
-    before = course.position["pathway"]
-    moved = move(course.spec, course.standing, transition, depth)
+    before = draft.position["pathway"]
+    moved = move(draft.spec, draft.standing, transition, depth)
     if moved.refused_depth:
-        course.note("depth_refused", to=transition.target, reason="it waited")
-        course.say("too_deep")
+        draft.note("depth_refused", to=transition.target, reason="it waited")
+        draft.say("too_deep")
         return
-    course.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
-    course.position = moved.position
-    course.change(*moved.ops)
-    course.audit += moved.audit
-    course.transition = Fired(
+    draft.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
+    draft.position = moved.position
+    draft.change(*moved.ops)
+    draft.audit += moved.audit
+    draft.transition = Fired(
         id=transition.id,
         source=before,
         target=transition.target,
@@ -61,55 +59,55 @@ def _begin_next(course: Course, depth: int) -> None:
         confidence=1.0,
         reason="it waited",
     )
-    target = course.spec.pathways[transition.target]
-    begin_anew(course, target)
-    course.run, course.entered = target.id, "transition"
+    target = draft.spec.pathways[transition.target]
+    begin_anew(draft, target)
+    draft.run, draft.entered = target.id, "transition"
 
 
-def _come_back(course: Course, detour: PathwaySpec) -> None:
+def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
     """Offer what the detour interrupted, as its policy says (T01, T04)."""
-    if course.position["status"] == "complete" and len(course.position["stack"]) == 1:
+    if draft.position["status"] == "complete" and len(draft.position["stack"]) == 1:
         return
     returns = detour.returns
     policy = returns.policy if isinstance(returns, ReturnToPrevious) else "return"
-    _POLICIES[policy](course)
+    _POLICIES[policy](draft)
 
 
-def _ask_the_same(course: Course) -> None:
+def _ask_the_same(draft: TurnDraft) -> None:
     """Say what is gone back to, and ask its question again; the answer goes there."""
-    asked = course.sheet().asked() if course.here.form else None
+    asked = draft.sheet().asked() if draft.here.form else None
     if asked is None:
         return
-    course.repair("continue", "returning", task=course.here.title)
-    course.ask(asked)
-    if course.aside:
-        course.run = course.here.id  # its form asks behind what answers instead of the text
+    draft.repair("continue", "returning", task=draft.here.title)
+    draft.ask(asked)
+    if draft.aside:
+        draft.run = draft.here.id  # its form asks behind what answers instead of the text
     else:
-        course.words.append(question_of(course, asked))
+        draft.replies.append(question_of(draft, asked))
 
 
-def _ask_whether(course: Course) -> None:
-    course.repair("continue", "ask_return", task=course.here.title)
-    course.ask(Asked(kind="return", about=course.here.id, options=[]))
+def _ask_whether(draft: TurnDraft) -> None:
+    draft.repair("continue", "ask_return", task=draft.here.title)
+    draft.ask(Asked(kind="return", about=draft.here.id, options=[]))
 
 
-def _ask_which(course: Course) -> None:
-    paused = dict.fromkeys(frame["pathway"] for frame in reversed(course.position["stack"]))
+def _ask_which(draft: TurnDraft) -> None:
+    paused = dict.fromkeys(frame["pathway"] for frame in reversed(draft.position["stack"]))
     if len(paused) == 1:
-        _ask_whether(course)
+        _ask_whether(draft)
         return
-    options = [Option(id=id_, label=course.spec.pathways[id_].title) for id_ in paused]
-    course.repair("continue", "which_paused", options=course.listed(options))
-    course.ask(Asked(kind="paused", about="", options=options))
+    options = [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in paused]
+    draft.repair("continue", "which_paused", options=draft.listed(options))
+    draft.ask(Asked(kind="paused", about="", options=options))
 
 
-def _end(course: Course) -> None:
+def _end(draft: TurnDraft) -> None:
     """Give up all that was interrupted; one event a frame, the top one first."""
-    decline_all(course, "the detour ends what it interrupted")
-    course.words = [course.text("more")]
+    decline_all(draft, "the detour ends what it interrupted")
+    draft.replies = [draft.text("more")]
 
 
-_POLICIES: Mapping[str, Callable[[Course], None]] = {
+_POLICIES: Mapping[str, Callable[[TurnDraft], None]] = {
     "return": _ask_the_same,
     "ask": _ask_whether,
     "choose": _ask_which,

@@ -2,107 +2,158 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from journeys import Effect, Escalation, Field, PathwaySpec
 from journeys.patterns import said
-from nodes.course import Course
-from nodes.escalating import escalated, escalation_of
+from nodes.commands import Command, Human
+from nodes.draft import TurnDraft
+from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
+from nodes.hearing import Ear, Heard, hear, ready_to_hear
+from nodes.llm.form import asking_of
+from nodes.steer import OUTSIDE
 from nodes.talk import Asked, Option
+
+if TYPE_CHECKING:
+    from nodes.interpret import Reading
 
 CHANGE, PERSON, LEAVE = "change", "person", "leave"
 """What can be done about what is done already, by id."""
 
 
-def policy_of(course: Course) -> Escalation | None:
+def policy_of(draft: TurnDraft) -> Escalation | None:
     """Return when a person is called; None where there is none to call."""
-    return escalation_of(course.spec, course.position)
+    return escalation_of(draft.spec, draft.position, draft.dialogue.takeover)
 
 
-def call_person(course: Course, reason: str) -> None:
+def call_person(draft: TurnDraft, reason: str) -> None:
     """Hand the conversation to a person; where it stands does not change (T24)."""
-    course.repair("human", "human_called")
-    course.position, events = escalated(course.spec, course.position, reason, course.turn)
-    course.audit += events
-    course.talk = {**course.position.get("talk", {}), **course.talk, "asked": None}
-    course.talk["takeover"] = course.position.get("talk", {}).get("takeover")
-    course.rest()
+    draft.repair("human", "human_called")
+    draft.audit += escalate(draft.spec, draft.position, draft.dialogue, reason, draft.turn)
+    draft.ask(None)
+    draft.rest()
 
 
-def called_by_word(course: Course) -> bool:
+def called_by_word(draft: TurnDraft) -> bool:
     """Call a person at once if the message has a word that is enough for it; say whether it has."""
-    policy, message = policy_of(course), course.turn["message"] or ""
-    if policy is None or not any(said(word, message) for word in policy.keywords):
+    policy = policy_of(draft)
+    if policy is None or not any(said(word, draft.message) for word in policy.keywords):
         return False
-    call_person(course, "keyword")
+    call_person(draft, "keyword")
+    draft.dialogue.last_at, draft.dialogue.failures = draft.turn["at"], 0
     return True
 
 
-def offer_person(course: Course, reason: str) -> None:
+def offer_person(draft: TurnDraft, reason: str) -> None:
     """Ask whether the user would like to speak to a person (T25)."""
-    course.say("offer_human")
-    course.ask(Asked(kind="human", about=reason, options=[]))
-    course.rest()
+    draft.say("offer_human")
+    draft.ask(Asked(kind="human", about=reason, options=[]))
+    draft.rest()
 
 
-def asked_for(course: Course, reason: str) -> None:
+def asked_for(draft: TurnDraft, reason: str) -> None:
     """Answer somebody who asks for a person."""
-    policy = policy_of(course)
+    policy = policy_of(draft)
     if policy is None or (reason == "asked" and not policy.on_request):
-        course.repair("human", "no_human")
+        draft.repair("human", "no_human")
     elif reason == "sentiment" and not policy.sentiment:
-        course.note("dropped", reason="nobody is called for the sake of a mood here")
+        draft.note("dropped", reason="nobody is called for the sake of a mood here")
     else:
-        call_person(course, reason)
+        call_person(draft, reason)
 
 
-def give_up(course: Course, reason: str) -> None:
+def give_up(draft: TurnDraft, reason: str) -> None:
     """Stop trying: a person is called or offered, where there is one."""
-    course.note("given_up", reason=reason)
-    course.flags.append(reason)
-    policy = policy_of(course)
+    draft.note("given_up", reason=reason)
+    draft.flags.append(reason)
+    policy = policy_of(draft)
     if policy is None:
         return
     if policy.attempts_exhausted and reason.startswith("max_attempts:"):
-        call_person(course, reason)
+        call_person(draft, reason)
     else:
-        offer_person(course, reason)
+        offer_person(draft, reason)
 
 
-def after_effect(course: Course, field: Field) -> bool:
+async def read_wish(draft: TurnDraft, reading: Reading) -> None:
+    """Read whether the user asks for a person, where the dialogue does not read the message."""
+    if reading.is_read or policy_of(draft) is None:
+        return
+    await ready_to_hear(draft.setting.language)
+    heard = hear(draft.message, Ear(None, (), {}, (), draft.setting))
+    wishes: list[Command] = [c for c in heard.commands if isinstance(c, Human)]
+    if wishes:
+        reading.heard = Heard(wishes, sure=heard.sure)
+
+
+async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
+    """Let a model that is asked anyway say that the user wants a person."""
+    policy = policy_of(draft)
+    if policy and reading.questions and reading.form is None and draft.services.models:
+        sentiment = policy.sentiment
+        reading.form = asking_of(draft.here.title, [], {}, person=True, sentiment=sentiment)
+
+
+async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
+    """Answer somebody who asks for a person; say whether they do.
+
+    A trigger of the author's own on the same message comes before what was heard in it.
+    """
+    policy = policy_of(draft)
+    by_author = any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
+    heard = [] if by_author else reading.heard.commands
+    wishes = [c for c in (*heard, *reading.answer.commands) if isinstance(c, Human)]
+    if policy is None or not wishes:
+        return False
+    others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]
+    reading.answer = replace(reading.answer, commands=others)
+    if wishes[0].reason != "asked" and not policy.sentiment:
+        reason = "nobody is called for a mood here"
+        draft.note("dropped", trigger="human", reason=reason)
+        draft.flags.append(OUTSIDE)
+        return False
+    asked_for(draft, wishes[0].reason)
+    draft.rest()
+    return True
+
+
+def after_effect(draft: TurnDraft, field: Field) -> bool:
     """Offer what is left where a value was used for what is done already; say whether it was.
 
     Source: reference traces, T13.
     """
-    used = effect_of(course, field)
+    used = effect_of(draft, field)
     if used is None:
         return False
     pathway, effect = used
     labels = {CHANGE: "change_it", PERSON: "ask_person", LEAVE: "leave_it"}
     ways = [CHANGE] if effect.change else []
-    ways += [PERSON] if policy_of(course) else []
-    options = [Option(id=way, label=course.text(labels[way])) for way in [*ways, LEAVE]]
-    course.say(
+    ways += [PERSON] if policy_of(draft) else []
+    options = [Option(id=way, label=draft.text(labels[way])) for way in [*ways, LEAVE]]
+    draft.say(
         "after_effect",
         task=pathway.title,
         field=field.title,
-        value=course.shown(field, course.value(field.name)),
-        options=course.listed(options),
+        value=draft.shown(field, draft.value(field.name)),
+        options=draft.listed(options),
     )
-    course.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
-    course.ask(Asked(kind="change", about=field.name, options=options))
-    course.rest()
+    draft.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
+    draft.ask(Asked(kind="change", about=field.name, options=options))
+    draft.rest()
     return True
 
 
-def effect_of(course: Course, field: Field) -> tuple[PathwaySpec, Effect] | None:
+def effect_of(draft: TurnDraft, field: Field) -> tuple[PathwaySpec, Effect] | None:
     """Return the effect that was taken with a value, and its pathway; None: none was."""
-    finished = course.talk.get("finished", [])
-    if course.here.form and field.name in course.here.form and course.here.id not in finished:
+    finished = draft.dialogue.finished
+    if draft.here.form and field.name in draft.here.form and draft.here.id not in finished:
         return None  # the task at hand has it as well, and that is not done yet
-    for pathway in owners(course.spec, field.name):
+    for pathway in owners(draft.spec, field.name):
         if pathway.id not in finished:
             continue
         for effect in pathway.effects:
-            if course.talk.get("done", {}).get(f"{pathway.id}.{effect.tool}"):
+            if draft.dialogue.done.get(f"{pathway.id}.{effect.tool}"):
                 return pathway, effect
     return None

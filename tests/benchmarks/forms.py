@@ -20,8 +20,8 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.course import course_of
 from nodes.deciding import decide
+from nodes.draft import draft_of
 from nodes.limits import limits_of
 from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
@@ -263,9 +263,9 @@ async def _decided(steps: Steps) -> Figure:
     async def ours() -> None:
         turn, position = new_turn(1, message="all at once"), beginning(spec)
         state: Any = {"messages": [], "context": {}, "fields": {}}
-        course = course_of(services, state, turn, position)
-        await decide(course, commands, limits)
-        assert course.value("limit") == 1400
+        draft = draft_of(services, state, turn, position)
+        await decide(draft, commands, limits)
+        assert draft.value("limit") == 1400
 
     async def theirs() -> None:
         json.loads(_TEN)

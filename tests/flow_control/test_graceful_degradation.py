@@ -16,8 +16,7 @@ from pydantic import SecretStr
 
 from journeys import Guideline, IntentTrigger, Journey, Texts, Validation
 from journeys.concierge import Concierge
-from nodes import breaker
-from nodes import understand as understanding
+from nodes import breaker, interpret
 from nodes.llm.models import chat_of
 from nodes.llm.openai_chat import QuickChatOpenAI
 from nodes.llm.resting import identity_of
@@ -79,7 +78,7 @@ async def test_journey_engine_failure_goes_on_without_the_journey(
         assert await chat.says("Hello") == "Good day."
         with monkeypatch.context() as patch:
             if fails == "the engine":
-                patch.setattr(understanding, "free_verdicts", broken_runtime)
+                patch.setattr(interpret, "free_verdicts", broken_runtime)
             assert await chat.says("My house is on fire") == said
         assert flags(chat) == ["failed", "journey_bypassed"]
         assert chat.last.pathway_id == "desk"

@@ -132,7 +132,7 @@ async def test_who_goes_back_is_not_asked_any_more_whether_to(chat: Chat) -> Non
     await chat.says("cancel")
     assert chat.asked == ("return", "desk")
     await chat.says("to the desk")
-    assert (chat.at, chat.stack, chat.talk["asked"]) == ("desk", [], None)
+    assert (chat.at, chat.stack, chat.talk.get("asked")) == ("desk", [], None)
     await chat.says("no")
     assert chat.reply == "All is well."
 

@@ -1,4 +1,4 @@
-"""The course that a turn takes while it is decided: what is said, kept, and run."""
+"""The draft of a turn: made from the state, changed while it is decided, written back once."""
 
 from __future__ import annotations
 
@@ -10,36 +10,46 @@ from typing import Any
 from journeys import Field, JourneySpec, PathwaySpec
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
-from nodes.context import Op, apply_ops
+from nodes.context import Op, apply_ops, checked
 from nodes.forms.attempts import attempt, by_field
-from nodes.forms.sheet import Sheet, current_value, field_named, owners, talk_of
-from nodes.moves import Entered, Standing, note
+from nodes.forms.sheet import Sheet, current_value, field_named, owners
+from nodes.messages import last_said
+from nodes.moves import Entered, Standing, note, pruned
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.speech import worded
-from nodes.state import Fired, Judged, Position, SessionState, Turn
-from nodes.talk import Asked, Attempted, FieldAttempt, Option, Talk, add_attempts
+from nodes.state import PARTING, Fired, Judged, Position, Turn, Update
+from nodes.steer import Steering
+from nodes.talk import (
+    Asked,
+    Attempted,
+    DialogueState,
+    FieldAttempt,
+    Option,
+    add_attempts,
+    with_dialogue,
+)
 from nodes.telemetry.logs import report
 from nodes.values import Setting, shown
 
 
 @dataclass(slots=True)
-class Course:
-    """A turn that is being decided; what it is given is never changed, only what is its own.
+class TurnDraft:
+    """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
 
     Attributes:
         services: What the turn works with.
-        turn: Its record.
-        setting: When and where the user speaks.
+        turn: Its record, as far as it was written before the decision.
         position: Where the session stands, as far as that is decided.
-        context: The context, likewise.
-        fields: All attempts at fields that the state keeps, with those of this turn.
-        talk: What the session remembers of its talk.
-        words: What the runtime says before anything runs.
-        attempts: The attempts of this turn.
+        began: The context as the step found it.
+        context: The context, with the changes of this step.
+        fields: All attempts at fields that the state keeps, with those of this step.
+        question: What the assistant said last.
+        replies: What the runtime says.
+        attempts: The attempts of this step.
         ops: What changes in the context.
-        audit: What happened.
-        flags: What the turn is marked with.
+        audit: What was decided.
+        flags: What the turn is marked with for the decision.
         run: The pathway that runs; None: nothing does.
         entered: How it is come to.
         transition: What fired.
@@ -48,20 +58,18 @@ class Course:
         asks: Name of the field that the model's own words ask for.
         changing: Name of the field that the user chose to change after an effect.
         judged: What a model was surest of, where nothing moved.
-        near: The journeys of a concierge that it held likely then.
         settled: Whether what runs is decided.
         resumed: Whether the user comes back after a pause.
     """
 
     services: Services
     turn: Turn
-    setting: Setting
     position: Position
+    began: Mapping[str, Any]
     context: Mapping[str, Any]
     fields: dict[str, list[FieldAttempt]]
-    talk: Talk
     question: str = ""
-    words: list[str] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
     attempts: list[Attempted] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
     audit: list[dict[str, Any]] = field(default_factory=list)
@@ -74,9 +82,29 @@ class Course:
     asks: str = ""
     changing: str = ""
     judged: Judged | None = None
-    near: tuple[str, ...] = ()
     settled: bool = False
     resumed: bool = False
+    _dialogue: DialogueState | None = None
+    _setting: Setting | None = None
+
+    @property
+    def dialogue(self) -> DialogueState:
+        """What the session remembers of its dialogue; read when it is first asked for."""
+        if self._dialogue is None:
+            self._dialogue = DialogueState.of(self.position)
+        return self._dialogue
+
+    @property
+    def setting(self) -> Setting:
+        """When and where the user speaks."""
+        if self._setting is None:
+            self._setting = setting_of(self.services, self.turn)
+        return self._setting
+
+    @property
+    def message(self) -> str:
+        """What the user says; empty where nothing was said."""
+        return self.turn["message"] or ""
 
     @property
     def spec(self) -> JourneySpec:
@@ -95,11 +123,11 @@ class Course:
 
     def sheet(self, pathway: PathwaySpec | None = None) -> Sheet:
         """Return the form of a pathway as it stands; default: of the one that is talked about."""
-        return Sheet(pathway or self.here, self.fields, self.context, self.talk)
+        return Sheet(pathway or self.here, self.fields, self.context, self.dialogue)
 
     def say(self, name: str, **values: Any) -> None:
         """Say a text of the catalogue, with what stands for its placeholders."""
-        self.words.append(self.text(name, **values))
+        self.replies.append(self.text(name, **values))
 
     def text(self, name: str, **values: Any) -> str:
         """Return a text of the catalogue."""
@@ -116,11 +144,11 @@ class Course:
         if own := self.spec.pattern_in(self.here.id, pattern):
             self.aside = own
         else:
-            self.words.append(text)
+            self.replies.append(text)
 
     def ask(self, asked: Asked | None) -> None:
         """Remember what the user is asked; the next message may answer it."""
-        self.talk = {**self.talk, "asked": asked}
+        self.dialogue.asked = asked
 
     def rest(self) -> None:
         """Run nothing; the words are the answer."""
@@ -133,15 +161,6 @@ class Course:
     def note(self, kind: str, **details: Any) -> None:
         """Audit what happened."""
         self.audit.append(note(kind, self.position, **details))
-
-    def note_late(self) -> None:
-        """Audit the fields, one of whose patterns was stopped since the turn's step began."""
-        late = self.setting.patterns.late
-        if late:
-            report(logging.WARNING, "pattern_late", fields=", ".join(late))
-        reason = f"a pattern of it took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
-        for name in late:
-            self.note("pattern_late", trigger=name, reason=reason)
 
     def keep(self, name: str, status: Any, **details: Any) -> None:
         """Append an attempt at a field."""
@@ -196,6 +215,103 @@ class Course:
                 continue
             told = {}  # whether a field counts may hang on what has just changed
 
+    def adopt(self, steering: Steering) -> None:
+        """Take over where a message leads, and what is said of it in the journey that it left."""
+        texts = self.services.texts_in(self.turn["begun_in"])
+        self.position = steering.position
+        if steering.ops:
+            self.change(*steering.ops)
+        self.audit += steering.audit
+        self.flags += steering.flags
+        self.transition, self.refused_depth = steering.transition, steering.refused_depth
+        self.judged = steering.judged
+        if self.settled:
+            return
+        self.run, self.entered, self.settled = steering.run, steering.entered, True
+        if steering.say and not (steering.say == "closing" and self.replies):
+            self.replies.append(getattr(texts, steering.say))
+
+    def note_late(self) -> None:
+        """Audit the fields, one of whose patterns was stopped since the turn's step began."""
+        late = self._setting.patterns.late if self._setting else ()
+        if late:
+            report(logging.WARNING, "pattern_late", fields=", ".join(late))
+        reason = f"a pattern of it took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
+        for name in late:
+            self.note("pattern_late", trigger=name, reason=reason)
+
+    def undecided(self) -> Update:
+        """Return what changes where nothing is to be decided."""
+        return {"position": self._kept_position(), "turn": self.turn}
+
+    def update(self) -> Update:
+        """Return what the turn changes in the state; nothing if the context would not take it.
+
+        Raises:
+            ContextSizeExceededError: The context would be too large.
+        """
+        config, place = self.services.config, self.turn["begun_in"]
+        ops: list[Op] = [[*op, place] for op in self.ops]
+        if ops:
+            limit, prunable = config.max_context_size_bytes, config.prunable
+            _, pruning = checked(self.began, ops, limit, prunable)
+            self.audit += pruned(self.position, pruning)
+            ops += [[*op, place] for op in pruning]
+        self.turn = self._record(ops)
+        self._announce()
+        self.position = {
+            **self._kept_position(),
+            "version": self.services.spec.version,
+            "failures": 0,
+        }
+        update: Update = {"position": self.position, "context": ops, "turn": self.turn}
+        return {**update, "fields": by_field(self.attempts)} if self.attempts else update
+
+    def _record(self, ops: list[Op]) -> Turn:
+        audit = [*self.turn["audit"], *self.audit]
+        flags = [*self.turn["flags"], *dict.fromkeys(self.flags)]
+        if any(event["kind"] == "condition_raised" for event in audit):
+            flags.append("condition_raised")
+        if self.refused_depth:
+            flags.append("depth_refused")
+        record: Turn = {
+            **self.turn,
+            "run": self.aside or self.run,
+            "entered": self.entered,
+            "moved": self.position["pathway"] != self.turn["begun_in"],
+            "replies": self.replies,
+            "ops": ops,
+            "audit": audit,
+            "transition": self.transition,
+            "judged": self.judged,
+            "flags": flags,
+        }
+        if self.attempts:
+            record["attempts"] = self.attempts
+        if self.aside:
+            record["aside"] = self.run
+        if self.asks:  # a model worded the replies
+            record["asks"] = self.asks
+        elif self.replies:
+            record["worded"] = list(range(len(self.replies)))
+        return record
+
+    def _kept_position(self) -> Position:
+        """Return the position with the dialogue, if that was read."""
+        if self._dialogue is None:
+            return self.position
+        return with_dialogue(self.position, self._dialogue)
+
+    def _announce(self) -> None:
+        """Let listeners know what was decided."""
+        if fired := self.transition:
+            moved = {"from": fired["source"], "to": fired["target"], "intent": fired["intent"]}
+            self.services.emit({"type": "transition", **moved})
+        if run := self.turn["run"]:
+            self.services.emit({"type": "pathway", "pathway": run})
+        for place, reply in enumerate(self.replies):
+            self.services.say(PARTING + reply if place else reply)
+
 
 def talked_about(spec: JourneySpec, position: Position) -> str:
     """Return the pathway that the next message is about, if it leads nowhere else."""
@@ -207,21 +323,11 @@ def talked_about(spec: JourneySpec, position: Position) -> str:
     return position["stack"][-1]["pathway"] if position["stack"] else position["pathway"]
 
 
-def course_of(
-    services: Services,
-    state: SessionState,
-    turn: Turn,
-    position: Position,
-    question: str = "",
-) -> Course:
-    """Return the course of a turn that begins."""
-    return Course(
-        services,
-        turn,
-        setting_of(services, turn),
-        position,
-        state.get("context", {}),
-        dict(state.get("fields", {})),
-        talk_of(position),
-        question,
-    )
+def draft_of(
+    services: Services, state: Mapping[str, Any], turn: Turn, position: Position
+) -> TurnDraft:
+    """Return the draft of a turn, as the state leaves it to a step."""
+    context = state.get("context", {})
+    fields = dict(state.get("fields", {}))
+    question = last_said(state.get("messages", ()))
+    return TurnDraft(services, turn, position, context, context, fields, question)

@@ -1,0 +1,111 @@
+"""The features of a journey, as parts of its turns: a turn runs what its journey declares."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from journeys import JourneySpec, PathwaySpec
+from nodes import dialogue, parts
+from nodes.call_tools import keep_saved
+from nodes.draft import TurnDraft
+from nodes.guidance import apply_guidelines, weigh_guidelines
+from nodes.handing_over import hand_over
+from nodes.interpret import Reading
+from nodes.repair import people
+from nodes.rewording import reworded
+from nodes.services import Services
+from nodes.settle import Hop
+from nodes.state import Position, SessionState, Turn, Update
+from nodes.with_person import with_person
+
+Read = Callable[[TurnDraft, Reading], Awaitable[None]]
+Gather = Callable[[Hop], None]
+_Part = TypeVar("_Part")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Functions that the features of a journey add to a turn, by the moment they are called.
+
+    Attributes:
+        holds: Answer in place of the assistant; the first that does ends the turn.
+        stops: Decide at once, before anything is interpreted.
+        reads: Read the message.
+        weighs: Weigh what was read against the triggers that hold.
+        asks: Add what a model is asked.
+        decides: Decide the turn; the first that does leaves nothing to the others.
+        completes: Add to what was decided.
+        gathers: Take over what the steps of a pathway noted, by its id.
+        prepares: Prepare a hop whose outputs are kept for the decision on where it goes on.
+        leads: Lead on from there.
+        rewords: Word the replies anew.
+        closes: Close the record of the turn.
+    """
+
+    holds: tuple[Callable[[TurnDraft], Awaitable[Update | None]], ...] = ()
+    stops: tuple[Callable[[TurnDraft], bool], ...] = ()
+    reads: tuple[Read, ...] = ()
+    weighs: tuple[Read, ...] = ()
+    asks: tuple[Read, ...] = ()
+    decides: tuple[Callable[[TurnDraft, Reading], Awaitable[bool]], ...] = ()
+    completes: tuple[Callable[[TurnDraft, Reading], None], ...] = ()
+    gathers: Mapping[str, tuple[Gather, ...]] = field(default_factory=dict)
+    prepares: tuple[Gather, ...] = ()
+    leads: tuple[Gather, ...] = ()
+    rewords: tuple[Callable[[SessionState, Services, Turn], Awaitable[Turn]], ...] = ()
+    closes: tuple[Callable[[Services, Mapping[str, Any], Turn], tuple[Position, Turn]], ...] = ()
+
+
+def features_of(spec: JourneySpec) -> Features:
+    """Return the features of a journey, in the order in which they act.
+
+    - person, if one can be called: holds a turn before all others, and closes it last.
+    - dialogue, if the journey collects, acts, repairs, or comes back in a way of its own: reads and
+      decides where it has the floor.
+    - guidelines, if there are any: asked before the form, and applied where the turn leads.
+    - concierge, if the journey has parts: notes what is near, begun and completed.
+    - rewording, if a personality wants it: acts before the turn is closed.
+
+    Forms, effects and tools of a pathway are gathered where that pathway ran. Checks of replies
+    are a node of their own.
+    """
+    person, talks = spec.can_escalate, spec.uses_dialogue
+    guided, several = bool(spec.guidelines), bool(spec.parts)
+    rewords = any(part.personality.reword for part in (spec, *spec.parts.values()))
+    return Features(
+        holds=_present((person, with_person)),
+        stops=_present((person, people.called_by_word)),
+        reads=_present((talks, dialogue.read_message), (person, people.read_wish)),
+        weighs=_present((talks, dialogue.weigh_free_text)),
+        asks=_present(
+            (guided, weigh_guidelines),
+            (talks, dialogue.ask_about_form),
+            (person, people.ask_about_person),
+        ),
+        decides=_present((talks, dialogue.decide_dialogue), (person, people.decide_wish)),
+        completes=_present(
+            (talks, dialogue.use_wording),
+            (guided, apply_guidelines),
+            (several, parts.note_journey),
+            (talks, dialogue.close_reading),
+        ),
+        gathers={id_: _gathers(pathway) for id_, pathway in spec.pathways.items()},
+        prepares=_present((several, parts.note_voice), (talks, dialogue.remember)),
+        leads=_present((talks, dialogue.lead_on), (several, parts.complete_journey)),
+        rewords=_present((rewords, reworded)),
+        closes=_present((person, hand_over)),
+    )
+
+
+def _gathers(pathway: PathwaySpec) -> tuple[Gather, ...]:
+    """Return what takes over what the steps of a pathway noted."""
+    acts = bool(pathway.collects or pathway.effects)
+    saves = any(call.save for call in pathway.calls)
+    return _present((acts, dialogue.gather_form), (saves, keep_saved))
+
+
+def _present(*given: tuple[bool, _Part]) -> tuple[_Part, ...]:
+    """Return the parts of those features that are there."""
+    return tuple(part for is_there, part in given if is_there)
