@@ -17,7 +17,7 @@ from journeys import ModelError, PathwayExecutionError
 from nodes.agent import brief_of, result_of
 from nodes.breaker import RestsError
 from nodes.calling import PipelineFailed
-from nodes.patterns.seat import Seat
+from nodes.patterns.work import Seat
 from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import AgentError, Output

@@ -14,9 +14,9 @@ from langgraph.runtime import Runtime
 from graphs.chat import shown
 from graphs.reply_stream import Showing
 from nodes.authored import contained
-from nodes.closing import reply_id
 from nodes.services import Services
 from nodes.setting import brought_locale
+from nodes.settle import reply_id
 from nodes.state import Update
 
 EVENT = "__journey_event"

@@ -31,12 +31,11 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
-from nodes.inputs import inputs_of
 from nodes.llm.models import Models, open_models
 from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
-from nodes.patterns.reports import outcome_of, waiting_of
-from nodes.patterns.work import RESPONSE, Work
+from nodes.patterns.work import RESPONSE, Work, outcome_of, waiting_of
+from nodes.payloads import inputs_of
 from nodes.running import Running
 from nodes.services import Services
 from nodes.state import Ask, PipelineState, Update

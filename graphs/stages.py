@@ -28,11 +28,9 @@ from graphs.patterns import PATTERNS, PatternGraph, Stage
 from graphs.reply_stream import Showing, callbacks_here
 from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
-from nodes.inputs import base_of, given_in_turn, payload_of
 from nodes.patterns import conclude_as_one
-from nodes.patterns.reports import ended_as, own_flags, within
-from nodes.patterns.seat import Seat
-from nodes.patterns.work import Work
+from nodes.patterns.work import Seat, Work, ended_as, own_flags, within
+from nodes.payloads import base_of, given_in_turn, payload_of
 from nodes.services import Services
 from nodes.state import AgentError, InnerState, Output, Update
 from nodes.telemetry import PipelineRun

@@ -12,8 +12,8 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from graphs.binding import REPLY, reply_in
-from nodes.inputs import inputs_of
 from nodes.messages import Message, said
+from nodes.payloads import inputs_of
 from nodes.state import Output, Update, add_notes, add_results
 
 _NEW = "__new"

@@ -10,20 +10,18 @@ from typing import Any
 
 from journeys.locale import NOWHERE
 from nodes.consent import Consent
-from nodes.inputs import base_of, given_in_turn, payload_of, rules_in, task_of
 from nodes.journal import ToolLog, tool_log
 from nodes.kept_calls import CallsOfRun
 from nodes.llm.usage import Usage
-from nodes.outputs import outputs_of, typed
 from nodes.patterns import RULES
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
-from nodes.patterns.seat import Seat
-from nodes.patterns.work import Brief, Work
+from nodes.patterns.work import Brief, Seat, Work
 from nodes.pausing import is_pause
+from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.plain import cleaned
 from nodes.services import Services
-from nodes.state import PARTING, Output, Update
+from nodes.state import PARTING, Output, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
@@ -136,9 +134,9 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
     Raises:
         RestsError: It failed too often of late, and is left alone for a while.
     """
-    breaker = breaker_of(seat.pipeline, seat.name)
-    if breaker is None:
+    if seat.pipeline.limits.breaker_failures is None:
         return await call()
+    breaker = breaker_of(seat.pipeline, seat.name)
 
     def failed(error: BaseException) -> bool | None:
         if not isinstance(error, asyncio.CancelledError):
@@ -164,10 +162,10 @@ def _speaker(
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     live = services.listening and seat.has_word and once and not services.holds
-    consent = Consent(seat.pathway.id, seat.path, turn) if turn else None
     say = partial(services.say, pathway=seat.pathway.id) if live else None
     log = tool_log(services.running.journal, seat.pathway.id)
-    return _Speaker(services.usage or Usage(), calls, say, parting, consent, rules, log)
+    place = (seat.pathway.id, seat.path)
+    return _Speaker(services.usage or Usage(), calls, place, turn, say, parting, rules, log)
 
 
 class _Speaker:
@@ -177,9 +175,10 @@ class _Speaker:
         self,
         usage: Usage,
         calls: CallsOfRun,
+        place: tuple[str, str],
+        turn: Turn | None,
         emit: Callable[[str], None] | None = None,
         parting: str = "",
-        consent: Consent | None = None,
         rules: Sequence[Mapping[str, Any]] = (),
         log: ToolLog | None = None,
     ) -> None:
@@ -187,16 +186,26 @@ class _Speaker:
         self.calls = calls
         self.live = emit is not None
         self.spoke = False
-        self.consent = consent
         self.rules = rules
         self.log = log
         self._emit = emit
         self._parting = parting
+        self._place = place
+        self._turn = turn
+        self._consent: Consent | None = None
+
+    @property
+    def consent(self) -> Consent | None:
+        """What the user was asked about; None where there is no turn, and so nobody to ask."""
+        if self._consent is None and self._turn is not None:
+            self._consent = Consent(*self._place, self._turn)
+        return self._consent
 
     @property
     def notes(self) -> dict[str, Any]:
         """What is noted of what the agent has to ask the user about."""
-        return {"pending": self.consent.pending} if self.consent and self.consent.pending else {}
+        pending = self._consent.pending if self._consent else []
+        return {"pending": pending} if pending else {}
 
     @property
     def flags(self) -> list[str]:

@@ -23,7 +23,7 @@ from nodes.consent import Consent
 from nodes.journal import ToolLog
 from nodes.kept_calls import CallsOfRun
 from nodes.llm.usage import Usage
-from nodes.outputs import is_message, named, text_in
+from nodes.payloads import is_message, named, text_in
 
 Payload = dict[str, Any]
 Overdue = Callable[[str], Callable[[], None]]
@@ -42,7 +42,6 @@ class Ear(Protocol):
     Attributes:
         live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
         usage: Counts what models are asked.
-        consent: What the user was asked about; None where there is no user who could agree.
         rules: The guidelines that hold for a model, those that count first at the front.
         log: Takes how calls of tools ended; None where nobody keeps that.
         calls: What tools gave before the agent asked, and give now.
@@ -50,10 +49,13 @@ class Ear(Protocol):
 
     live: bool
     usage: Usage
-    consent: Consent | None
     rules: Sequence[Mapping[str, Any]]
     log: ToolLog | None
     calls: CallsOfRun
+
+    @property
+    def consent(self) -> Consent | None:
+        """What the user was asked about; None where there is no user who could agree."""
 
     def __call__(self, text: str) -> None:
         """Take some words."""

@@ -12,7 +12,7 @@ from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.hearing.greetings import is_greeting
 from nodes.lawful import lawful
-from nodes.limits import Limits
+from nodes.legal import Limits
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import (
     ambiguous,

@@ -15,7 +15,7 @@ from nodes.effect_outcome import EFFECTS, remember_effects, went_well
 from nodes.forms.claims import claimed
 from nodes.hearing import ready_to_hear
 from nodes.interpret import Reading
-from nodes.limits import limits_of
+from nodes.legal import limits_of
 from nodes.listening import (
     asking_in,
     authors_first,

@@ -15,7 +15,7 @@ from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
-from nodes.limits import limits_of
+from nodes.legal import limits_of
 from nodes.matching.held import Held
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve

@@ -1,8 +1,10 @@
-"""Which transitions may fire now, and which of them a model may judge; all of it pure."""
+"""Find the transitions that may fire now, and those that a model may judge; pure."""
 
 from __future__ import annotations
 
-from journeys import IntentTrigger, JourneySpec, TransitionSpec
+from dataclasses import dataclass
+
+from journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
 from journeys.spec import ACTIVATION
 from nodes.commands import Verdict
@@ -58,3 +60,21 @@ def asks_model(transition: TransitionSpec) -> bool:
     """Say whether a model may judge a transition: an intent whose author lets it."""
     trigger = transition.trigger
     return isinstance(trigger, IntentTrigger) and trigger.use_llm_fallback
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What steering must keep to: most paused pathways, and the least confidence of a verdict.
+
+    A journey of a concierge begins only with more than `activation`.
+    """
+
+    depth: int
+    confidence: float
+    activation: float = 0.7
+
+
+def limits_of(config: JourneyConfig) -> Limits:
+    """Return the limits that a journey is run with."""
+    sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
+    return Limits(config.max_pathway_depth, sure, starts)

@@ -88,9 +88,8 @@ def next_phase(phase: ConversationPhase, facts: PhaseFacts) -> ConversationPhase
 
 def phase_of(position: Position, messages: Sequence[Message]) -> ConversationPhase:
     """Return the phase of a session by where it stands and what was said."""
-    return _shown(
-        takeover_of(position) is not None, position["status"] == "complete", has_spoken(messages)
-    )
+    taken_over, complete = _is_taken_over(position), position["status"] == "complete"
+    return _shown(taken_over, complete, has_spoken(messages))
 
 
 def has_spoken(messages: Sequence[Message]) -> bool:
@@ -104,11 +103,16 @@ def closing_facts(position: Position, messages: Sequence[Message], turn: Turn) -
     kinds = {event["kind"] for event in turn["audit"]}
     return PhaseFacts(
         spoken=has_spoken(messages),
-        taken_over=takeover_of(position) is not None,
+        taken_over=_is_taken_over(position),
         complete=position["status"] == "complete",
         reopened=turn["kind"] == "turn" and bool(moved or kinds),
         released="released" in kinds,
     )
+
+
+def _is_taken_over(position: Position) -> bool:
+    """Say whether a person has the conversation, or is called for."""
+    return "talk" in position and takeover_of(position) is not None
 
 
 def _shown(taken_over: bool, complete: bool, spoken: bool) -> ConversationPhase:

@@ -9,10 +9,10 @@ from typing import Any
 from journeys import JourneySpec, ModelError
 from journeys.reader import journey_id
 from nodes.forms.secrets import without_secrets
-from nodes.inputs import GUIDELINES, given_in_turn
 from nodes.llm.freeform import freeform
 from nodes.llm.manner import manner
 from nodes.llm.usage import Usage
+from nodes.payloads import GUIDELINES, given_in_turn
 from nodes.services import Services
 from nodes.speech import worded
 from nodes.state import Output, PathwayState, Update

@@ -14,7 +14,7 @@ from nodes.kept_calls import KeptCalls
 from nodes.telemetry.agents import SLACK
 
 if TYPE_CHECKING:
-    from nodes.patterns.seat import Seat
+    from nodes.patterns.work import Seat
 
 
 @dataclass(slots=True)

@@ -15,9 +15,9 @@ from nodes.effects import Effects
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
-from nodes.matcher import Matcher
 from nodes.running import Running
 from nodes.speech import texts_of
+from nodes.triggers import Matcher
 
 
 def _silent(event: Mapping[str, Any]) -> None:
@@ -93,9 +93,9 @@ class Services:
         """
         if self.holds:
             return
-        is_checked = pathway is not None and validation_of(self.spec, pathway) is not None
-        if self.checks is not None and self.outlet is not None and is_checked:
-            text = self.outlet.let(text, self.checks)
+        checks, outlet = self.checks, self.outlet
+        if checks and outlet and pathway is not None and validation_of(self.spec, pathway):
+            text = outlet.let(text, checks)
         if text:
             self.emit({"type": "token", "text": text})
 

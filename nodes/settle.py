@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from journeys import NEVER, PathwayExecutionError, PathwaySpec
+from journeys import NEVER, ConversationPhase, PathwayExecutionError, PathwaySpec
 from journeys.spec import MAX_HOPS
 from nodes.authored import FAILURES
-from nodes.closing import closed
 from nodes.consent import waiting
 from nodes.context import Op, apply_ops, checked, how_to_merge
 from nodes.forms.attempts import by_field
+from nodes.messages import OPERATOR, TAKEN, Message, mark
 from nodes.moves import note, pruned
 from nodes.patterns import conclude
-from nodes.patterns.reports import flags_of, leaves
-from nodes.patterns.work import Conclusion, Work
+from nodes.patterns.work import Conclusion, Work, flags_of, leaves
+from nodes.phases import closing_facts, next_phase
 from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
 from nodes.talk import Attempted, add_attempts
-from nodes.visits import completed, entered, old_names, written_names, wrote
+from nodes.visits import completed, entered, written_names, wrote
 
 if TYPE_CHECKING:
     from nodes.features import Features
@@ -90,7 +90,8 @@ class Hop:
     @property
     def fields(self) -> dict[str, Any]:
         """All attempts that the state keeps, with those of this hop."""
-        return add_attempts(self.state.get("fields", {}), by_field(self.attempts))
+        kept: dict[str, Any] = self.state.get("fields", {})
+        return add_attempts(kept, by_field(self.attempts)) if self.attempts else kept
 
     def update(self) -> Update:
         """Return what the hop changes in the state."""
@@ -166,7 +167,7 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     pathway, services, turn = hop.pathway, hop.services, hop.turn
     config = services.config
     hop.ops += _accumulated(hop, ended.values)
-    own = [name for name in written_names(hop.ops) if name not in hop.known]
+    given = list(hop.ops)
     context, pruning = checked(hop.context, hop.ops, config.max_context_size_bytes, config.prunable)
     hop.context = context
     hop.ops += [[*op, pathway.id] for op in pruning]
@@ -184,9 +185,12 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     done = services.running.journal.unwritten() if services.running.journal else []
     failed = [_failure(hop.position, output) for output in outputs if "error" in output]
     turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
-    changes = turn["entered"] == "transition"
-    hop.position = wrote(services.spec, hop.position, pathway, own, changes=changes)
-    hop.position = waiting(hop.position, outputs, turn["at"])
+    if pathway.anew or "visits" in hop.position:
+        own = [name for name in written_names(given) if name not in hop.known]
+        changes = turn["entered"] == "transition"
+        hop.position = wrote(services.spec, hop.position, pathway, own, changes=changes)
+    if any("pending" in output for output in outputs):
+        hop.position = waiting(hop.position, outputs, turn["at"])
 
 
 def _failure(position: Position, result: Output) -> dict[str, Any]:
@@ -211,7 +215,8 @@ def _advance(hop: Hop) -> None:
         return
     pathway, spec = hop.pathway, hop.services.spec
     hop.is_complete = True
-    hop.position = completed(hop.position, pathway)
+    if pathway.anew:
+        hop.position = completed(hop.position, pathway)
     if pathway.is_detour:
         hop.note("completed", reason="it returns with the next message")
         hop.position = {**hop.position, "returning": True}
@@ -249,7 +254,8 @@ def _is_complete(hop: Hop) -> bool:
     if criterion is NEVER:
         return False
     if isinstance(criterion, tuple):
-        old = old_names(hop.position, pathway.id)
+        visit = hop.position.get("visits", {}).get(pathway.id)
+        old = visit["old"] if visit else ()
         return all(context.get(n) is not None and n not in old for n in pathway.awaited)
     try:
         return bool(criterion(copied(context)))
@@ -279,3 +285,46 @@ async def _ended(state: SessionState, services: Services, turn: Turn, features: 
     if services.holds and turn["replies"]:
         services.emit({"type": "token", "text": PARTING.join(turn["replies"])})
     return closed(services, state, turn, features)
+
+
+if TYPE_CHECKING:
+    from nodes.features import Features
+
+
+def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: Features) -> Update:
+    """Close the record; the replies of all hops become one message.
+
+    Args:
+        services: What the turn works with.
+        state: The state as the turn leaves it.
+        turn: Its record.
+        features: What else closes it.
+
+    Raises:
+        InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
+    """
+    position: Position = state["position"]
+    for close in features.closes:
+        position, turn = close(services, {**state, "position": position}, turn)
+    phase = ConversationPhase(turn["phase"])
+    next_phase(phase, closing_facts(position, state.get("messages", ()), turn))
+    usage = services.usage.counted() if services.usage else None
+    done: Turn = {**turn, "run": None, "usage": usage, "done": True}
+    return {"turn": done, "position": position, "messages": _said(turn)}
+
+
+def reply_id(turn: Turn) -> str:
+    """Return the id of the message that a turn answers with, by which other programs know it."""
+    return f"reply-{turn.get('id', turn['number'])}"
+
+
+def _said(turn: Turn) -> list[Message]:
+    """Return what was said in a turn, and where a person takes over."""
+    reply = PARTING.join(turn["replies"])
+    said: list[Message] = []
+    if reply:
+        said.append(Message(role="assistant", content=reply, id=reply_id(turn)))
+    if said and turn["kind"] == "operator":
+        said[0]["name"] = OPERATOR
+    opened = any(change["status"] == "open" for change in turn.get("escalations", ()))
+    return [*said, mark(TAKEN, turn)] if opened else said

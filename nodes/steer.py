@@ -14,8 +14,7 @@ from journeys import JourneySpec, TransitionSpec
 from journeys.spec import CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.context import Op
-from nodes.legal import asks_model, is_share, is_sure, legal
-from nodes.limits import Limits
+from nodes.legal import Limits, asks_model, is_share, is_sure, legal
 from nodes.moves import Entered, Standing, back, left, move, note
 from nodes.state import Fired, Judged, Position
 

@@ -8,7 +8,7 @@ from nodes.draft import TurnDraft
 from nodes.features import Features
 from nodes.greeting import greet
 from nodes.interpret import Reading, interpret
-from nodes.limits import limits_of
+from nodes.legal import limits_of
 from nodes.opening import check_known, open_draft
 from nodes.services import Services
 from nodes.state import SessionState, Update

@@ -39,17 +39,9 @@ def come_to(position: Position, pathway: PathwaySpec, updates: Iterable[Update])
 
 
 def completed(position: Position, pathway: PathwaySpec) -> Position:
-    """Return a position in which a pathway was complete."""
-    if not pathway.anew:
-        return position
+    """Return a position in which a pathway that begins anew was complete."""
     visit = position.get("visits", {}).get(pathway.id) or _begun()
     return _with(position, pathway.id, Visit(own=visit["own"], old=visit["old"], done=True))
-
-
-def old_names(position: Position, pathway: str) -> Sequence[str]:
-    """Return the names whose values a pathway wrote itself on a visit that is over."""
-    visit = position.get("visits", {}).get(pathway)
-    return visit["old"] if visit else ()
 
 
 def wrote(

@@ -20,7 +20,7 @@ from journeys import (
     Transition,
 )
 from nodes.commands import Verdict
-from nodes.limits import Limits
+from nodes.legal import Limits
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
 from nodes.opening import beginning

@@ -29,8 +29,7 @@ from journeys import (
 )
 from nodes import commands as c
 from nodes.commands import Go, Verdict
-from nodes.legal import legal
-from nodes.limits import Limits
+from nodes.legal import Limits, legal
 from nodes.moves import Standing
 from nodes.state import Frame, Position
 from nodes.steer import Steering, steer

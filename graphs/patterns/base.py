@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from graphs.binding import bind
 from journeys import Agent, PathwaySpec, PatternPipeline
 from nodes.agent import After
-from nodes.patterns.seat import Seat
+from nodes.patterns.work import Seat
 from nodes.services import Services
 from nodes.state import Output, Update
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.folding import as_read
-from nodes.matcher import Matcher
+from nodes.triggers import Matcher
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "
 _EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")

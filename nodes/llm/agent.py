@@ -13,13 +13,13 @@ from pydantic import PydanticUserError
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
-from nodes.inputs import GUIDELINES, RESERVED
 from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
 from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, guided, repair, with_ask
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.patterns.work import Ask
+from nodes.payloads import GUIDELINES, RESERVED
 from nodes.state import PARTING
 
 MOST_ROUNDS = 8

@@ -38,11 +38,10 @@ def memory_of(pipeline: PatternPipeline) -> Memory:
     return _memories[key]
 
 
-def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker | None:
-    """Return the breaker of an agent; None where there is none."""
+def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker:
+    """Return the breaker of an agent, in a pipeline whose limits want one."""
     limits = pipeline.limits
-    if limits.breaker_failures is None:
-        return None
+    assert limits.breaker_failures is not None
     breakers = memory_of(pipeline).breakers
     if name not in breakers:
         breakers[name] = Breaker(

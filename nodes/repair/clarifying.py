@@ -8,8 +8,7 @@ from journeys import TransitionSpec
 from journeys.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Verdict
 from nodes.draft import TurnDraft
-from nodes.legal import asks_model, is_share, legal
-from nodes.limits import Limits
+from nodes.legal import Limits, asks_model, is_share, legal
 from nodes.repair.people import offer_person, policy_of
 from nodes.steer import MODELS
 from nodes.talk import Asked, Option

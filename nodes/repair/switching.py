@@ -8,7 +8,7 @@ from journeys import PathwaySpec, TransitionSpec
 from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.draft import TurnDraft
-from nodes.limits import Limits
+from nodes.legal import Limits
 from nodes.moves import move
 from nodes.repair.leaving import begin_anew, reset
 from nodes.repair.people import effect_of
