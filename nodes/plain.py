@@ -41,12 +41,8 @@ def size(value: Any) -> int:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of plain data; text is shared, so a large context costs little memory."""
-    if type(value) is dict:
-        return {key: copied(item) for key, item in value.items()}
-    if type(value) is list:
-        return [copied(item) for item in value]
-    return value
+    """Return a deep copy of plain data, by way of JSON: a walk in Python takes twice as long."""
+    return orjson.loads(orjson.dumps(value)) if isinstance(value, (dict, list)) else value
 
 
 def stamp(time: datetime) -> str:
