@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib
 import os
+import sys
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +21,10 @@ from tests import postgres, redis
 from tests.proxy import Proxy
 from tests.solo import Solo
 from tests.talk import Talk
+
+# Processes that tests start would compile all they import anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +44,17 @@ def _no_breaker_of_another_test() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Run two processes a core: for half of its time a test waits for a process or a store."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Look for no garbage among what is imported and collected, now or later: all of it stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -110,6 +129,12 @@ def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
     url = postgres_server.copy()
     yield url
     postgres_server.drop(url)
+
+
+@pytest.fixture
+def studio_graphs() -> ModuleType:
+    """The graphs of Studio; compiling them takes seconds."""
+    return importlib.import_module("server.studio")
 
 
 @pytest.fixture

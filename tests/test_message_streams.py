@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
@@ -42,7 +43,6 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool, leads_nowhere, leads_to
-from server import studio
 from server.cli.finding import pipeline_ids
 
 Part = tuple[tuple[str, ...], Any, dict[str, Any]]
@@ -266,9 +266,9 @@ async def test_all_turns_of_an_example_stream_what_the_state_holds(subgraphs: bo
 
 @pytest.mark.parametrize("subgraphs", [True, False])
 async def test_what_the_runtime_says_itself_is_streamed_as_the_reply_has_it(
-    subgraphs: bool,
+    studio_graphs: ModuleType, subgraphs: bool
 ) -> None:
-    graph = studio.bank_transfer.builder.compile(checkpointer=InMemorySaver())
+    graph = studio_graphs.bank_transfer.builder.compile(checkpointer=InMemorySaver())
     client = Client(graph)
     several = 0
     for words in ("I want to send money", "50 euro to Bob", "zzz", "yes", "no", "stop", "thanks"):
@@ -279,8 +279,8 @@ async def test_what_the_runtime_says_itself_is_streamed_as_the_reply_has_it(
     assert several
 
 
-async def test_a_person_who_takes_over_is_no_reply() -> None:
-    client = Client(studio.casual_agent.builder.compile(checkpointer=InMemorySaver()))
+async def test_a_person_who_takes_over_is_no_reply(studio_graphs: ModuleType) -> None:
+    client = Client(studio_graphs.casual_agent.builder.compile(checkpointer=InMemorySaver()))
 
     await client.says("human", subgraphs=True)
     assert "a person" in "".join(client.texts)
@@ -631,10 +631,12 @@ async def test_what_a_pipeline_asks_to_choose_is_no_reply() -> None:
 
 
 @pytest.mark.parametrize("subgraphs", [True, False])
-async def test_every_example_pipeline_streams_its_reply_once(subgraphs: bool) -> None:
+async def test_every_example_pipeline_streams_its_reply_once(
+    studio_graphs: ModuleType, subgraphs: bool
+) -> None:
     for name in pipeline_ids():
         module = importlib.import_module(f"journeys.examples.pipelines.{name}")
-        client = Client(getattr(studio, name))
+        client = Client(getattr(studio_graphs, name))
 
         for sample in module.SAMPLES[:2]:
             reply = await client.says(sample, subgraphs=subgraphs)

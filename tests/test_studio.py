@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,7 +23,6 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server import studio as graphs_of_studio
 from server.cli.finding import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
 from tests.studio import HOST, KIOSK, ROOT, serving
@@ -137,8 +137,8 @@ async def test_a_message_without_content_says_nothing() -> None:
     ]
 
 
-async def test_an_example_pipeline_answers_messages() -> None:
-    state = await graphs_of_studio.support_triage.ainvoke(
+async def test_an_example_pipeline_answers_messages(studio_graphs: ModuleType) -> None:
+    state = await studio_graphs.support_triage.ainvoke(
         {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
     )
 
