@@ -18,6 +18,7 @@ import pytest
 from journeys import Journey
 from nodes import breaker
 from tests import postgres, redis
+from tests.calm import CalmLoop
 from tests.proxy import Proxy
 from tests.solo import Solo
 from tests.talk import Talk
@@ -44,6 +45,11 @@ def _no_breaker_of_another_test() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Run two processes a core: for half of its time a test waits for a process or a store."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_asyncio_loop_factories() -> dict[str, type[CalmLoop]]:
+    """Run each test in a loop whose limits do not depend on the speed of the machine."""
+    return {"calm": CalmLoop}
 
 
 @pytest.hookimpl(wrapper=True)
