@@ -18,7 +18,7 @@ import pytest
 from journeys import Journey
 from nodes import breaker
 from tests import postgres, redis
-from tests.calm import CalmLoop
+from tests.clocks import CalmLoop, Clock
 from tests.proxy import Proxy
 from tests.solo import Solo
 from tests.talk import Talk
@@ -135,6 +135,15 @@ def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
     url = postgres_server.copy()
     yield url
     postgres_server.drop(url)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The time by which sessions expire."""
+    made = Clock()
+    for module in ("graphs.ledger", "graphs.expiry", "graphs.directory", "graphs.manager"):
+        monkeypatch.setattr(f"{module}.now", made)
+    return made
 
 
 @pytest.fixture

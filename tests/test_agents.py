@@ -297,14 +297,14 @@ async def test_a_sync_agent_runs_in_a_thread_and_others_go_on(solo: Any) -> None
 
     def slow(payload: Payload) -> str:
         begun.set()
-        assert gate.wait(4), "the loop stood still, so nobody opened the gate"
+        assert gate.wait(110), "the loop stood still, so nobody opened the gate"
         return threading.current_thread().name
 
     async def other() -> None:
         for tick in range(100):
             ticks.append(tick)
             await asyncio.sleep(0)
-        await asyncio.to_thread(begun.wait, 4)
+        await asyncio.to_thread(begun.wait, 110)
         gate.set()
 
     chat = await solo(slow)

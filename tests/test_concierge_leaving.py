@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -430,6 +430,7 @@ VERDICTS = st.builds(
 LIMITS = Limits(depth=3, confidence=0.7, activation=0.7)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(VERDICTS, max_size=4), max_size=8))
 def test_whatever_is_said_it_stands_in_one_journey_or_in_none(turns):
     """Only what starts, hands over or ends a journey leads out of it, and nothing is left of it."""

@@ -22,6 +22,7 @@ from journeys import (
     Tool,
 )
 from nodes.opening import new_turn
+from tests.clocks import Clock
 from tests.ferry import SAID, Ferry, World, ferry, led_up
 from tests.post_office import found
 from tests.proxy import Proxy
@@ -414,11 +415,13 @@ async def test_they_are_gone_with_their_session(kept_url: str, world: World) -> 
         assert len(world.reserved) == 2
 
 
-async def test_they_are_gone_once_their_session_has_expired(kept_url: str, world: World) -> None:
+async def test_they_are_gone_once_their_session_has_expired(
+    kept_url: str, world: World, clock: Clock
+) -> None:
     await led_up(kept_url, world)
-    async with ferry(kept_url, world, session_ttl_seconds=0.2) as journey:
+    async with ferry(kept_url, world, session_ttl_seconds=60) as journey:
         await journey.process_message("yes")
-        await asyncio.sleep(0.25)
+        clock.passes(61)
         with pytest.raises(SessionExpiredError):
             await journey.fields()
     for table in ("effects", "field_attempts"):

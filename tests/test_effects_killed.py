@@ -29,7 +29,7 @@ def spawn() -> Any:
 def killed(process: Any) -> bool:
     """Wait for a process; say whether it was killed."""
     process.start()
-    process.join(20)
+    process.join(100)
     assert process.exitcode is not None
     return bool(process.exitcode == -signal.SIGKILL)
 
@@ -104,7 +104,7 @@ async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path, spawn
     for process in both:
         process.start()
     for process in both:
-        process.join(20)
+        process.join(100)
     assert world.reserved == ["Harwich 2"]
     async with ferry.ferry(kept_url, world) as journey:
         await journey.process_message("no")  # if a person was offered

@@ -66,7 +66,7 @@ def server() -> Iterator[dict[str, Any]]:
 
     thread = threading.Thread(target=asyncio.run, args=(run(),))
     thread.start()
-    assert ready.wait(4)
+    assert ready.wait(110)
     yield found
     found["loop"].call_soon_threadsafe(found["end"].set)
     thread.join()

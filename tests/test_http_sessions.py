@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from graphs import ledger
 from tests import api as helpers
 from tests.api import Api, one
 from tests.clerks import staff
+from tests.clocks import Clock
 from tests.post_office import Letter, Parcel
 from tests.solo import Solo, function
 
@@ -126,10 +126,12 @@ async def test_what_is_deleted_cannot_be_read(api: Api, path: str) -> None:
     assert said.status_code == 404
 
 
-async def test_an_expired_session_is_gone_until_it_is_deleted(serve: Callable[..., Any]) -> None:
-    api = await serve(session_ttl_seconds=1)
+async def test_an_expired_session_is_gone_until_it_is_deleted(
+    serve: Callable[..., Any], clock: Clock
+) -> None:
+    api = await serve(session_ttl_seconds=60)
     parcel = await api.begin()
-    await asyncio.sleep(1)
+    clock.passes(61)
 
     again = {"journey_id": "parcel", "session_id": "s-1"}
     answers = [
@@ -254,17 +256,17 @@ async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once
 
 
 async def test_lists_are_narrowed_by_status_and_hide_the_expired(
-    serve: Callable[..., Any], store_url: str
+    serve: Callable[..., Any], store_url: str, clock: Clock
 ) -> None:
     url = store_url
-    brief = await serve(url=url, session_ttl_seconds=1)
+    brief = await serve(url=url, session_ttl_seconds=60)
     await brief.begin(session_id="old")
     api = await serve(url=url)
     await api.begin(session_id="open")
     ended = await api.begin(session_id="ended")
     await api.says(ended, "street=Elm")
     await api.says(ended, "card=visa")
-    await asyncio.sleep(1)
+    clock.passes(61)
 
     assert await pages(api) == [["ended", "open"]]
     assert await pages(api, status="active") == [["open"]]

@@ -95,7 +95,7 @@ def test_processes_on_one_new_database_at_once_lose_nothing(kept_url: str, tmp_p
         process.start()
     gate.set()
     for process in processes:
-        process.join(40)
+        process.join(100)
         assert process.exitcode == 0
 
     told = [json.loads(log.read_text()) for log in logs]

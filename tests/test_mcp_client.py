@@ -412,17 +412,17 @@ async def test_lines_that_are_no_messages_do_not_disturb() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "seconds", "told"),
     [
-        (["no-such-program-here"], "cannot be started: there is no such program"),
-        ([sys.executable, "-c", "pass"], "is gone"),
-        ([sys.executable, "-c", "import time; time.sleep(60)"], r"not ready within 1 seconds"),
+        (["no-such-program-here"], 110, "cannot be started: there is no such program"),
+        ([sys.executable, "-c", "pass"], 110, "is gone"),
+        ([sys.executable, "-c", "import time; time.sleep(60)"], 1, "not ready within 1 seconds"),
     ],
     ids=["no program", "ends", "says nothing"],
 )
-async def test_what_is_no_server_is_told(command: list[str], told: str) -> None:
+async def test_what_is_no_server_is_told(command: list[str], seconds: float, told: str) -> None:
     with pytest.raises(ConnectionError, match=told):
-        async with open_mcp(command, timeout=1):
+        async with open_mcp(command, timeout=seconds):
             pass
 
 

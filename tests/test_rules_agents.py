@@ -552,7 +552,7 @@ async def test_sync_agents_of_many_sessions_run_at_the_same_time(talk, memory_ur
     together = threading.Barrier(20)
 
     def agent(payload: dict[str, Any]) -> str:
-        together.wait(4)
+        together.wait(110)
         return "all here"
 
     chats = [await alone(talk, memory_url, agent, session_id=f"s-{n}") for n in range(20)]

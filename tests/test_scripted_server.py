@@ -68,11 +68,13 @@ def test_a_call_takes_milliseconds() -> None:
     with ScriptedServer(always="Hello.") as server, httpx2.Client() as client:
         for _ in range(5):
             client.post(f"{server.url}/chat/completions", json=HELLO)
-        start = time.perf_counter()
+        took = []
         for _ in range(20):
+            start = time.perf_counter()
             client.post(f"{server.url}/chat/completions", json=HELLO)
+            took.append(time.perf_counter() - start)
 
-    assert time.perf_counter() - start < 20 * 0.030  # with Nagle's algorithm: 40 ms each
+    assert min(took) < 0.030  # with Nagle's algorithm: 40 ms each, however quick the machine
 
 
 @pytest.mark.parametrize("fault", [Fault.hang(), Fault.stall_after()], ids=lambda f: f.name)

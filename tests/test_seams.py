@@ -30,6 +30,7 @@ from journeys import (
     Transition,
 )
 from tests.clerks import said
+from tests.clocks import Clock
 
 
 class Desk(Journey):
@@ -350,9 +351,9 @@ async def test_one_file_has_one_store_however_it_is_called(tmp_path: Path) -> No
     await second.close()
 
 
-async def test_what_has_expired_is_not_listed(talk: Any, memory_url: str) -> None:
-    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=1)
-    await asyncio.sleep(1)
+async def test_what_has_expired_is_not_listed(talk: Any, memory_url: str, clock: Clock) -> None:
+    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=60)
+    clock.passes(61)
     chat = await talk(Desk, {"clerk": echo}, memory_url, session_id="new")
 
     assert await chat.journey.list() == ["new"]

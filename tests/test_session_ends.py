@@ -7,13 +7,11 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphs import expiry, ledger
 from journeys import (
     Journey,
     JourneyConfig,
@@ -23,6 +21,7 @@ from journeys import (
     StateError,
 )
 from tests.clerks import staff
+from tests.clocks import Clock
 from tests.post_office import AGENTS, Letter, Parcel, database, opened, rows
 
 Talk = Callable[..., Any]
@@ -32,27 +31,6 @@ REPOSITORY = Path(__file__).parent.parent
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'journeys.db'}"
-
-
-class Clock:
-    """The time as the library sees it; it passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
-
-    def passes(self, seconds: float) -> None:
-        self.ahead += timedelta(seconds=seconds)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(ledger, "now", made)
-    monkeypatch.setattr(expiry, "now", made)
-    return made
 
 
 async def expired(url: str, clock: Clock, session_id: str = "s-1", **options: Any) -> Parcel:

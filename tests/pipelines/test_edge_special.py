@@ -6,7 +6,6 @@ import asyncio
 import datetime
 import json
 import threading
-import time
 from concurrent.futures import CancelledError as FutureCancelled
 from typing import Any
 
@@ -251,25 +250,27 @@ async def test_a_cancellation_that_nobody_asked_for_is_an_error_of_the_agent():
 
 
 async def test_sync_agents_do_not_block_the_loop_nor_each_other():
-    ticks = 0
+    everybody, together = threading.Barrier(5), threading.Event()
+    let = threading.Event()
 
-    async def clock() -> None:
-        nonlocal ticks
-        while True:
-            await asyncio.sleep(0.005)
-            ticks += 1
+    async def loop_goes_on() -> None:
+        await asyncio.to_thread(together.wait, 110)
+        let.set()
 
     def slow(payload: dict[str, Any]) -> str:
-        time.sleep(0.2)
-        return "done"
+        everybody.wait(110)
+        together.set()
+        return "done" if let.wait(110) else "the loop stood still"
 
-    watch = asyncio.create_task(clock())
+    going_on = asyncio.create_task(loop_goes_on())
     agents = [Agent(slow, name=f"slow{number}") for number in range(5)]
     result = await Pipeline.parallel(agents).run(message="hello")
-    watch.cancel()
+    await going_on
 
-    assert ticks >= 10
     assert result["pipeline"]["status"] == "complete"
+    assert [entry["outputs"] for entry in result["pipeline"]["results"]] == [
+        {"response": "done"}
+    ] * 5
 
 
 async def test_a_pipeline_of_ones_own_can_stand_where_an_agent_can():
@@ -312,7 +313,7 @@ async def test_agents_may_be_called_as_the_steps_of_a_compiled_pipeline_are():
 async def test_a_pipeline_of_ones_own_that_is_not_async_stops_nobody():
     class Slow(Pipeline):
         def run(self, **inputs: Any) -> Any:
-            return "freed" if freed.wait(4) else "the loop stood still"
+            return "freed" if freed.wait(110) else "the loop stood still"
 
     freed = threading.Event()
     asyncio.get_running_loop().call_later(0.01, freed.set)

@@ -1,10 +1,11 @@
-"""A loop whose clock stands still while it works: no limit depends on the speed of the machine."""
+"""The time of the tests: no outcome depends on the speed of the machine."""
 
 from __future__ import annotations
 
 import asyncio
 import selectors
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 
@@ -34,3 +35,16 @@ class _Timed(selectors.DefaultSelector):
         passed = time.monotonic() - begun
         self.waited += passed if timeout is None else min(passed, max(timeout, 0.0))
         return ready
+
+
+class Clock:
+    """The time as the library sees it; it passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+    def passes(self, seconds: float) -> None:
+        self.ahead += timedelta(seconds=seconds)
