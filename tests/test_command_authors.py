@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -10,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import command
-from tests.command import BARE, BROKEN, ORDERS, flat, run, start
+from tests.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start
 
 folder = command.folder
 logging_as_before = command.logging_as_before
@@ -26,10 +29,30 @@ SLOW = ORDERS.replace(
 # ---- interrupts
 
 
+# Before the command has the signal, Python itself is not up yet.
+STARTING = """
+import signal, sys
+from server.cli import main
+take = signal.signal
+def taken(*given):
+    before = take(*given)
+    open("up", "w").close()
+    return before
+signal.signal = taken
+sys.argv = ["journeygraph", "chat", "orders.py"]
+main()
+"""
+
+
 @pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
 def test_an_interrupt_at_start_up_is_no_traceback(folder: Path, wait: float) -> None:
-    with start(folder, "chat", "orders.py") as talk:
-        time.sleep(wait + 0.1)  # before that, Python itself is not up yet
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-P", "-c", STARTING]
+    with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as talk:
+        while not (folder / "up").exists():
+            time.sleep(0.001)
+        time.sleep(wait)
         talk.send_signal(signal.SIGINT)
         _, told = talk.communicate()
 

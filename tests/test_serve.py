@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ logging_as_before = command.logging_as_before
 
 SLOW = '''
 import asyncio
+import os
 from journeys import Journey, Pathway
 
 
@@ -42,7 +44,9 @@ class Slow(Journey):
 
 async def clerk(ask):
     yield "Let me see. "
-    await asyncio.sleep(float(ask["message"]))
+    open("begun", "w").close()
+    while not os.path.exists("go_on"):
+        await asyncio.sleep(0.01)
     yield "Yes."
 
 
@@ -97,12 +101,14 @@ def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number
     with served(folder, "slow.py", "--store", store) as (process, place, _):
         session = f"{place}/v1/sessions/s-1"
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
-        asked: Any = {"json": {"message": "1.5"}, "headers": {"Accept": "text/event-stream"}}
+        asked: Any = {"json": {"message": "hm"}, "headers": {"Accept": "text/event-stream"}}
         with httpx2.stream("POST", f"{session}/messages", **asked) as answer:
             lines = answer.iter_lines()
             while next(lines) != "event: token":
                 pass
             process.send_signal(number)
+            assert "1 turns may finish" in process.stdout.readline().decode()
+            (folder / "go_on").touch()
             rest = list(lines)
         assert "event: done" in rest
         with pytest.raises(httpx2.ConnectError):
@@ -119,11 +125,15 @@ def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
     store = f"sqlite:///{folder / 'slow.db'}"
     with served(folder, "slow.py", "--store", store) as (process, place, _):
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
-        asked = {"message": "1.5"}
-        with pytest.raises(httpx2.ReadTimeout):
-            httpx2.post(f"{place}/v1/sessions/s-1/messages", json=asked, timeout=0.5)
+        client = HTTPConnection(place.removeprefix("http://"))
+        asked = {"headers": {"Content-Type": "application/json"}, "body": '{"message": "hm"}'}
+        client.request("POST", "/v1/sessions/s-1/messages", **asked)
+        while not (folder / "begun").exists():
+            time.sleep(0.01)
+        client.close()
         process.send_signal(signal.SIGTERM)
         assert "1 turns may finish" in process.stdout.readline().decode()
+        (folder / "go_on").touch()
         assert stopped(process) == (0, "")
 
     with served(folder, "slow.py", "--store", store) as (_, place, _):
@@ -134,7 +144,7 @@ def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
 def test_who_asks_it_to_stop_twice_does_not_wait(folder: Path, heard: bool) -> None:
     (folder / "slow.py").write_text(SLOW)
     store = f"sqlite:///{folder / 'slow.db'}"
-    asked: Any = {"json": {"message": "60"}, "headers": {"Accept": "text/event-stream"}}
+    asked: Any = {"json": {"message": "hm"}, "headers": {"Accept": "text/event-stream"}}
     with served(folder, "slow.py", "--store", store) as (process, place, _), ExitStack() as open_:
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
         turn = httpx2.stream("POST", f"{place}/v1/sessions/s-1/messages", **asked)
