@@ -23,7 +23,7 @@ from graphs.agent_failures import (
     result_of_failure,
     take_note_of_asker,
 )
-from graphs.binding import REPLY, reply_in, services_in
+from graphs.binding import REPLY, opaque, reply_in, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from graphs.reply_stream import Showing, callbacks_here
 from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
@@ -173,7 +173,7 @@ def _node(
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
 
-    return node
+    return opaque(node) if inner is None else node
 
 
 async def _inner_worked(

@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ main()
 @pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
 def test_an_interrupt_at_start_up_is_no_traceback(folder: Path, wait: float) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-P", "-c", STARTING]
     with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as talk:
         while not (folder / "up").exists():

@@ -126,7 +126,7 @@ def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
     with served(folder, "slow.py", "--store", store) as (process, place, _):
         httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-1"})
         client = HTTPConnection(place.removeprefix("http://"))
-        asked = {"headers": {"Content-Type": "application/json"}, "body": '{"message": "hm"}'}
+        asked: Any = {"headers": {"Content-Type": "application/json"}, "body": '{"message": "hm"}'}
         client.request("POST", "/v1/sessions/s-1/messages", **asked)
         while not (folder / "begun").exists():
             time.sleep(0.01)
