@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from journeys import PatternPipeline
 from nodes.journal import Journal
 from nodes.kept_calls import KeptCalls
-from nodes.telemetry.agents import SLACK
+from nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
     from nodes.patterns.work import Seat

@@ -23,7 +23,7 @@ from journeys import (
 )
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool, leads_nowhere
 from nodes.telemetry import pseudonym
-from nodes.telemetry.models import provider_of
+from nodes.telemetry.activity import provider_of
 from tests import api, model_shop, watching
 from tests.clerks import clerk, said, staff
 from tests.solo import APOLOGY, Solo

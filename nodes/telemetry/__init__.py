@@ -5,18 +5,26 @@ Nothing of what a user, an agent or a model says is ever reported: names that an
 of errors, counts and times alone. docs/observability.md lists all there is.
 """
 
-from nodes.telemetry.agents import AgentRun, ToolRun, agent_rests, model_rests
-from nodes.telemetry.flow import (
+from nodes.telemetry.activity import (
+    AgentRun,
+    ModelCall,
+    PathwayRun,
+    PipelineRun,
+    ToolRun,
+    TurnRun,
+    agent_rests,
+    model_rests,
+    pseudonym,
+)
+from nodes.telemetry.logs import report
+from nodes.telemetry.otel import (
     cache_read,
+    continuing,
     escalation_sent,
     guidelines_settled,
     person_called,
     reply_checked,
 )
-from nodes.telemetry.logs import report
-from nodes.telemetry.models import ModelCall
-from nodes.telemetry.otel import continuing
-from nodes.telemetry.turns import PathwayRun, PipelineRun, TurnRun, pseudonym
 
 __all__ = [
     "AgentRun",

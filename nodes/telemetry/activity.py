@@ -1,17 +1,21 @@
-"""A piece of work as a block: its span, its time, and how it ended."""
+"""Pieces of work as blocks: their span, their time, and how they ended; turns, agents, models."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
+import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from journeys import ModelError
-from nodes.telemetry.logs import scope
-from nodes.telemetry.otel import measure, telemetry
+from nodes.telemetry.logs import report, scope
+from nodes.telemetry.otel import JOURNEY, measure, telemetry, turn_flagged
 
 OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 """How a piece of work ends."""
@@ -152,3 +156,345 @@ def kind_of(error: BaseException) -> str:
 
 _KINDS = {"RestsError": "unavailable"}
 """What pipelines call an error, where that is not its type."""
+
+
+_OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
+PATHWAY = "journeygraph.pathway.id"
+_DIGITS = 12
+"""Digits of a journey's version in the log, which is a hash."""
+_LEVELS = {OK: logging.INFO, FAILED: logging.WARNING, CANCELLED: logging.INFO}
+
+
+def pseudonym(session_id: str, key: bytes | None = None) -> str:
+    """Return what stands for a session's id in traces and logs: the same one in every process.
+
+    An id may be a person's own, such as a number of theirs. Without a key, who guesses an id can
+    find it again; with the encryption key of the configuration, nobody without it can.
+    """
+    told = hashlib.blake2b(
+        session_id.encode("utf-8", "surrogatepass"),
+        digest_size=8,
+        key=key or b"",
+        person=b"journeygraph",
+    )
+    return told.hexdigest()
+
+
+class TurnRun(Activity):
+    """A turn: what a message causes, up to its commit."""
+
+    def __init__(self, journey: str, version: str, session: str) -> None:
+        super().__init__(
+            f"invoke_workflow {journey}",
+            {
+                _OPERATION: "invoke_workflow",
+                _WORKFLOW: journey,
+                "gen_ai.conversation.id": session,
+                "journeygraph.journey.version": version,
+            },
+            journey=journey,
+            journey_version=version[:_DIGITS],
+            session=session,
+        )
+        self._journey = journey
+        self._summary: dict[str, Any] = {}
+
+    def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
+        """Take note of the response: where the session stands, and what is known of the turn."""
+        usage = metadata["usage"]
+        self._summary = {
+            "turn": metadata["version"],
+            "pathway": pathway,
+            "ran": list(metadata["ran"]),
+            "tier": metadata["tier"],
+            # What stands behind a colon may be a name that is not an author's.
+            "flags": [flag.partition(":")[0] for flag in metadata["flags"]],
+            "guidelines": list(metadata.get("guidelines", ())),
+            "model_calls": usage["model_calls"],
+            "input_tokens": usage["input_tokens"],
+            "output_tokens": usage["output_tokens"],
+        }
+        if metadata["error"]:
+            self.outcome, self.fault = FAILED, metadata["error"]["type"]
+        known = {name: value for name, value in self._summary.items() if value not in (None, [])}
+        self.found = {_attribute(name): value for name, value in known.items()}
+
+    def told(self) -> None:
+        """Say of every turn how it ended; one that failed, or did without a part, is a warning."""
+        error = {"error": self.fault} if self.fault else {}
+        seconds = round(self.seconds, 4)
+        event = f"turn_{_ENDED.get(self.outcome, 'failed')}"
+        level = _LEVELS.get(self.outcome, logging.WARNING)
+        if self.outcome == OK and any(flag.endswith(_BYPASSED) for flag in self._flags):
+            event, level = "turn_degraded", logging.WARNING
+        report(level, event, **self._summary, seconds=seconds, **error)
+
+    def measured(self) -> None:
+        """Take it as a workflow of the conventions, and as a turn of ours."""
+        self.took("gen_ai.workflow.duration", {_WORKFLOW: self._journey})
+        tier = self._summary.get("tier")
+        labels = {JOURNEY: self._journey, "journeygraph.outcome": self.outcome}
+        if tier:
+            labels["journeygraph.turn.tier"] = tier
+        self.took("journeygraph.turn.duration", labels)
+        turn_flagged(self._journey, self._flags)
+
+    @property
+    def _flags(self) -> Sequence[str]:
+        flags: Sequence[str] = self._summary.get("flags", ())
+        return flags
+
+
+_BYPASSED = "_bypassed"
+"""What flags of turns end in that were answered without one of the parts."""
+_ENDED = {OK: "finished", CANCELLED: "cancelled"}
+
+
+def _pattern(pattern: str) -> dict[str, str]:
+    return {"journeygraph.pattern": pattern} if pattern else {}
+
+
+def _attribute(name: str) -> str:
+    if name == "pathway":
+        return PATHWAY
+    return "journeygraph.turn.number" if name == "turn" else f"journeygraph.turn.{name}"
+
+
+class PathwayRun(Activity):
+    """One run of a pathway within a turn, all tries of its agents included."""
+
+    def __init__(self, pathway: str, pattern: str) -> None:
+        super().__init__(
+            f"pathway {pathway}",
+            {PATHWAY: pathway, **_pattern(pattern)},
+            pathway=pathway,
+        )
+
+
+class PipelineRun(Activity):
+    """One run of a pipeline, on its own or inside another one."""
+
+    def __init__(self, path: str, pattern: str) -> None:
+        name = path.rpartition("/")[2]
+        super().__init__(
+            f"invoke_workflow {name}",
+            {
+                _OPERATION: "invoke_workflow",
+                _WORKFLOW: name,
+                "journeygraph.agent.path": path,
+                **_pattern(pattern),
+            },
+            pipeline=path,
+        )
+        self._workflow = name
+
+    def ended(self, status: str) -> None:
+        """Take note of how it ended without raising: complete, partial, waiting or failed."""
+        self.found["journeygraph.pipeline.status"] = status
+        if status == "failed":
+            self.outcome, self.fault = FAILED, "pipeline_failed"
+        elif status == "waiting":
+            self.outcome = PAUSED
+
+    def measured(self) -> None:
+        """Take it as a workflow of the conventions."""
+        self.took("gen_ai.workflow.duration", {_WORKFLOW: self._workflow})
+
+
+_AGENT, _TOOL = "gen_ai.agent.name", "gen_ai.tool.name"
+SLACK = 0.05
+"""Seconds by which the clock of an agent's limit may have begun before ours."""
+
+
+class AgentRun(Activity):
+    """One try of an agent; in a pipeline, under the path of names that leads to it."""
+
+    def __init__(self, path: str, timeout: float | None = None) -> None:
+        """Open a try.
+
+        Args:
+            path: Where it stands.
+            timeout: The seconds that it has; who cancels it then does so because its time is up.
+        """
+        name = path.rpartition("/")[2]
+        super().__init__(
+            f"invoke_agent {name}",
+            {
+                _OPERATION: "invoke_agent",
+                _AGENT: name,
+                "journeygraph.agent.path": path,
+                **_where(),
+            },
+        )
+        self._agent = name
+        self._path = path
+        self._timeout = timeout
+
+    def failed(self, error: BaseException) -> None:
+        """Take note of what it raised, or that it had no time any more."""
+        super().failed(error)
+        overdue = self._timeout is not None and self.seconds + SLACK >= self._timeout
+        if self.outcome == CANCELLED and overdue:
+            self.outcome, self.fault = FAILED, "timeout"
+
+    def told(self) -> None:
+        """Say which agent failed, and how; never why, for that may be in the user's words."""
+        if self.outcome == FAILED:
+            details = {"error": self.fault, "seconds": round(self.seconds, 4)}
+            report(logging.WARNING, "agent_failed", agent=self._path, **details)
+
+    def measured(self) -> None:
+        """Take its time, by how it ended."""
+        labels = {_AGENT: self._agent, "journeygraph.outcome": self.outcome}
+        self.took("gen_ai.invoke_agent.duration", labels)
+
+
+class ToolRun(Activity):
+    """One call of a tool by an agent's model."""
+
+    def __init__(self, tool: str, agent: str) -> None:
+        super().__init__(
+            f"execute_tool {tool}",
+            {
+                _OPERATION: "execute_tool",
+                _TOOL: tool,
+                _AGENT: agent,
+                "gen_ai.tool.type": "function",
+            },
+        )
+        self._labels = {_TOOL: tool, _AGENT: agent}
+
+    def measured(self) -> None:
+        """Take its time."""
+        self.took("gen_ai.execute_tool.duration", self._labels)
+
+
+def agent_rests(path: str, *, opened: bool) -> None:
+    """Tell that an agent failed so often that it is left alone, or that it answers again."""
+    _rests({"agent": path}, {_AGENT: path.rpartition("/")[2], **_where()}, opened=opened)
+
+
+def model_rests(model: str, *, opened: bool) -> None:
+    """Tell that a model does not answer and is left alone, or that it answers again."""
+    _rests({"model": model}, {"gen_ai.request.model": model}, opened=opened)
+
+
+def _rests(who: dict[str, str], labels: dict[str, str], *, opened: bool) -> None:
+    if not opened:
+        report(logging.INFO, "breaker_closed", **who)
+        return
+    report(logging.WARNING, "breaker_opened", **who)
+    if seen := telemetry():
+        seen.count("journeygraph.breaker.opened", labels)
+
+
+def _where() -> dict[str, str]:
+    """Return the pathway that runs here; nothing outside of a journey."""
+    pathway = scope.get().get("pathway")
+    return {PATHWAY: pathway} if pathway else {}
+
+
+_MODEL, _PROVIDER = "gen_ai.request.model", "gen_ai.provider.name"
+# LangChain's packages, and what the conventions call the providers that they talk to.
+_PROVIDERS = {
+    "anthropic": "anthropic",
+    "aws": "aws.bedrock",
+    "cohere": "cohere",
+    "deepseek": "deepseek",
+    "google_genai": "gcp.gemini",
+    "google_vertexai": "gcp.vertex_ai",
+    "groq": "groq",
+    "ibm": "ibm.watsonx.ai",
+    "mistralai": "mistral_ai",
+    "openai": "openai",
+    "perplexity": "perplexity",
+    "xai": "x_ai",
+}
+# What a server says of itself is taken only where it can be nothing but a name.
+_NAME = re.compile(r"[\w.:/@-]{1,128}", re.ASCII)
+
+
+class ModelCall(Activity):
+    """One request to a model; trying again is another one."""
+
+    is_client = True
+
+    def __init__(self, model: Any, name: str | None, *, purpose: str, number: int) -> None:
+        """Open a call.
+
+        Args:
+            model: The LangChain chat model.
+            name: The model's name where it is not asked by its own.
+            purpose: What it is asked for, as "understanding" or "answer".
+            number: 1 for the first try.
+        """
+        asked = name or _own_name(model)
+        labels = {_OPERATION: "chat", _PROVIDER: provider_of(model.__class__)}
+        self._labels = {**labels, _MODEL: asked} if asked else labels
+        super().__init__(
+            f"chat {asked}".strip(),
+            {
+                **self._labels,
+                "gen_ai.output.type": "json",
+                "journeygraph.purpose": purpose,
+                "journeygraph.try": number,
+            },
+        )
+        self._tokens: dict[str, int] = {}
+
+    def streams(self) -> None:
+        """Take note that the answer is asked for piece by piece."""
+        self.found["gen_ai.request.stream"] = True
+
+    def answered(self, message: Any) -> None:
+        """Take note of what came with an answer: its tokens, and why it ended."""
+        usage: Mapping[str, Any] = message.usage_metadata or {}
+        self._tokens = {
+            kind: count
+            for kind in ("input", "output")
+            if isinstance(count := usage.get(f"{kind}_tokens"), int)
+        }
+        told = {f"gen_ai.usage.{kind}_tokens": count for kind, count in self._tokens.items()}
+        cached = (usage.get("input_token_details") or {}).get("cache_read")
+        thought = (usage.get("output_token_details") or {}).get("reasoning")
+        if cached:
+            told["gen_ai.usage.cache_read.input_tokens"] = cached
+        if thought:
+            told["gen_ai.usage.reasoning.output_tokens"] = thought
+        self.found.update(told)
+        self._said_of_itself(message.response_metadata)
+
+    def measured(self) -> None:
+        """Take its time, and its tokens where they were counted."""
+        self.took("gen_ai.client.operation.duration", self._labels)
+        for kind, count in self._tokens.items():
+            labels = {**self._labels, "gen_ai.token.type": kind}
+            measure("gen_ai.client.token.usage", count, labels)
+
+    def _said_of_itself(self, said: Mapping[str, Any]) -> None:
+        for attribute, key in (("response.model", "model_name"), ("response.id", "id")):
+            if name := _name_in(said.get(key)):
+                self.found[f"gen_ai.{attribute}"] = name
+        reason = _name_in(said.get("finish_reason") or said.get("stop_reason"))
+        if reason:
+            self.found["gen_ai.response.finish_reasons"] = [reason]
+
+
+def _own_name(model: Any) -> str:
+    name = getattr(model, "model_name", None) or getattr(model, "model", None)
+    return name if isinstance(name, str) else ""
+
+
+def _name_in(value: Any) -> str | None:
+    return value if isinstance(value, str) and _NAME.fullmatch(value) else None
+
+
+@lru_cache(maxsize=256)
+def provider_of(kind: type) -> str:
+    """Return the provider that a class of chat models talks to, as the conventions name it."""
+    for base in kind.__mro__:
+        package = base.__module__.partition(".")[0].removeprefix("langchain_")
+        if package in _PROVIDERS and base.__module__.startswith("langchain_"):
+            is_azure = package == "openai" and base.__name__.startswith("Azure")
+            return "azure.ai.openai" if is_azure else _PROVIDERS[package]
+    return kind.__module__.partition(".")[0]
