@@ -4,6 +4,9 @@ VENV ?= .venv
 JOURNEY ?=
 ARGS ?=
 
+# Bytecode is kept, whatever the environment says: without it each process compiles every library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PY := $(VENV)/bin/python
 # A stamp carries the checksum of its lock file: a changed lock is installed, an unchanged one costs nothing.
 RUN_STAMP := $(VENV)/.ready-run-$(shell cksum < requirements.lock | cut -d' ' -f1)
