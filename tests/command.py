@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from server.cli.app import app
+from tests.forked import Command
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -122,9 +123,12 @@ def flat(output: str) -> str:
 
 
 def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Start the command in a process of its own, its streams piped."""
-    more = options.pop("env", {})
+    """Start the command in a process of its own, its streams piped; `afresh`: not as a fork."""
+    more, afresh = options.pop("env", {}), options.pop("afresh", False)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    command = [sys.executable, "-P", "-m", "server.cli", *words]
-    return subprocess.Popen(command, cwd=folder, env=environment, **{**pipes, **options})
+    command = ["server.cli", *words]
+    options = {**pipes, "cwd": folder, "env": environment, **options}
+    if afresh:
+        return subprocess.Popen([sys.executable, "-P", "-m", *command], **options)
+    return Command(command, **options)

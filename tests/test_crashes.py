@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import signal
 import time
@@ -12,16 +11,8 @@ from typing import Any
 import pytest
 
 from journeys import SessionNotStartedError
-from tests import crash_child
+from tests import crash_child, forked
 from tests.post_office import found, rows
-
-
-@pytest.fixture(scope="module")
-def spawn() -> Any:
-    """Processes that are there in milliseconds: forked from one that has imported everything."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.crash_child"])
-    return context.Process
 
 
 @pytest.fixture
@@ -81,15 +72,16 @@ def killed_once_it_talks(process: Any, log: Path, after: float) -> None:
     killed(process)
 
 
-async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> None:
     moments = random.Random(11)
     log = tmp_path / "acknowledged"
     await begun(url)
     version = 0
     # On Postgres each killed process leaves a lease behind, which has to end first.
-    for _ in range(8 if url.startswith("postgresql") else 25):
+    rounds = 8 if url.startswith("postgresql") else 25
+    for _ in range(rounds):
         log.write_text("")
-        process = spawn(target=crash_child.live, args=(url, "s-1", str(log), "talk", None))
+        process = forked.process(crash_child.live, url, "s-1", str(log), "talk", None)
         process.start()
         killed_once_it_talks(process, log, moments.uniform(0, 0.05))
 
@@ -98,7 +90,7 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spa
         before, version = version, await standing(url)
         # What was acknowledged is there; of what was not, at most the one turn that ran.
         assert version - before - len(acknowledged) in (0, 1)
-    assert version > 8
+    assert version >= rounds
     orphans = "FROM checkpoints WHERE checkpoint_id NOT IN (SELECT checkpoint_id FROM turns)"
     assert found(url, f"SELECT count(*) {orphans}") == [(0,)]
     counts = rows(url)
@@ -107,14 +99,14 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path, spa
 
 @pytest.mark.parametrize("messages", [0, 1, 15])
 async def test_killed_before_each_statement_of_a_turn(
-    url: str, tmp_path: Path, spawn: Any, messages: int
+    url: str, tmp_path: Path, messages: int
 ) -> None:
     """One message leads into the detour, one back out of it, and one prunes."""
     await begun(url, messages)
     stood = []
     for statement in range(1, 30):
         log = str(tmp_path / "acknowledged")
-        process = spawn(target=crash_child.live, args=(url, "s-1", log, "talk", statement))
+        process = forked.process(crash_child.live, url, "s-1", log, "talk", statement)
         process.start()
         killed(process)
         stood.append(await standing(url))
@@ -124,32 +116,32 @@ async def test_killed_before_each_statement_of_a_turn(
     assert len(stood) > 5
 
 
-async def test_killed_in_an_agent(url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
     for messages in range(3):
         session_id = f"s-{messages}"
         await begun(url, messages, session_id)
         log = str(tmp_path / "acknowledged")
-        process = spawn(target=crash_child.live, args=(url, session_id, log, "agent", None))
+        process = forked.process(crash_child.live, url, session_id, log, "agent", None)
         process.start()
         killed(process)
         assert await standing(url, session_id) == messages
 
 
-async def test_killed_while_the_file_is_made(tmp_path: Path, spawn: Any) -> None:
+async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     for statement in range(1, 60, 4):
         url = f"sqlite:///{tmp_path / f'{statement}.db'}"
-        process = spawn(target=crash_child.live, args=(url, "s-0", "", "open", statement))
+        process = forked.process(crash_child.live, url, "s-0", "", "open", statement)
         process.start()
         killed(process)
         await begun(url, 1)
         assert await standing(url) == 1
 
 
-async def test_killed_in_a_start(url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
     await begun(url, session_id="other")
     before = rows(url)
     for statement in range(1, 30):
-        process = spawn(target=crash_child.live, args=(url, "s-1", "", "start", statement))
+        process = forked.process(crash_child.live, url, "s-1", "", "start", statement)
         process.start()
         killed(process)
         if rows(url) != before:
@@ -160,10 +152,10 @@ async def test_killed_in_a_start(url: str, tmp_path: Path, spawn: Any) -> None:
     assert await standing(url) == 0
 
 
-async def test_killed_in_a_rollback(url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
     await begun(url, 5)
     for statement in range(1, 30):
-        process = spawn(target=crash_child.live, args=(url, "s-1", "", "rollback", statement))
+        process = forked.process(crash_child.live, url, "s-1", "", "rollback", statement)
         process.start()
         killed(process)
         async with crash_child.diary(url, "s-1") as diary:
@@ -178,10 +170,10 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path, spawn: Any) -> Non
         assert (await diary.audit())[-1].kind == "rollback"
 
 
-async def test_killed_in_a_delete(url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
     await begun(url, 4)
     for statement in range(1, 30):
-        process = spawn(target=crash_child.live, args=(url, "s-1", "", "delete", statement))
+        process = forked.process(crash_child.live, url, "s-1", "", "delete", statement)
         process.start()
         killed(process)
         if not any(rows(url).values()):

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import multiprocessing
 import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests import ferry
+from tests import ferry, forked
 from tests.ferry import World
 
 UNSURE = "I could not find out whether that worked, so I will not do it twice."
-
-
-@pytest.fixture(scope="module")
-def spawn() -> Any:
-    """Processes that are there in milliseconds: forked from one that has imported everything."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.ferry"])
-    return context.Process
 
 
 def killed(process: Any) -> bool:
@@ -44,9 +33,7 @@ async def said_again(url: str, world: World, session_id: str = "s-1") -> str:
         return (await journey.process_message("yes")).message
 
 
-async def test_what_was_noted_decides_what_is_done_again(
-    kept_url: str, tmp_path: Path, spawn: Any
-) -> None:
+async def test_what_was_noted_decides_what_is_done_again(kept_url: str, tmp_path: Path) -> None:
     """Reserving takes no key, charging does; the purser comes after both."""
     came_to = {}
     for number, moment in enumerate(
@@ -57,7 +44,7 @@ async def test_what_was_noted_decides_what_is_done_again(
         world, session_id = World(folder), f"s-{number}"
         await ferry.led_up(kept_url, world, session_id)
         args = (kept_url, str(folder), moment, None, session_id)
-        process = spawn(target=ferry.confirm, args=args)
+        process = forked.process(ferry.confirm, *args)
         assert killed(process)
         await asyncio.sleep(0.25)  # a server keeps the lease of the dead one for a while
         reply = await said_again(kept_url, world, session_id)
@@ -73,9 +60,7 @@ async def test_what_was_noted_decides_what_is_done_again(
     }
 
 
-async def test_killed_before_each_statement_nothing_is_done_twice(
-    tmp_path: Path, spawn: Any
-) -> None:
+async def test_killed_before_each_statement_nothing_is_done_twice(tmp_path: Path) -> None:
     before = tmp_path / "before.db"
     await ferry.led_up(f"sqlite:///{before}", World(tmp_path))
     survived, outcomes = False, set()
@@ -84,7 +69,7 @@ async def test_killed_before_each_statement_nothing_is_done_twice(
         folder.mkdir()
         url = f"sqlite:///{shutil.copy(before, folder)}"
         world = World(folder)
-        survived = not killed(spawn(target=ferry.confirm, args=(url, str(folder), "", statement)))
+        survived = not killed(forked.process(ferry.confirm, url, str(folder), "", statement))
         reply = await said_again(url, world)
         done = (len(world.reserved), world.payments)
         assert done in ((0, 0), (1, 0), (1, 1)), statement
@@ -96,11 +81,11 @@ async def test_killed_before_each_statement_nothing_is_done_twice(
     assert 6 < statement < 40
 
 
-async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path, spawn: Any) -> None:
+async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path) -> None:
     """The other one is told that the session moved on, or does not know how it went."""
     world = World(tmp_path)
     await ferry.led_up(kept_url, world)
-    both = [spawn(target=ferry.confirm_slowly, args=(kept_url, str(tmp_path))) for _ in range(2)]
+    both = [forked.process(ferry.confirm_slowly, kept_url, str(tmp_path)) for _ in range(2)]
     for process in both:
         process.start()
     for process in both:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import multiprocessing
 import os
 import signal
 import threading
@@ -17,7 +16,7 @@ import pytest
 
 from graphs import lease
 from journeys import StateError
-from tests import lease_child
+from tests import forked, lease_child
 from tests.post_office import AGENTS, Parcel, echo, found, opened
 from tests.test_session_faults import Gate, standing
 
@@ -60,12 +59,10 @@ def reached(log: Path, word: str) -> None:
 async def test_a_process_that_was_away_for_too_long_writes_nothing(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.lease_child"])
     log = tmp_path / "log"
     async with opened(postgres_url) as parcel:
         await parcel.start()
-        late = context.Process(target=lease_child.live, args=(postgres_url, str(log)))
+        late = forked.process(lease_child.live, postgres_url, str(log))
         late.start()
         await asyncio.to_thread(reached, log, "works")
         assert late.pid

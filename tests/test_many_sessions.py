@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import multiprocessing
 import random
 import re
 from pathlib import Path
 from typing import Any
 
 from journeys import JourneyConfig
-from tests import crash_child, process_child
+from tests import crash_child, forked, process_child
 from tests.crash_child import Diary
 from tests.post_office import found
 
@@ -84,13 +83,9 @@ def test_processes_on_one_new_database_at_once_lose_nothing(kept_url: str, tmp_p
     On SQLite they make the file first, and a turn may be refused; on Postgres they wait in turn.
     """
     url = kept_url
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.process_child"])
     logs = [tmp_path / f"log-{number}" for number in range(3)]
-    gate = context.Event()
-    processes = [
-        context.Process(target=process_child.live, args=(url, str(log), gate)) for log in logs
-    ]
+    gate = forked.event()
+    processes = [forked.process(process_child.live, url, str(log), gate) for log in logs]
     for process in processes:
         process.start()
     gate.set()

@@ -58,9 +58,11 @@ LOCKED = SLOW.replace("class Slow(Journey):", "class Locked(Journey):").replace(
 
 
 @contextmanager
-def served(folder: Path, *words: str, **environment: str) -> Iterator[tuple[Any, str, list[str]]]:
+def served(
+    folder: Path, *words: str, afresh: bool = False, **environment: str
+) -> Iterator[tuple[Any, str, list[str]]]:
     """Start the server; give the process, its place, and the lines that it began with."""
-    process: Any = start(folder, "serve", *words, "--port", "0", env=environment)
+    process: Any = start(folder, "serve", *words, "--port", "0", env=environment, afresh=afresh)
     lines: list[str] = []
     try:
         while not (lines and lines[-1].startswith("Listening")):
@@ -80,7 +82,7 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 
 
 def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
-    with served(folder) as (process, place, lines):
+    with served(folder, afresh=True) as (process, place, lines):
         said = "".join(lines)
         assert "No model is configured" in lines[0]
         assert f"Journeys: {', '.join(example_ids())}" in said
