@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from typing import Any
 
 from nodes.llm.scripted import Call
 from server.scripted import ScriptedServer
 from tests.clinic_model import ClinicModel, role_of
 from tests.command import ROOT
+from tests.forked import Command
 
 WANTS = {"When can I expect to see the money on my account?": "policy"}
 
@@ -19,15 +19,12 @@ WANTS = {"When can I expect to see the money on my account?": "policy"}
 def live(*names: str, url: str = "", key: str = "sk-scripted") -> subprocess.CompletedProcess[str]:
     given = {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": url}
     clean = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
-    return subprocess.run(
-        [sys.executable, "-m", "tests.live.run", *names],
-        cwd=ROOT,
-        env={**clean, **{name: value for name, value in given.items() if value}},
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
+    environment = {**clean, **{name: value for name, value in given.items() if value}}
+    command = ["tests.live.run", *names]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with Command(command, cwd=ROOT, env=environment, **pipes) as run:
+        shown, errors = (stream.decode() for stream in run.communicate(timeout=110))
+    return subprocess.CompletedProcess(command, run.returncode, shown, errors)
 
 
 def test_the_examples_hold_with_a_model_that_works() -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,10 @@ LOCKED = SLOW.replace("class Slow(Journey):", "class Locked(Journey):").replace(
 
 @contextmanager
 def served(
-    folder: Path, *words: str, afresh: bool = False, **environment: str
+    folder: Path, *words: str, begin: Any = start, **environment: Any
 ) -> Iterator[tuple[Any, str, list[str]]]:
     """Start the server; give the process, its place, and the lines that it began with."""
-    process: Any = start(folder, "serve", *words, "--port", "0", env=environment, afresh=afresh)
+    process: Any = begin(folder, "serve", *words, "--port", "0", env=environment)
     lines: list[str] = []
     try:
         while not (lines and lines[-1].startswith("Listening")):
@@ -82,7 +83,7 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 
 
 def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
-    with served(folder, afresh=True) as (process, place, lines):
+    with served(folder, begin=partial(start, afresh=True)) as (process, place, lines):
         said = "".join(lines)
         assert "No model is configured" in lines[0]
         assert f"Journeys: {', '.join(example_ids())}" in said

@@ -349,6 +349,6 @@ def test_any_conversation_stands_where_the_rules_say(
     def conversation() -> RuleBasedStateMachine:
         return Conversation(store_url, loop, plans)
 
-    few = settings(SETTINGS, max_examples=HUNTING or 8)  # the rules are the same in every store
+    few = settings(SETTINGS, max_examples=HUNTING or 4)  # the rules are the same in every store
     chosen = SETTINGS if store_url.startswith("memory") else few
     run_state_machine_as_test(conversation, settings=chosen)  # type: ignore[arg-type]
