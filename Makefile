@@ -14,9 +14,6 @@ DEV_STAMP := $(VENV)/.ready-dev-$(shell cksum < requirements-dev.lock | cut -d' 
 # The dev lock holds all of the other one, so an environment made for tests also runs the demo.
 RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
-# Without bytecode every process of the tests, and every command, compiles all it imports anew.
-unexport PYTHONDONTWRITEBYTECODE
-
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo chat serve studio test lint types check bench live format lock clean

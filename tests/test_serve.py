@@ -11,8 +11,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.client import HTTPConnection
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
