@@ -33,11 +33,16 @@ class Consent:
         pathway: Where the agent works.
         agent: Its name.
         turn: The turn; its `asked` are the calls of the turn before.
+
+    Attributes:
+        turn: The number of the turn.
+        asked: The calls that the user was asked about.
+        pending: The calls that the agent asks about now.
     """
 
     def __init__(self, pathway: str, agent: str, turn: Turn) -> None:
         self._place = (pathway, agent)
-        self._turn = turn["number"]
+        self.turn = turn["number"]
         asked = turn.get("asked", [])
         self.asked = [call for call in asked if (call["pathway"], call["agent"]) == self._place]
         self.pending: list[Pending] = []
@@ -67,7 +72,7 @@ class Consent:
         return False
 
     def _spend(self, call: Pending) -> None:
-        once = (call["ticket"], self._turn)
+        once = (call["ticket"], self.turn)
         if once in _spent:
             raise ValueError("this was run already, and is not run twice")
         _spent[once] = True

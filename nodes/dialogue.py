@@ -76,15 +76,24 @@ async def weigh_free_text(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
-    """Have a model asked what the message makes of the form, here or where it may lead."""
-    if reading.heard.sure or draft.services.models is None:
+    """Have a model asked what the message makes of the form, here or where it may lead.
+
+    A model that is asked about guidelines alone is shown the form as well: requests that begin
+    alike cost less.
+    """
+    if draft.services.models is None:
         return
+    floor = has_floor(draft)
+    is_asked = not reading.heard.sure and _may_fill(draft, reading, floor=floor)
+    if is_asked or (floor and reading.weighed.asked):
+        reading.form = asking_in(draft, is_asked=is_asked)
+
+
+def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
+    """Say whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
-    open_here = has_floor(draft) and (
-        reading.questions or draft.here.form is not None or draft.dialogue.asked
-    )
-    if forms or open_here:
-        reading.form = asking_in(draft)
+    here = reading.questions or draft.here.form is not None or draft.dialogue.asked
+    return forms or (floor and bool(here))
 
 
 async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:

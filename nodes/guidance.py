@@ -15,7 +15,7 @@ from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
-from nodes.legal import limits_of
+from nodes.legal import limits_of, places
 from nodes.matching.held import Held
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
@@ -138,6 +138,19 @@ async def _weigh(
 def _said(candidate: Candidate) -> Held:
     said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
     return Held(candidate.guideline, "keyword", reason=f"said {said}")
+
+
+def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
+    """Return the guidelines that a model may be asked about as long as a session stands here.
+
+    There are none where they are more than twice as many as it is asked about in one turn: to show
+    them all would cost more than it saves.
+    """
+    if not spec.guidelines:
+        return []
+    where = places(spec, position)
+    leads = (t.target for t in spec.transitions if t.applies_in(*where))
+    return index_of(spec.guidelines).whole(places_of(spec, [*where, *leads]), 2 * most)
 
 
 def bypassed(weighed: Weighed) -> Weighed:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from journeys import ModelError, TransitionSpec
 from nodes.commands import Command, Verdict
 from nodes.draft import TurnDraft
-from nodes.guidance import BYPASSED, Weighed, bypassed, judged
+from nodes.guidance import BYPASSED, Weighed, bypassed, judged, rules_here
 from nodes.hearing import Heard
 from nodes.llm.budget import seconds_for, spent
 from nodes.llm.form import Asking
@@ -19,13 +19,15 @@ from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood
 from nodes.moves import note
 from nodes.state import Position
-from nodes.steer import UNSURE, unsettled
+from nodes.steer import OUTSIDE, UNSURE, unsettled
 from nodes.telemetry import report
 from nodes.triggers import free_verdicts
 
 if TYPE_CHECKING:
     from nodes.features import Features
 
+_MOST_TOLD = 20
+"""Most commands that do not count which the audit of a turn names."""
 _NOTHING_HEARD, _NOTHING_WEIGHED, _NO_ANSWER = Heard(), Weighed(), Understood()
 
 
@@ -40,7 +42,7 @@ class Reading:
         verdicts: Which triggers hold, without a model.
         questions: Transitions that a model may judge.
         weighed: Guidelines that may hold.
-        form: What a model is told of the form that is open; None: nothing is to be filled.
+        form: What a model is told of the form that is open; None: nothing.
         answer: What a model said.
     """
 
@@ -61,12 +63,17 @@ class Reading:
     @property
     def is_open(self) -> bool:
         """Whether there is anything to ask a model."""
-        return bool(self.questions or self.weighed.asked or self.form)
+        return bool(self.questions or self.weighed.asked or self.asks_form)
+
+    @property
+    def asks_form(self) -> bool:
+        """Whether a model is to say what the message makes of the form."""
+        return self.form is not None and self.form.is_asked
 
     @property
     def has_answer(self) -> bool:
         """Whether a model said what the message makes of the form."""
-        return self.form is not None and self.answer != _NO_ANSWER
+        return self.asks_form and self.answer != _NO_ANSWER
 
     @property
     def commands(self) -> list[Command]:
@@ -110,6 +117,7 @@ async def _ask_model(draft: TurnDraft, reading: Reading) -> None:
         reading.questions,
         reading.weighed.asked,
         reading.form,
+        rules_here(draft.spec, position, config.guideline_candidates),
     )
     begun = asyncio.get_running_loop().time()
     seconds = seconds_for(turn, config, config.intent_timeout_seconds)
@@ -133,10 +141,12 @@ async def _ask_model(draft: TurnDraft, reading: Reading) -> None:
 
 
 def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> None:
-    """Audit the commands that a model was not sure enough of."""
-    if answer.dropped:
-        draft.turn["flags"].append(UNSURE)
+    """Audit the commands of a model that are not open now, or that it was not sure enough of."""
+    draft.turn["flags"] += dict.fromkeys(UNSURE if d.is_open else OUTSIDE for d in answer.dropped)
     draft.turn["audit"] += [
         note("dropped", position, trigger=d.command, reason=d.reason, confidence=d.confidence)
-        for d in answer.dropped
+        for d in answer.dropped[:_MOST_TOLD]
     ]
+    if len(answer.dropped) > _MOST_TOLD:
+        reason = f"{len(answer.dropped) - _MOST_TOLD} more commands do not count"
+        draft.turn["audit"].append(note("dropped", position, reason=reason))

@@ -228,31 +228,42 @@ def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
     return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def asking_in(draft: TurnDraft) -> Asking:
-    """Return what a model is told of the form that is open, and what it may make of a message."""
-    sheet, asked = draft.sheet(), draft.dialogue.asked
-    again = [f for f in _asked_again(draft) if f not in sheet.live]
-    fields = [*sheet.live, *again]
-    fields += [f for f in _of_targets(draft) if f not in fields]
+def asking_in(draft: TurnDraft, *, is_asked: bool) -> Asking:
+    """Return what a model is told of the form that is open, and what it may make of a message.
+
+    Args:
+        draft: The turn.
+        is_asked: Whether the model is to say what the message does to the form.
+    """
+    sheet = draft.sheet()
+    own = list(draft.here.form.fields) if draft.here.form else []
+    again = [field for field in _asked_again(draft) if field not in own]
+    fields = own + [field for field in _of_targets(draft) if field not in own]
+    live = sheet.live
     names = list(_known(draft))
     known = {name: draft.field(name) for name in names}
     shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
     policy = policy_of(draft)
+    # The moment would change what is taken, and with it the request, from one minute to the next.
+    today = replace(draft.setting, at=draft.setting.at.replace(hour=0, minute=0))
     return asking_of(
         draft.here.title,
         fields,
         shown,
         skipped=draft.dialogue.skipped,
+        closed=[field.name for field in own if field not in live],
+        reopened=again,
         correctable=list(known.values()),
-        questions=_questions(draft, [*again, *sheet.open]),
-        hints={field.name: hint_of(field, draft.setting) for field in [*again, *sheet.open]},
-        asked=asked,
+        questions=_questions(draft, [*again, *own]),
+        hints={field.name: hint_of(field, today) for field in [*again, *own]},
+        asked=draft.dialogue.asked,
         paused=_paused(draft),
         tasks=list(dict.fromkeys(_titles(draft))),
         person=policy is not None,
         sentiment=policy.sentiment if policy else "",
         personality=draft.spec.part_of(draft.here.id).personality,
         worded=draft.here.form is not None and draft.here.pipeline is None,
+        is_asked=is_asked,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,12 +46,23 @@ from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood
 from nodes.opening import beginning
 
+DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
+NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")
+SIZE = Field("size", "enum", "How big is it?", choices=["small", "large"], required=False)
+CHIP = Field("chip", "text", "What is on its chip?", sensitive=True)
+PHONE = Field("phone", "phone", "Your number?")
+FIELDS = [DOG, NIGHTS, SIZE, CHIP]
+
 
 class Kennel(Journey):
     """Look after dogs while their people are away."""
 
     class StayPath(Pathway):
-        __agents__ = ["host"]
+        __fields__ = FIELDS
+        __next__ = "contact"
+
+    class ContactPath(Pathway):
+        __fields__ = [PHONE]
 
     class PricesPath(Pathway):
         __agents__ = ["host"]
@@ -61,12 +73,6 @@ class Kennel(Journey):
     ]
 
 
-DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
-NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")
-SIZE = Field("size", "enum", "How big is it?", choices=["small", "large"], required=False)
-CHIP = Field("chip", "text", "What is on its chip?", sensitive=True)
-PHONE = Field("phone", "phone", "Your number?")
-FIELDS = [DOG, NIGHTS, SIZE, CHIP]
 LETTERS = [{"id": "d_rex", "label": "Rex"}, {"id": "d_max", "label": "Max"}]
 
 
@@ -103,16 +109,16 @@ def command(name: Any, **more: Any) -> dict[str, Any]:
     return {"command": name, "field": None, "value": None, "target": None, "confidence": 0.9} | more
 
 
-def names_in(call: Call) -> tuple[set[str], set[str], set[str]]:
-    """The commands, fields and targets that a model may name."""
-    assert call.schema
-    item = call.schema["properties"]["commands"]["items"]["properties"]
-    closed = [item["command"], item["field"]["anyOf"][0], item["target"]["anyOf"][0]]
-    commands, fields, targets = (set(schema["enum"]) for schema in closed)
-    return commands, fields, targets
+def open_in(call: Call) -> tuple[set[str], set[str]]:
+    """The commands and fields that a model is told are open now."""
+    asked = json.loads(call.message)
+    now = asked["form_now"]
+    fields = {*now.get("collected", ()), *now.get("open", ()), *now.get("skipped", ())}
+    return set(asked["commands"]), fields
 
 
 ALWAYS = {"fill", "correct", "clear", "cancel", "wait", "repeat", "explain", "off_topic", "human"}
+ALL = {*ALWAYS, "skip", "choose", "deny", "confirm", "go"}
 MOMENTS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "field": (asked("field", "nights"), {"skip"}),
     "field-of-options": (asked("field", "size", LETTERS), {"skip", "choose", "deny"}),
@@ -124,17 +130,28 @@ MOMENTS: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize(("question", "more"), MOMENTS.values(), ids=MOMENTS)
 async def test_only_what_makes_sense_now_can_be_said(question, more):
     _, call = await read(says(), stay(question))
-    commands, fields, targets = names_in(call)
+    commands, fields = open_in(call)
 
     assert commands == {*ALWAYS, *more, "go"}
     assert fields == {"dog", "nights", "size", "chip", "phone"}
-    options = {"d_rex", "d_max"} if question["options"] else set()
-    assert targets == {"everything", "unsupported", "asked", "prices", *options}
-    described = call.messages[0]["content"]
-    assert {name for name in ALL if f"\n- {name}: " in described} == commands
+    closed = sorted({*ALL} - commands)
+    found, _ = await read(raw(*(command(name) for name in closed)), stay(question))
+    assert found.commands == []
+    assert [(one.command, one.is_open) for one in found.dropped] == [(n, False) for n in closed]
 
 
-ALL = {*ALWAYS, "skip", "choose", "deny", "confirm", "go"}
+async def test_the_schema_is_the_same_in_the_whole_journey():
+    moments = [stay(), stay(asked("summary")), stay(asked("clarify", "", LETTERS), worded=False)]
+    calls = [(await read(raw(), moment))[1] for moment in moments]
+
+    schema = calls[0].schema
+    assert schema
+    assert schema == calls[1].schema == calls[2].schema
+    item = schema["properties"]["commands"]["items"]["properties"]
+    assert set(item["command"]["enum"]) == ALL
+    assert item["field"]["anyOf"][0]["enum"] == ["dog", "nights", "size", "chip", "phone"]
+    described = calls[0].messages[0]["content"]
+    assert {name for name in ALL if f"\n- {name}: " in described} == ALL
 
 
 async def test_every_command_is_read_as_what_it_says():
@@ -201,7 +218,10 @@ async def test_the_model_is_told_what_the_form_is_about():
         "in the user's language",
     ):
         assert told in call.messages[0]["content"]
-    assert "sentiment" in names_in(call)[2]
+    called, _ = await read(says(scripted.human("sentiment")), form)
+    assert called.commands[1:] == [Human("sentiment", 0.95)]
+    other, _ = await read(raw(command("human", target="sentiment")), stay())
+    assert (other.commands, [one.is_open for one in other.dropped]) == ([], [False])
 
 
 async def test_a_sensitive_value_is_never_told():
@@ -215,12 +235,13 @@ async def test_where_agents_are_declared_no_reply_is_asked_for():
     _, asked_for = await read(says(), stay())
     _, other = await read(says(), stay(worded=False))
 
-    assert asked_for.schema
-    assert other.schema
-    assert set(asked_for.schema["properties"]) == {"verdicts", "commands", "asks", "reply"}
-    assert set(other.schema["properties"]) == {"verdicts", "commands"}
+    assert json.loads(asked_for.message)["give"] == ["verdicts", "commands", "asks", "reply"]
+    assert json.loads(other.message)["give"] == ["verdicts", "commands"]
     assert "'reply'" in asked_for.text
     assert "'reply'" not in other.text
+    unwanted, _ = await read(raw(reply="Hello.", asks="size"), stay(worded=False))
+    assert unwanted.reply is None
+    assert [(one.command, one.is_open) for one in unwanted.dropped] == [("reply", False)]
 
 
 async def test_a_reply_is_heard_with_what_it_asks():
@@ -243,28 +264,27 @@ async def test_what_a_form_makes_of_a_message_is_asked_anew_every_time():
     assert [len(found.commands) for found in (first, second)] == [2, 1]
 
 
-async def test_names_that_are_not_there_are_left_for_the_steps_to_drop():
-    """They are cut; a value keeps one character more than is taken, so that it is refused."""
+async def test_names_that_are_not_there_are_dropped():
+    """A value keeps one character more than is taken, so that it is refused."""
     found, _ = await read(
         raw(
             command("fill", field="verified", value="true"),
             command("fill", field="f" * 9_000, value="v" * 9_000),
+            command("fill", field="nights", value="v" * 9_000),
             command("correct", field="salary", value="1"),
+            command("clear", field="salary"),
             command("explain", field="secrets"),
             command("choose", target="root"),
             command("deny", target="d_nobody"),
             command("go", target="admin"),
-        )
+            reply="It is done.",
+        ),
+        stay(asked("clarify", "", LETTERS)),
     )
-    assert found.commands == [
-        Fill("verified", "true", 0.9),
-        Fill("f" * 500, "v" * 4_097, 0.9),
-        Correct("salary", "1", 0.9),
-        Explain("secrets", 0.9),
-        Choose("root", 0.9),
-        Deny("d_nobody", 0.9),
-        Go("admin", 0.9),
-    ]
+    assert found.commands == [Fill("nights", "v" * 4_097, 0.9)]
+    assert found.reply is None
+    assert [one.is_open for one in found.dropped] == [False] * 8
+    assert all(len(one.reason) < 150 for one in found.dropped)
 
 
 UNHEARD_OF = '{"verdicts": [], "commands": [{"command": "wait", "confidence": ?}]}'

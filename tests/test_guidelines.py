@@ -179,10 +179,7 @@ async def test_a_free_trigger_settles_the_way_and_the_rules_of_where_it_leads_ar
 
         assert chat.path == ["bar"]
         assert held(chat) == ["tired", "house"]
-        assert (
-            "verdicts"
-            not in model.calls[0].body["response_format"]["json_schema"]["schema"]["properties"]
-        )
+        assert json.loads(model.calls[0].message)["give"] == ["rules_that_hold"]
 
 
 async def test_relations_are_settled_without_a_model_and_audited(inn):

@@ -24,8 +24,9 @@ from nodes.state import PARTING
 
 MOST_ROUNDS = 8
 """Most times that a model may call tools before it has to answer."""
-SHOWN = 20
-"""Messages of the talk so far that a model is shown: the last ten turns."""
+SHOWN, STEP = 20, 10
+"""Messages of the talk so far that a model is shown at least: the last ten turns; and by how many
+the first of them moves, when it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class ModelCaller:
         given = self._inputs(payload, hidden) | _asked(occasion)
         return [
             {"role": "system", "content": "\n\n".join(rules)},
-            *payload["history"][-SHOWN:],
+            *_shown(payload["history"], occasion.consent.turn if occasion.consent else 1),
             {"role": "user", "content": as_data(given)},
         ]
 
@@ -165,6 +166,16 @@ class ModelCaller:
         if listener and payload["context"].get(listener.name) is None:
             named.append(listener.name)
         return any(payload.get(name) == message for name in named)
+
+
+def _shown(history: Sequence[Message], turn: int) -> Sequence[Message]:
+    """Return the messages that a model is shown.
+
+    They begin with the same one for several turns, so that a provider can keep the beginning of a
+    request. A turn adds two as a rule; where it did not, they begin elsewhere once.
+    """
+    before = max(2 * (turn - 1) - SHOWN, 0)
+    return history[-(SHOWN + before % STEP) :]
 
 
 def _asked(occasion: Occasion) -> dict[str, Any]:

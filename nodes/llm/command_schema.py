@@ -1,4 +1,4 @@
-"""The commands that a model may give in a moment: what each means, their schema, their reading."""
+"""The commands that a model may give: which make sense now, their schema, their reading."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ SHARE: Mapping[str, Any] = {"type": "number", "description": "From 0 (no) to 1 (
 ALL, UNSUPPORTED, ASKED, SENTIMENT = "everything", "unsupported", "asked", "sentiment"
 """Targets that are no id of anything: of cancel, off_topic, and human."""
 
+Names = Sequence[str] | None
+"""The names that a schema lets a model choose from; None: any text."""
 _Given = Mapping[str, Any]
 
 
@@ -39,15 +41,17 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
     """Return the names of the commands that make sense now.
 
     Args:
-        form: The form that is open.
+        form: What a model is told of the form; None where nothing is collected.
         targets: Ids of the pathways that a message may lead to.
     """
-    if form is None:
+    if form is None or not form.is_asked:
         return ["go"] if targets else []
+    if not form.collects:
+        return ["human", *(["go"] if targets else [])]
     asked, options = form.asked, form.options
     for_field = asked is not None and asked["kind"] == "field"
     makes_sense = {
-        "fill": bool(form.fields),
+        "fill": bool(form.names),
         "correct": bool(form.known),
         "clear": bool(form.known),
         "confirm": asked is not None and not for_field,
@@ -65,24 +69,31 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
     return [name for name, does in makes_sense.items() if does]
 
 
-def command_list(form: Asking | None, targets: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of the commands: a list of flat objects, every name in it a closed set.
+def targets_of(form: Asking | None, targets: Sequence[str]) -> list[str]:
+    """Return what a command may be about now, other than a field."""
+    if form is None or not form.is_asked:
+        return list(targets)
+    options = [option["id"] for option in form.options]
+    person = [ASKED, *([SENTIMENT] if form.sentiment and form.person else [])]
+    return list(dict.fromkeys([*options, ALL, UNSUPPORTED, *person, *targets]))
+
+
+def command_list(commands: Sequence[str], fields: Names, targets: Names) -> dict[str, Any]:
+    """Return the schema of the commands: a list of flat objects.
 
     Args:
-        form: The form that is open.
-        targets: Ids of the pathways that a message may lead to.
+        commands: The commands that there are in the journey.
+        fields: The names of its fields.
+        targets: The pathways that a message may lead to in it. Where it collects, a command may
+            also be about an option, and those are made in each turn: then it is any text.
     """
-    names = offered(form, targets)
-    properties: dict[str, Any] = {"command": {"type": "string", "enum": names}}
-    if form is None:
-        properties["target"] = {"type": "string", "enum": list(targets)}
+    properties: dict[str, Any] = {"command": name_of(commands)}
+    if [*commands] == ["go"]:
+        properties["target"] = name_of(targets)
     else:
-        properties["field"] = nullable(form.names, "The field, where the command names one.")
-        properties["value"] = {
-            "anyOf": [{"type": "string"}, {"type": "null"}],
-            "description": "The value in the user's own words, of fill and correct.",
-        }
-        properties["target"] = nullable(_targets(form, targets), "What else the command is about.")
+        properties["field"] = nullable(fields, "The field, where the command names one.")
+        properties["value"] = nullable(None, "Of fill and correct: the user's own words.")
+        properties["target"] = nullable(None, "What else the command is about.")
     properties["confidence"] = SHARE
     item = {
         "type": "object",
@@ -93,15 +104,14 @@ def command_list(form: Asking | None, targets: Sequence[str]) -> dict[str, Any]:
     return {"type": "array", "items": item}
 
 
-def _targets(form: Asking, targets: Sequence[str]) -> list[str]:
-    options = [option["id"] for option in form.options]
-    person = [ASKED, *([SENTIMENT] if form.sentiment and form.person else [])]
-    return list(dict.fromkeys([*options, ALL, UNSUPPORTED, *person, *targets]))
+def name_of(names: Names, **more: Any) -> dict[str, Any]:
+    """Return the schema of one of several names."""
+    return {"type": "string", **({} if names is None else {"enum": list(names)}), **more}
 
 
-def nullable(names: Sequence[str], description: str) -> dict[str, Any]:
+def nullable(names: Names, description: str) -> dict[str, Any]:
     """Return the schema of one of several names, or null."""
-    known = [{"type": "string", "enum": list(names)}] if names else []
+    known = [] if names is not None and not names else [name_of(names)]
     return {"anyOf": [*known, {"type": "null"}], "description": description}
 
 
@@ -116,9 +126,9 @@ def command_in(item: Any) -> Command:
     if not isinstance(item, dict):
         raise Misfit("a command must be an object")
     name = item.get("command")
-    reading = _READ.get(name) if isinstance(name, str) else None
+    reading = READ.get(name) if isinstance(name, str) else None
     if reading is None:
-        raise Misfit(f"a command must be one of: {', '.join(_READ)}")
+        raise Misfit(f"a command must be one of: {', '.join(READ)}")
     return reading(item)
 
 
@@ -168,7 +178,7 @@ def _human(given: _Given) -> Command:
     return Human(reason, confidence_in(given))
 
 
-_READ: Mapping[str, Callable[[_Given], Command]] = {
+READ: Mapping[str, Callable[[_Given], Command]] = {
     "fill": lambda given: Fill(text_in(given, "field"), _value(given), confidence_in(given)),
     "correct": _correct,
     "clear": lambda given: Clear(text_in(given, "field"), confidence_in(given)),
@@ -186,3 +196,4 @@ _READ: Mapping[str, Callable[[_Given], Command]] = {
     "human": _human,
     "go": lambda given: Go(text_in(given, "target"), confidence_in(given)),
 }
+"""All commands by name, each with how it is read."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from journeys.personality import Personality
-from nodes.llm.command_schema import offered
 from nodes.llm.form import Asking
 
 _COLLECTING = (
     "The assistant is collecting the fields of the form. Write down what the user's message does "
     "as commands, in the order in which it was said, each with how confident you are from 0 to 1; "
     "one message may hold several, and many hold one. Most messages answer 'asked_last'. "
-    "Give null for what a command does not use. The commands:"
+    "Give null for what a command does not use. Give none but those that 'commands' names for this "
+    "message, and only with fields that are named in 'form_now'. All commands:"
 )
 _MEANING: Mapping[str, str] = {
     "fill": "the message gives a field its value. 'field' is the field, 'value' the value in the "
@@ -36,7 +36,8 @@ _MEANING: Mapping[str, str] = {
     "go": "the user plainly asks to go somewhere else; 'target' is where",
 }
 _SENTIMENT = (
-    "also give it, with 'sentiment' as its target, if this is true of the message: {sentiment}"
+    "Also give the command 'human', with 'sentiment' as its target, if this is true of the "
+    "message: {sentiment}."
 )
 _TAKING = (
     "A value is taken only for what was asked last, unless the message plainly gives it for "
@@ -60,22 +61,20 @@ _WORDING = (
 _FORMALITY = {"formal": "formal", "neutral": "", "casual": "casual"}
 
 
-def form_told(form: Asking, targets: Sequence[str]) -> str:
-    """Return what a model is told where a form is open.
+def form_told(commands: Sequence[str]) -> str:
+    """Return what a model is told of the commands of a journey that collects.
 
     Args:
-        form: The form.
-        targets: Ids of the pathways that a message may lead to.
+        commands: All commands that there are in it.
     """
-    meanings = [f"- {name}: {_meaning(name, form)}." for name in offered(form, targets)]
-    parts = ["\n".join([_COLLECTING, *meanings]), _TAKING]
-    return "\n\n".join([*parts, _wording(form)] if form.worded else parts)
+    meanings = [f"- {name}: {_MEANING[name]}." for name in commands]
+    return "\n\n".join(["\n".join([_COLLECTING, *meanings]), _TAKING])
 
 
-def _meaning(name: str, form: Asking) -> str:
-    if name == "human" and form.sentiment and form.person:
-        return f"{_MEANING[name]}; {_SENTIMENT.format(sentiment=form.sentiment)}"
-    return _MEANING[name]
+def here_told(form: Asking) -> str:
+    """Return what a model is told of the form that is open, and of how its reply sounds."""
+    calls = _SENTIMENT.format(sentiment=form.sentiment) if form.sentiment and form.person else ""
+    return "\n\n".join(part for part in (calls, _wording(form) if form.worded else "") if part)
 
 
 def _wording(form: Asking) -> str:

@@ -97,7 +97,8 @@ def as_data(values: Mapping[str, Any]) -> str:
 _JUDGING = (
     "You judge what a user wants in the middle of a conversation. You are given one JSON object: "
     "the conversation's purpose, where it stands, what the assistant said last, a question that "
-    "may still be open, and the user's message."
+    "may still be open, and the user's message. 'give' names the parts of the answer that are "
+    "wanted for this message: leave every other part an empty list, or null."
 )
 _MOVES = (
     "Each of the questions is a move that the conversation could make; it holds if the user's "
@@ -107,21 +108,26 @@ _MOVES = (
     "holds. Add a 'go' command only if the user plainly asks to go somewhere."
 )
 _RULES = (
-    "Each of the rules says when it is to be followed. Name those whose 'when' is true of the "
-    "user's message at this point of the conversation, each with how confident you are from 0 to 1 "
-    "and why in a few words. Leave out all others; often that is every one."
+    "'rules' are those to judge for this message; 'when', there or in 'rules_here', says when each "
+    "of them is to be followed. Name those whose 'when' is true of the user's message at this "
+    "point of the conversation, each with how confident you are from 0 to 1 and why in a few "
+    "words. Leave out all others; often that is every one."
 )
 
 
-def understanding(moves: Sequence[Any], rules: Sequence[Any], form: str = "") -> str:
+def understanding(*, moves: bool, rules: bool, form: str, here: str = "") -> str:
     """Return the system text of the one call that understands a message.
 
+    It is the same in all of a journey but for its end, which is the same as long as the session
+    stands where it is.
+
     Args:
-        moves: The moves that it judges.
-        rules: The rules that it is asked about.
-        form: What it is told of the form that is open.
+        moves: Whether there are moves to judge in the journey.
+        rules: Whether there are rules to judge.
+        form: What the model is told of commands where the journey collects.
+        here: What it is told of the form that is open.
     """
-    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA]
+    parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA, here]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -19,17 +19,19 @@ from journeys import (
     TransitionSpec,
 )
 from nodes.commands import Command, Go, Verdict
+from nodes.legal import asks_model, legal
 from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
+from nodes.llm.command_schema import offered
 from nodes.llm.form import Asking
-from nodes.llm.form_prompt import form_told
+from nodes.llm.form_prompt import form_told, here_told
 from nodes.llm.models import UNDERSTANDING, Models
 from nodes.llm.prompts import as_data, understanding
 from nodes.llm.resting import resting
-from nodes.llm.sifting import sifted
+from nodes.llm.sifting import Dropped, open_now, sifted
 from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
-from nodes.llm.verdicts import Understood, schema_for, understood_in
+from nodes.llm.verdicts import Understood, names_in, schema_for, understood_in
 from nodes.state import Position
 from nodes.telemetry import cache_read
 
@@ -48,9 +50,11 @@ class Moment:
         position: Where the session stands.
         said: What the assistant said last.
         message: What the user says.
-        candidates: The transitions that a model may judge now.
+        candidates: The transitions that it is to judge.
         guidelines: The guidelines that it is asked about.
         form: The form that is open, and what was asked of it.
+        rules_here: The guidelines that it may be asked about as long as the session stands here;
+            none where they are many.
     """
 
     spec: JourneySpec
@@ -60,25 +64,60 @@ class Moment:
     candidates: Sequence[TransitionSpec]
     guidelines: Sequence[GuidelineSpec] = ()
     form: Asking | None = None
+    rules_here: Sequence[GuidelineSpec] = ()
 
     def data(self) -> dict[str, Any]:
-        """Return what the model is given, as data."""
-        stack = self.position["stack"]
+        """Return what the model is given, as data: what changes least comes first.
+
+        Providers keep the beginning that a request has in common with the one before.
+        """
         here = self.spec.pathways[self.position["pathway"]]
         given: dict[str, Any] = {
             "conversation": self.spec.part_of(here.id).purpose or self.spec.purpose,
             "it_stands_in": {"part": here.id, "purpose": here.purpose},
-            "assistant_said_last": self.said,
-            "question_still_open": stack[-1]["question"] if stack else None,
-            "user_message": self.message,
         }
-        if self.candidates:
-            given["questions"] = [_question(transition) for transition in self.candidates]
-        if self.guidelines:
-            given["rules"] = [{"rule": g.id, "when": g.condition} for g in self.guidelines]
+        judged = [t for t in legal(self.spec, self.position) if asks_model(t)]
+        if judged:
+            given["questions"] = [_question(transition) for transition in judged]
+        if self.rules_here:
+            given["rules_here"] = [{"rule": g.id, "when": g.condition} for g in self.rules_here]
         if self.form:
             given["form"] = self.form.data()
-        return given
+        return {**given, **self._now()}
+
+    def _now(self) -> dict[str, Any]:
+        """Return what may be another in each turn."""
+        stack = self.position["stack"]
+        asks_form = self.form is not None and self.form.is_asked
+        parts = {
+            "verdicts": bool(self.candidates),
+            "commands": bool(self.candidates) or asks_form,
+            "rules_that_hold": bool(self.guidelines),
+            "asks": asks_form and self.is_worded,
+            "reply": asks_form and self.is_worded,
+        }
+        given: dict[str, Any] = {"give": [name for name, wanted in parts.items() if wanted]}
+        if self.guidelines:
+            given["rules"] = [self._rule(guideline) for guideline in self.guidelines]
+        if asks_form:
+            targets = [transition.target for transition in self.candidates]
+            given["commands"] = offered(self.form, targets)
+            given["form_now"] = self.form.now() if self.form else {}
+        return {
+            **given,
+            "question_still_open": stack[-1]["question"] if stack else None,
+            "assistant_said_last": self.said,
+            "user_message": self.message,
+        }
+
+    @property
+    def is_worded(self) -> bool:
+        """Whether a reply is wanted with it."""
+        return self.form is not None and self.form.is_asked and self.form.worded
+
+    def _rule(self, guideline: GuidelineSpec) -> dict[str, Any]:
+        known = any(guideline.id == one.id for one in self.rules_here)
+        return {"rule": guideline.id, **({} if known else {"when": guideline.condition})}
 
     def key(self, model: str) -> bytes:
         """Return what the moment is known by in the cache (DESIGN section 4, intent cache)."""
@@ -131,12 +170,21 @@ async def understood(
             return Understood(list(entry[1]))
     limit = config.intent_timeout_seconds if seconds is None else seconds
     answer = await _asked(moment, resting(chat, config), limit, usage)
-    commands, dropped = sifted(answer.commands, config.intent_confidence_threshold)
-    reply = None if dropped else answer.reply  # it answers what does not count as well
-    answer = replace(answer, commands=commands, dropped=dropped, reply=reply)
+    answer = _counting(answer, moment, config.intent_confidence_threshold)
     if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])
     return answer
+
+
+def _counting(answer: Understood, moment: Moment, least: float) -> Understood:
+    """Return an answer without what is not open now, and without what a model is not sure of."""
+    commands, closed = open_now(answer.commands, moment.candidates, moment.form)
+    commands, unsure = sifted(commands, least)
+    if answer.reply and not moment.is_worded:
+        closed.append(Dropped("reply", "no reply is asked for here", is_open=False))
+    dropped = [*closed, *unsure]
+    reply = None if dropped else answer.reply  # it answers what does not count as well
+    return replace(answer, commands=commands, dropped=dropped, reply=reply)
 
 
 def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: JourneyConfig) -> Chat:
@@ -152,20 +200,24 @@ async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Un
         {"role": "system", "content": _told(moment)},
         {"role": "user", "content": as_data(moment.data())},
     ]
-    schema = schema_for(moment.candidates, moment.guidelines, moment.form)
-    question = Question(messages, "understanding", schema, strict=True)
+    question = Question(messages, "understanding", schema_for(moment.spec), strict=True)
     until = asyncio.get_running_loop().time() + seconds
     answer = await ask(chat, question, until, usage)
     try:
-        return understood_in(answer.text, moves=bool(moment.candidates), form=bool(moment.form))
+        asks_form = moment.form is not None and moment.form.is_asked
+        return understood_in(answer.text, moves=bool(moment.candidates), form=asks_form)
     except Misfit as fault:
         raise ModelError("malformed", f"the model's verdicts cannot be read: {fault}") from fault
 
 
 def _told(moment: Moment) -> str:
-    targets = [transition.target for transition in moment.candidates]
-    collecting = form_told(moment.form, targets) if moment.form else ""
-    return understanding(moment.candidates, moment.guidelines, collecting)
+    names = names_in(moment.spec)
+    return understanding(
+        moves=bool(names.questions),
+        rules=bool(names.rules),
+        form=form_told(names.commands) if {*names.commands} - {"go"} else "",
+        here=here_told(moment.form) if moment.form else "",
+    )
 
 
 def _remembered(command: Command) -> Command:

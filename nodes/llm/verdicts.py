@@ -1,22 +1,27 @@
-"""The closed schema in which a model gives its verdicts, and how they are read."""
+"""The schema in which a model answers in a journey, and how its answer is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
-from journeys import GuidelineSpec, TransitionSpec
+from cachetools import LRUCache, cached
+
+from journeys import JourneySpec
 from nodes.commands import Command, Verdict
+from nodes.legal import asks_model
 from nodes.llm.command_schema import (
+    READ,
     SHARE,
     command_in,
     command_list,
     confidence_in,
+    name_of,
     nullable,
     text_in,
 )
-from nodes.llm.form import Asking
 from nodes.llm.sifting import Dropped
 from nodes.llm.structured import Misfit, object_in
 from nodes.plain import MOST_WORDS, cleaned
@@ -27,7 +32,8 @@ _REPLY: Mapping[str, Any] = {
     "description": "What is said to the user.",
 }
 
-
+MOST_NAMES = 200
+"""Most names of a journey that its schema lists; with more, a name is any text in it."""
 MOST_REPLY = 4096
 """Longest reply, in characters; a longer one is not said."""
 
@@ -52,45 +58,86 @@ class Understood:
     dropped: list[Dropped] = field(default_factory=list)
 
 
-def schema_for(
-    candidates: Sequence[TransitionSpec],
-    guidelines: Sequence[GuidelineSpec] = (),
-    form: Asking | None = None,
-) -> dict[str, Any]:
-    """Return the JSON schema of an answer.
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All that a model may name in a journey, wherever the session stands.
 
-    It holds verdicts on these questions, the commands that make sense now, and which of these rules
-    hold: of rules, which may be many, only those that do are named. The reply comes last, when all
-    else is decided.
+    Attributes:
+        questions: The transitions that a model may judge.
+        targets: The pathways that they lead to.
+        commands: The commands.
+        fields: The fields of all forms.
+        rules: The guidelines that a model may judge.
+        is_worded: Whether it words replies anywhere.
     """
-    targets = list(dict.fromkeys(transition.target for transition in candidates))
+
+    questions: tuple[str, ...]
+    targets: tuple[str, ...]
+    commands: tuple[str, ...]
+    fields: tuple[str, ...]
+    rules: tuple[str, ...]
+    is_worded: bool
+
+    def closed(self, names: Sequence[str]) -> Sequence[str] | None:
+        """Return names as a schema has them: a closed set, or None for any text where all are many.
+
+        What a journey has beyond `MOST_NAMES` would fill each request, and providers refuse long
+        lists.
+        """
+        count = len(self.questions) + len(self.targets) + len(self.fields) + len(self.rules)
+        return names if count <= MOST_NAMES else None
+
+
+@cached(LRUCache[JourneySpec, Names](512), lock=Lock())
+def names_in(spec: JourneySpec) -> Names:
+    """Return what a model may name in a journey."""
+    judged = [transition for transition in spec.transitions if asks_model(transition)]
+    forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
+    commands = [*READ] if spec.uses_dialogue else ["human", "go"] if spec.can_escalate else ["go"]
+    return Names(
+        questions=tuple(transition.id for transition in judged),
+        targets=tuple(dict.fromkeys(transition.target for transition in judged)),
+        commands=tuple(name for name in commands if judged or name != "go"),
+        fields=tuple(dict.fromkeys(field.name for form in forms for field in form.fields)),
+        rules=tuple(rule.id for rule in spec.guidelines if rule.enabled and rule.asks_model),
+        is_worded=any(pathway.form and not pathway.pipeline for pathway in spec.pathways.values()),
+    )
+
+
+@cached(LRUCache[JourneySpec, "dict[str, Any]"](512), lock=Lock())
+def schema_for(spec: JourneySpec) -> dict[str, Any]:
+    """Return the JSON schema of an answer: one for the whole journey.
+
+    It stands before all else that a model is given, so providers keep a request only as long as it
+    is the same. What is not open now is dropped when the answer is read. Of rules, which may be
+    many, only those that hold are named. The reply comes last, when all else is decided.
+    """
+    names = names_in(spec)
     answer: dict[str, Any] = {}
-    if candidates:
-        answer["verdicts"] = _verdicts(candidates)
-    if candidates or form:
-        answer["commands"] = command_list(form, targets)
-    if guidelines:
+    if names.questions:
+        answer["verdicts"] = _list_of(
+            {
+                "question": name_of(names.closed(names.questions)),
+                "holds": {"type": "boolean"},
+                "confidence": SHARE,
+                "reason": _REASON,
+            }
+        )
+    if names.commands:
+        fields, targets = names.closed(names.fields), names.closed(names.targets)
+        answer["commands"] = command_list(names.commands, fields, targets)
+    if names.rules:
         rule = {
-            "rule": {"type": "string", "enum": [guideline.id for guideline in guidelines]},
+            "rule": name_of(names.closed(names.rules)),
             "confidence": SHARE,
             "reason": _REASON,
         }
         answer["rules_that_hold"] = _list_of(rule)
-    if form and form.worded:
-        answer["asks"] = nullable(form.names, "The field that the reply asks for; null: none.")
+    if names.is_worded:
+        fields = names.closed(names.fields)
+        answer["asks"] = nullable(fields, "The field that the reply asks for; null: none.")
         answer["reply"] = _REPLY
     return _object(answer)
-
-
-def _verdicts(candidates: Sequence[TransitionSpec]) -> dict[str, Any]:
-    return _list_of(
-        {
-            "question": {"type": "string", "enum": [transition.id for transition in candidates]},
-            "holds": {"type": "boolean"},
-            "confidence": SHARE,
-            "reason": _REASON,
-        }
-    )
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nodes.draft import TurnDraft
 from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
 from nodes.hearing import Ear, Heard, hear, ready_to_hear
-from nodes.llm.form import asking_of
+from nodes.llm.form import Asking
 from nodes.steer import OUTSIDE
 from nodes.talk import Asked, Option
 
@@ -92,8 +92,14 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
     """Let a model that is asked anyway say that the user wants a person."""
     policy = policy_of(draft)
     if policy and reading.questions and reading.form is None and draft.services.models:
-        sentiment = policy.sentiment
-        reading.form = asking_of(draft.here.title, [], {}, person=True, sentiment=sentiment)
+        reading.form = Asking(
+            task=draft.here.title,
+            fields=[],
+            person=True,
+            sentiment=policy.sentiment,
+            worded=False,
+            collects=False,
+        )
 
 
 async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:

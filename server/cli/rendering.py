@@ -195,7 +195,7 @@ _FLAGS = {
     "understanding_failed": "the model could not be asked what was meant ({})",
     "below_threshold": "the model was not sure enough of where to go",
     "validation_bypassed": "no model could judge the reply: somebody should look at it",
-    "outside_closed_set": "the model asked for a move that is not open here",
+    "outside_closed_set": "the model asked for something that is not open here",
 }
 
 

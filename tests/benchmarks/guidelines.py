@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import cycle
-from statistics import quantiles
+from statistics import mean, quantiles
 from typing import Any
 
 from journeys import (
@@ -27,6 +26,7 @@ from journeys import (
     Transition,
     Validation,
 )
+from journeys.examples.insurance_claim import TOOLS
 from nodes.llm.scripted import Call, ScriptedModel, rules_hold
 from nodes.matching.index import Index
 from tests.benchmarks.measure import (
@@ -38,6 +38,7 @@ from tests.benchmarks.measure import (
     duration,
     scratch,
 )
+from tests.claim_requests import SAID, answer, claims_with, named, shares
 from tests.recall import stage_one
 
 ROUNDS = 300
@@ -69,7 +70,7 @@ _MESSAGES = (
 
 async def guidelines(steps: Steps) -> list[Figure]:
     """All figures of guidelines."""
-    figures = [*await _stage_one(steps), *_recalls(), await _tokens()]
+    figures = [*await _stage_one(steps), *_recalls(), await _tokens(), await _alike()]
     figures += [await _calls(steps, count, checked=False) for count in (20, 100, 1_000)]
     figures.append(await _calls(steps, 1_000, checked=True))
     figures.append(await _turn(steps))
@@ -183,7 +184,8 @@ def _mall(count: int, validation: Validation | None) -> type[Journey]:
 def _answered(call: Call) -> Any:
     """Answer at once: nothing leads anywhere, some rules hold, every reply is fine."""
     if call.schema_name == "understanding":
-        return rules_hold(*sorted(set(re.findall(r"\brule_\d+\b", call.text)))[:3])(call)
+        rules = sorted(rule["rule"] for rule in json.loads(call.message).get("rules", ()))
+        return rules_hold(*rules[:3])(call)
     if call.schema_name == "validation":
         return {"is_valid": True, "violations": [], "suggested_fixes": [], "confidence": 0.9}
     return {"response": "We are glad to help."}
@@ -214,6 +216,22 @@ async def _tokens_of(count: int) -> float:
         (call,) = (call for call in model.calls if call.schema_name == "understanding")
     asked = [call.body[name] for name in ("messages", "response_format")]
     return len(json.dumps(asked, ensure_ascii=False)) / _LETTERS_A_TOKEN
+
+
+async def _alike() -> Figure:
+    """How much of a request the one before began with, as long as a session stands in one place."""
+    with scratch() as folder, ScriptedModel(always=answer) as model:
+        kind = claims_with(20, folder)
+        config = JourneyConfig(persistence="memory://alike")
+        async with kind("bench", config, model=model, tools=TOOLS) as journey:
+            await journey.start()
+            for message in SAID:
+                await journey.process_message(message)
+        share = mean(shares(named(model.calls, "understanding")))
+    what = "common beginning of successive requests to understand, insurance_claim with 20 rules"
+    shown = (f"{share:.2f}", "1")
+    against = "the whole request, in characters"
+    return Figure(what, against, *shown, share, None, ">= 0.9x", share >= 0.9)
 
 
 async def _calls(steps: Steps, count: int, *, checked: bool) -> Figure:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
-from nodes.llm.command_schema import ALL, ASKED, UNSUPPORTED
+from nodes.llm.command_schema import ALL, ASKED, SENTIMENT, UNSUPPORTED
 from nodes.llm.scripted.call import Call, Json
-from nodes.llm.scripted.verdict import rules_hold
+from nodes.llm.scripted.verdict import asked_in, questions_in, rules_hold
 
 Said = tuple[Json, ...]
 """Commands as `fill` and the others return them."""
@@ -38,40 +38,58 @@ def says(
 
     def answer(call: Call) -> Json:
         given = rules_hold(*rules, to=to, confidence=confidence)(call)
-        offered = (call.schema or {}).get("properties", {})
+        asked = asked_in(call)
         if said:
-            given["commands"] = [_checked(one, confidence, offered) for one in said]
+            given["commands"] = [_checked(one, confidence, call) for one in said]
         for name, text in (("reply", reply), ("asks", asks)):
             if text is not None:
-                _check(name, text, offered.get(name))
+                if name not in asked["give"]:
+                    raise AssertionError(f"the call asks for no '{name}', so not for {text!r}")
                 given[name] = text
+        if asks is not None:
+            _check("asks", asks, _fields(asked))
         return given
 
     return answer
 
 
-def _checked(command: Json, confidence: float, offered: Json) -> Json:
-    """Return a command with all that the schema wants of it, and nothing else."""
-    if "commands" not in offered:
+def _checked(command: Json, confidence: float, call: Call) -> Json:
+    """Return a command with all that the schema wants of it, and nothing else.
+
+    Raises:
+        AssertionError: It is not open now.
+    """
+    asked, schema = asked_in(call), call.schema or {}
+    if "commands" not in asked["give"]:
         raise AssertionError(f"the call asks for no commands, so not for {command}")
-    properties = offered["commands"]["items"]["properties"]
-    for name, text in command.items():
-        if text is not None:
-            _check(name, text, properties.get(name))
+    properties = schema["properties"]["commands"]["items"]["properties"]
+    _check("command", command["command"], asked.get("commands", ["go"]))
+    if command.get("field") is not None:
+        _check("field", command["field"], _fields(asked))
+    if command.get("target") is not None:
+        _check("target", command["target"], _targets(call))
     return {name: command.get(name) for name in properties} | {"confidence": confidence}
 
 
-def _check(name: str, text: str, schema: Json | None) -> None:
-    if schema is None:
-        raise AssertionError(f"the call asks for no '{name}', so not for {text!r}")
-    kinds = schema.get("anyOf", [schema])
-    closed = [known for kind in kinds for known in kind.get("enum", ())]
-    if text not in closed and not any(_is_open(kind) for kind in kinds):
-        raise AssertionError(f"'{name}' cannot be {text!r} here, only one of {closed}")
+def _check(name: str, text: str, open_now: Collection[str]) -> None:
+    if text not in open_now:
+        raise AssertionError(f"'{name}' cannot be {text!r} here, only one of {[*open_now]}")
 
 
-def _is_open(schema: Json) -> bool:
-    return schema.get("type") == "string" and "enum" not in schema
+def _fields(asked: Json) -> list[str]:
+    now = asked.get("form_now", {})
+    return [*now.get("collected", ()), *now.get("open", ()), *now.get("skipped", ())]
+
+
+def _targets(call: Call) -> list[str]:
+    asked = asked_in(call)
+    moves = [question["leads_to"] for question in questions_in(asked)]
+    if "form_now" not in asked:
+        return moves
+    last = asked["form_now"].get("asked_last") or {"options": []}
+    options = [option["id"] for option in last["options"]]
+    mood = [SENTIMENT] if f"'{SENTIMENT}'" in call.text else []
+    return [*options, ALL, UNSUPPORTED, ASKED, *mood, *moves]
 
 
 def fill(**values: str) -> Said:

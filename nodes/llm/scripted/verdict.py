@@ -44,8 +44,9 @@ def rules_hold(
     """
 
     def answer(call: Call) -> Json:
-        asked = _asked(call)
-        moves, known = asked.get("questions", []), {rule["rule"] for rule in asked.get("rules", [])}
+        asked = asked_in(call)
+        moves = questions_in(asked)
+        known = {rule["rule"] for rule in asked.get("rules", [])}
         if to is not None and to not in {question["leads_to"] for question in moves}:
             raise AssertionError(f"nothing leads to '{to}' here, only {moves}")
         if unknown := set(rules) - known:
@@ -62,11 +63,22 @@ def rules_hold(
     return answer
 
 
-def _asked(call: Call) -> Json:
+def asked_in(call: Call) -> Json:
+    """Return what a call that understands a message is given, as data.
+
+    Raises:
+        AssertionError: It is a call of another kind.
+    """
     if call.schema_name != "understanding":
         raise AssertionError(f"the call asks for '{call.schema_name}', not for verdicts")
     asked: Json = json.loads(call.message)
     return asked
+
+
+def questions_in(asked: Json) -> list[Json]:
+    """Return the questions that a call wants verdicts on; others may be shown as well."""
+    wanted = "verdicts" in asked.get("give", ["verdicts"])
+    return asked.get("questions", []) if wanted else []
 
 
 def _verdict(question: Json, *, holds: bool, confidence: float, reason: str) -> dict[str, Any]:
