@@ -133,19 +133,19 @@ class ModelCaller:
         """
         tools = {name for rule in say.rules for name in rule["tools"]}
         tools |= {call["tool"] for call in say.consent.asked} if say.consent else set()
-        if not say.rules and not tools:
-            return self
-        contract = replace(self.contract, system=guided(self.contract.system, say.rules))
-        return replace(self, contract=contract, toolbox=self.toolbox.opened(tools))
+        toolbox = self.toolbox.opened(tools) if tools else self.toolbox
+        # What holds in this turn alone comes last: the beginning is the same in each of them.
+        confirmed = toolbox.confirmed
+        fixed = [self.contract.system, *([confirming(confirmed)] if confirmed else [])]
+        contract = replace(self.contract, system=guided("\n\n".join(fixed), say.rules))
+        return replace(self, contract=contract, toolbox=toolbox)
 
     def _messages(
         self, payload: Mapping[str, Any], hidden: Collection[str], occasion: Occasion
     ) -> list[Message]:
-        confirmed = self.toolbox.confirmed
-        rules = [self.contract.system, *([confirming(confirmed)] if confirmed else [])]
         given = self._inputs(payload, hidden) | _asked(occasion)
         return [
-            {"role": "system", "content": "\n\n".join(rules)},
+            {"role": "system", "content": self.contract.system},
             *_shown(payload["history"], occasion.consent.turn if occasion.consent else 1),
             {"role": "user", "content": as_data(given)},
         ]
