@@ -239,6 +239,17 @@ async def test_a_verdict_that_was_not_asked_for_does_not_outrank_the_words(camp)
     assert "dropped" in await chat.audited()
 
 
+async def test_hundreds_of_commands_that_do_not_count_are_a_few_rows(camp):
+    many = [command("go", target=f"place {n}") for n in range(300)]
+    with ScriptedModel(saying(*many)) as model:
+        chat = await camp(model)
+        await chat.says("well, you tell me what it should be")
+
+    dropped = [row.reason for row in await chat.journey.audit() if row.kind == "dropped"]
+    assert len(dropped) == 21
+    assert dropped[-1] == "280 more commands do not count"
+
+
 class Plain(Journey):
     """Serve guests."""
 
