@@ -11,6 +11,7 @@ import pytest
 from journeys import (
     NEVER,
     Concierge,
+    Escalation,
     Field,
     Guideline,
     InputField,
@@ -272,6 +273,27 @@ async def test_where_nothing_is_collected_and_nobody_can_be_called_no_command_co
 
     assert (chat.path, chat.last.metadata["flags"]) == (["desk"], ["outside_closed_set"])
     assert "dropped" in await chat.audited()
+
+
+class Staffed(Plain):
+    """Serve guests, and call somebody for them."""
+
+    __escalation__ = Escalation()
+
+
+@pytest.mark.parametrize("name", ["cancel", "fill", "confirm", "wait"])
+async def test_where_only_a_person_can_be_called_no_other_command_counts(camp, name):
+    with ScriptedModel(
+        saying(command(name, field="x", value="y")), says(scripted.human())
+    ) as model:
+        chat = await camp(model, Staffed)
+        assert await chat.says("how would I know?") == "No fires."
+        assert (chat.path, chat.last.metadata["flags"]) == (["desk"], ["outside_closed_set"])
+        await chat.says("this goes nowhere with you, is there no other one?")
+
+    assert json.loads(model.calls[0].message)["commands"] == ["human", "go"]
+    assert model.calls[0].schema == model.calls[1].schema
+    assert "escalated" in await chat.audited()
 
 
 async def test_a_person_who_is_not_there_is_not_called(camp):
