@@ -19,6 +19,7 @@ from rich.table import Table
 
 from tests.benchmarks.caches import caches
 from tests.benchmarks.database import database
+from tests.benchmarks.files import files
 from tests.benchmarks.forms import forms
 from tests.benchmarks.growth import growth
 from tests.benchmarks.guidelines import guidelines
@@ -45,6 +46,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "cache": caches,
     "imports": imports,
     "memory": memory,
+    "files": files,
     "http": over_http,
 }
 _WIDTH = 120
