@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from journeys import Field, PathwaySpec
+from journeys import Field, JourneySpec, PathwaySpec
 from journeys.spec import ACTIVATION, MOVE
-from nodes.commands import Cancel, Choose, Command, Confirm, Correct, Deny, Fill, Go, Human, Verdict
+from nodes.commands import (
+    Cancel,
+    Choose,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Fill,
+    Go,
+    Human,
+    Verdict,
+)
 from nodes.draft import TurnDraft
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
+from nodes.forms.sheet import owners
 from nodes.hearing.greetings import is_greeting
-from nodes.lawful import lawful
-from nodes.legal import Limits
+from nodes.legal import Limits, asks_model, legal
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import (
     ambiguous,
@@ -23,7 +35,7 @@ from nodes.repair.clarifying import (
 )
 from nodes.repair.digressing import digressed, not_understood
 from nodes.repair.leaving import cancel
-from nodes.repair.people import asked_for
+from nodes.repair.people import asked_for, policy_of
 from nodes.repair.switching import (
     adopt,
     begun_already,
@@ -32,7 +44,7 @@ from nodes.repair.switching import (
     postpone,
     switch,
 )
-from nodes.steer import Steering, steer
+from nodes.steer import OUTSIDE, Steering, steer
 
 Moves = list[Command]
 
@@ -274,3 +286,57 @@ def is_deaf(draft: TurnDraft) -> bool:
     if here.id == draft.spec.reception:
         return False
     return here.form is None and here.pipeline is None and not here.calls
+
+
+def lawful(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Return the commands that answer, change or ask for something that is there.
+
+    Values for fields, and moves that a transition leads to, are judged where they are made.
+    """
+    kept: list[Command] = []
+    for command in commands:
+        if reason := _why_not(draft, command):
+            draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
+            draft.flags.append(OUTSIDE)
+        else:
+            kept.append(command)
+    return kept
+
+
+def _why_not(draft: TurnDraft, command: Command) -> str:
+    if isinstance(command, (Confirm, Deny, Choose)):
+        return _why_no_answer(draft, command)
+    if isinstance(command, (Correct, Clear)):
+        elsewhere = owners(draft.spec, command.field) and not is_active(draft, command.field)
+        return f"'{command.field:.80}' belongs to another journey" if elsewhere else ""
+    if isinstance(command, Go):
+        return "" if _leads(draft, command) else f"nothing leads to '{command.target:.80}' here"
+    if isinstance(command, Human) and command.reason != "asked":
+        policy = policy_of(draft)
+        return "" if policy and policy.sentiment else "nobody is called for a mood here"
+    return ""
+
+
+def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
+    asked = draft.dialogue.asked
+    option = "" if isinstance(command, Confirm) else command.option
+    if option or isinstance(command, Choose):
+        offered = [one["id"] for one in asked["options"]] if asked else []
+        return "" if option in offered else f"'{option:.80}' was not offered"
+    return "" if asked and asked["kind"] != "field" else "nothing was asked that this answers"
+
+
+def _leads(draft: TurnDraft, command: Go) -> bool:
+    """Say whether a message may lead there: by what an author does not keep from models."""
+    open_now = legal(draft.spec, draft.position)
+    return any(asks_model(t) and t.target == command.target for t in open_now)
+
+
+def is_active(draft: TurnDraft, name: str) -> bool:
+    """Say whether a field belongs to the journey that is active, and so may be spoken of."""
+    return belongs(draft.spec, name, draft.spec.part_of(draft.here.id).id)
+
+
+def belongs(spec: JourneySpec, name: str, part: str) -> bool:
+    """Say whether a field belongs to a journey, which may be one of several in a concierge."""
+    return any(spec.part_of(owner.id).id == part for owner in owners(spec, name))

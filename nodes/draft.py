@@ -11,8 +11,7 @@ from journeys import Field, JourneySpec, PathwaySpec
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
 from nodes.context import Op, apply_ops, checked
-from nodes.forms.attempts import attempt, by_field
-from nodes.forms.sheet import Sheet, current_value, field_named, owners
+from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_named, owners
 from nodes.messages import last_said
 from nodes.moves import Entered, Standing, note, pruned
 from nodes.services import Services

@@ -23,16 +23,14 @@ from nodes.commands import (
     Verdict,
     Wait,
 )
-from nodes.deciding import fillable
+from nodes.deciding import belongs, fillable
 from nodes.draft import TurnDraft
-from nodes.forms.filling import emptied
+from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
-from nodes.forms.refusing import is_refused
 from nodes.forms.sheet import owners, settled
 from nodes.hearing import Ear, Heard, hear
 from nodes.hearing.greetings import is_greeting
-from nodes.lawful import belongs
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of

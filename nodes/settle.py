@@ -11,7 +11,7 @@ from journeys.spec import MAX_HOPS
 from nodes.authored import FAILURES
 from nodes.consent import waiting
 from nodes.context import Op, apply_ops, checked, how_to_merge
-from nodes.forms.attempts import by_field
+from nodes.forms.sheet import by_field
 from nodes.messages import OPERATOR, TAKEN, Message, mark
 from nodes.moves import note, pruned
 from nodes.patterns import conclude

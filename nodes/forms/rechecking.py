@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from journeys import Effect, Field, PathwaySpec
 from nodes.draft import TurnDraft
 from nodes.effect_outcome import step_of
-from nodes.forms.filling import emptied
-from nodes.forms.refusing import reason_of, refused
+from nodes.forms.filling import emptied, reason_of, refused
 from nodes.forms.sheet import owners
 from nodes.repair.people import effect_of
 

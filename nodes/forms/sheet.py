@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from journeys import Field, JourneySpec, PathwaySpec
 from nodes.authored import FAILURES
 from nodes.plain import copied
-from nodes.talk import SETTLING, Asked, DialogueState, FieldAttempt
+from nodes.state import Turn
+from nodes.talk import SETTLING, Asked, Attempted, DialogueState, FieldAttempt
 
 Attempts = Mapping[str, Sequence[FieldAttempt]]
 
@@ -138,3 +139,44 @@ def _holds(field: Field, seen: Mapping[str, Any]) -> bool:
         return bool(field.when(copied(seen)))
     except FAILURES:  # whatever an author's function raises: what it reads is not known yet
         return False
+
+
+MOST_RAW = 1_000
+"""Longest words of a user that an attempt keeps, in characters."""
+
+Status = Literal["valid", "invalid", "pending", "cleared"]
+Source = Literal["user_provided", "corrected", "inferred", "tool", "operator"]
+
+
+def attempt(
+    turn: Turn,
+    name: str,
+    status: Status,
+    *,
+    value: Any = None,
+    raw: str = "",
+    source: Source = "user_provided",
+    confidence: float = 1.0,
+    reason: str = "",
+) -> Attempted:
+    """Return an attempt at a field in this turn."""
+    return Attempted(
+        field=name,
+        value=value,
+        raw=raw[:MOST_RAW],
+        turn=turn["number"],
+        timestamp=turn["at"],
+        confidence=confidence,
+        validation_status=status,
+        source=source,
+        reason=reason[:MOST_RAW],
+    )
+
+
+def by_field(attempts: list[Attempted]) -> dict[str, list[Any]]:
+    """Return attempts as the state's channel takes them: field -> attempts."""
+    channel: dict[str, list[Any]] = {}
+    for given in attempts:
+        kept = {key: value for key, value in given.items() if key != "field"}
+        channel.setdefault(given["field"], []).append(kept)
+    return channel

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.draft import TurnDraft
-from nodes.forms.filling import replaced, taken_back
-from nodes.forms.refusing import reason_of, refuse, refused
+from nodes.forms.filling import reason_of, refuse, refused, replaced, taken_back
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import decline_all, decline_return, reset, to_the_beginning
 from nodes.repair.people import CHANGE, PERSON, call_person
