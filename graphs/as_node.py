@@ -12,11 +12,11 @@ from graphs.checkpoints import COMMIT
 from graphs.standalone import AsyncGraph
 from journeys import ConfigurationError
 
-_LEVELS = "|"
+LEVELS = "|"
 """Parts the levels of a checkpoint's namespace: a graph at the root has one, its node's name."""
 _OF_STATE = {"messages", "position", "turn"}
 """Channels by which the values of a journey's state are known."""
-_SAVER = "__pregel_checkpointer"
+SAVER = "__pregel_checkpointer"
 """Key of the saver that a graph lends those within it."""
 
 
@@ -40,8 +40,8 @@ def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
                 "__journeys__ of a concierge, or leave it out if it is to begin anew each time."
             )
         return
-    is_within = _LEVELS in place.get("checkpoint_ns", "")
-    if is_within and place.get(_SAVER) is not None and checkpointer not in (True, False):
+    is_within = LEVELS in place.get("checkpoint_ns", "")
+    if is_within and place.get(SAVER) is not None and checkpointer not in (True, False):
         raise ConfigurationError(
             f"The journey '{name}' runs within a graph that has a saver, and would forget its "
             "place after each turn. Compile it with checkpointer=True, so that it is kept with the "

@@ -22,9 +22,17 @@ from graphs.as_node import JourneyNode, check_kept
 from graphs.binding import Step, bind
 from graphs.chat import ChatInput, ChatState, StepState
 from graphs.concierge import reception_subgraph
-from graphs.observed import observed
+from graphs.pathway_node import Alone, pathway_node
 from graphs.patterns import PathwayOutput, PatternGraph
-from graphs.stages import LONGEST_PAUSE, MOST_STEPS, Graph, Plan, at_most, build_pattern
+from graphs.stages import (
+    LONGEST_PAUSE,
+    MOST_STEPS,
+    Graph,
+    Plan,
+    at_most,
+    build_pattern,
+    lone_agent,
+)
 from graphs.standalone import AsyncGraph, compiled_with
 from journeys import (
     JourneyConfig,
@@ -123,14 +131,18 @@ def _pathway_node(
     spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
 ) -> Any:
     """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
+    alone: Alone | None = None
     if pathway.id == spec.reception:
         subgraph = reception_subgraph(default).compile()
     else:
         subgraph = pathway_subgraph(pathway, config, default).compile()
     if pathway.pipeline is not None:
         subgraph = subgraph.with_config(at_most(pathway.pipeline))
+        if not (pathway.collects or pathway.effects or pathway.calls):
+            alone = lone_agent(pathway.pipeline, _plan(pathway, config, default))
     pattern = pathway.pipeline.pattern if pathway.pipeline else ""
-    return observed(subgraph, partial(PathwayRun, pathway.id, pattern))
+    run = partial(PathwayRun, pathway.id, pattern)
+    return pathway_node(subgraph, run, alone, managed=default is None)
 
 
 def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
@@ -222,11 +234,14 @@ def pathway_subgraph(
     begin = _prelude(graph, pathway, default)
     if pathway.pipeline is None:
         return _silent(graph, begin)
+    build_pattern(graph, pathway.pipeline, _plan(pathway, config, default), begin=begin)
+    return graph
+
+
+def _plan(pathway: PathwaySpec, config: JourneyConfig, default: Services | None) -> Plan:
     retries = config.max_retries if config.error_recovery == "retry" else 0
     timeout = timeout_of(pathway, config)
-    plan = Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
-    build_pattern(graph, pathway.pipeline, plan, begin=begin)
-    return graph
+    return Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
 
 
 def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:

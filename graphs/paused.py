@@ -36,10 +36,12 @@ class PausedRun:
     Attributes:
         checkpoints: Namespace -> checkpoint and metadata.
         writes: Namespace and id of a checkpoint -> task -> writes.
+        in_place: Tasks of pathways whose agent ran without a run of the pathway's subgraph.
     """
 
     checkpoints: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     writes: dict[tuple[str, str], dict[str, Writes]] = field(default_factory=dict)
+    in_place: set[str] = field(default_factory=set)
 
     def put(self, config: Any, checkpoint: Any, metadata: Any) -> None:
         """Keep a checkpoint."""
@@ -94,14 +96,14 @@ class PausedRun:
             for on in self.writes.keys() | later.writes.keys()
             if on[0] in checkpoints and checkpoints[on[0]][0]["id"] == on[1]
         }
-        return PausedRun(checkpoints, both)
+        return PausedRun(checkpoints, both, self.in_place | later.in_place)
 
     def going_on(self, values: Mapping[str, Any]) -> PausedRun:
         """Return it with other values in the journey's state."""
         checkpoint, metadata = self.checkpoints[ROOT]
         held = {**checkpoint["channel_values"], **values}
         root = ({**checkpoint, "channel_values": held}, metadata)
-        return PausedRun({**self.checkpoints, ROOT: root}, self.writes)
+        return PausedRun({**self.checkpoints, ROOT: root}, self.writes, self.in_place)
 
     def packed(self) -> str:
         """Return it as text.
@@ -115,7 +117,7 @@ class PausedRun:
             for task, writes in tasks.items()
         ]
         try:
-            kind, data = _SERDE.dumps_typed([self.checkpoints, listed])
+            kind, data = _SERDE.dumps_typed([self.checkpoints, listed, sorted(self.in_place)])
             # A type that is not known to be safe would come back as something else, silently.
             faithful = _SERDE.dumps_typed(_SERDE.loads_typed((kind, data)))[1] == data
         except Exception as error:  # of whatever the objects in it raise
@@ -127,8 +129,10 @@ class PausedRun:
     @classmethod
     def unpacked(cls, text: str) -> PausedRun:
         """Return what was packed."""
-        checkpoints, listed = _SERDE.loads_typed(("msgpack", base64.b64decode(text)))
+        # Of older releases there is no third part.
+        checkpoints, listed, *more = _SERDE.loads_typed(("msgpack", base64.b64decode(text)))
         run = cls({name: (checkpoint, about) for name, (checkpoint, about) in checkpoints.items()})
+        run.in_place.update(*more)
         for namespace, id_, task, writes in listed:
             kept = [(name, value) for name, value in writes]
             run.writes.setdefault((namespace, id_), {})[task] = kept

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -41,6 +43,7 @@ MOST_STEPS = 10_000
 """Most supersteps of a pipeline: its own limits end it long before."""
 _UNLIMITED = 10_000
 Graph = CompiledStateGraph[Any, Any, Any, Any]
+Node = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,47 @@ def build_pattern(
         retries=retries,
     )
     PATTERNS[pipeline.pattern](stage)
+
+
+def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
+    """Return the node of a pipeline's only agent, to be run without a graph; None: it needs one."""
+    (member, *more) = pipeline.members.values()
+    if more or pipeline.pattern != "sequential" or isinstance(member.call, PatternPipeline):
+        return None
+    if retry_policy(pipeline, plan):
+        return None
+    timeout = pipeline.limits.timeout or plan.timeout
+    seat = Seat(plan.pathway, pipeline, member.name, has_word=True, timeout=timeout)
+    node = _node(seat, None, plan.default, 1, None)
+    forgives = pipeline.error_handling == "graceful"  # then it is timed where it is forgiven
+    return node if forgives or timeout is None else _timed(node, seat.name, timeout)
+
+
+def _timed(node: Node, name: str, seconds: float) -> Node:
+    """Return a node that has so much time, as LangGraph would give it to a node of its own.
+
+    Its task is its own, so that the turn goes on without an agent that takes no cancellation.
+    """
+
+    async def timed(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
+        task = asyncio.ensure_future(node(state, runtime, config))
+        try:
+            done, _ = await asyncio.wait((task,), timeout=seconds)
+        except asyncio.CancelledError:
+            _leave(task)
+            raise
+        if done:
+            return task.result()
+        _leave(task)
+        raise NodeTimeoutError(name, seconds, kind="run", run_timeout=seconds)
+
+    return timed
+
+
+def _leave(task: asyncio.Future[Any]) -> None:
+    """Cancel a task, and do not wait for its end."""
+    task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:
