@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from graphs.chat import shown
-from graphs.reply_stream import Showing
+from graphs.reply_stream import showing_here
 from nodes.authored import contained
 from nodes.services import Services
 from nodes.setting import brought_locale
@@ -47,16 +47,20 @@ def bind(step: Step, default: Services | None = None) -> Any:
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
+        showing = showing_here(shows=default is not None)
         pieces: list[str] = []
-        say = None if default is None else pieces.append
+        say = None if default is None or showing is None else pieces.append
         services = services_in(runtime, config, state, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
         with contained():
-            async with Showing(shows=default is not None) as show:
+            if showing is None:
                 update = await step(state, services)
-                for text in pieces:  # the step may be the one that opens the turn
-                    show(reply_in({**state, **update}), text)
+            else:
+                async with showing as show:
+                    update = await step(state, services)
+                    for text in pieces:  # the step may be the one that opens the turn
+                        show(reply_in({**state, **update}), text)
         return update if default is None else shown(update)
 
     return opaque(node)

@@ -7,7 +7,7 @@ reads it from outside reads LangChain messages, and the steps of a turn read the
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -50,22 +50,28 @@ def plain_messages(new: Any) -> list[Message]:
     Raises:
         ValueError: One is none.
     """
-    return [*_plain_in(new if isinstance(new, list) else [new])]
+    listed = new if isinstance(new, list) else [new]
+    said = [_simple(given) or _plain(given) for given in listed]
+    kept = [m for m in said if m and (m["content"] or m["role"] != "assistant")]
+    batch = ""
+    for place, message in enumerate(kept):
+        if "id" not in message:
+            # An id, as what is only sent back must replace itself, not be said twice.
+            batch = batch or uuid.uuid4().hex
+            message["id"] = f"{batch}-{place}"
+    return kept
 
 
-def _plain_in(listed: Sequence[Any]) -> Iterator[Message]:
-    batch = uuid.uuid4().hex
-    for place, given in enumerate(listed):
-        role = _role_of(given)
-        if role == _REMOVE:
-            id_ = given.get("id") if isinstance(given, Mapping) else given.id
-            yield Message(role=_REMOVE, content="", id=str(id_))
-        elif role not in _NOT_SAID:
-            message = _plain(given, role)
-            if message and (message["role"] == "user" or message["content"]):
-                # An id, as what is only sent back must replace itself, not be said twice.
-                message.setdefault("id", f"{batch}-{place}")
-                yield message
+def _simple(given: Any) -> Message | None:
+    """Return a message that is a plain dict already, as nearly all are; None for any other."""
+    if type(given) is not dict or not _SIMPLE.issuperset(given):
+        return None
+    role, content = given.get("role"), given.get("content")
+    if type(role) is not str or type(content) is not str or role not in _ROLES:
+        return None
+    if id_ := given.get("id"):
+        return {"role": _ROLES[role], "content": content, "id": str(id_)}
+    return {"role": _ROLES[role], "content": content}
 
 
 def _role_of(given: Any) -> str:
@@ -76,12 +82,15 @@ def _role_of(given: Any) -> str:
     return str(given[0]) if isinstance(given, (tuple, list)) and given else "user"
 
 
-def _plain(given: Any, role: str) -> Message | None:
+def _plain(given: Any) -> Message | None:
     """Return a message as a plain dict; None if it is of a graph's own."""
+    role = _role_of(given)
+    if role == _REMOVE:
+        id_ = given.get("id") if isinstance(given, Mapping) else given.id
+        return Message(role=_REMOVE, content="", id=str(id_))
+    if role in _NOT_SAID:
+        return None
     if isinstance(given, Mapping):
-        if given.keys() <= _SIMPLE and role in _ROLES and type(given.get("content")) is str:
-            simple: Message = {"role": _ROLES[role], "content": given["content"]}
-            return _with_id(simple, given.get("id"))
         given = _as_read(given, role)
     (message,) = converted([given])
     # Calls of tools are the graph's own too, whatever is said beside them.
@@ -101,14 +110,10 @@ def _as_read(given: Mapping[str, Any], role: str) -> dict[str, Any]:
     return {"content": "", **besides, "role": role}
 
 
-def _with_id(message: Message, id_: Any) -> Message:
-    if id_:
-        message["id"] = str(id_)
-    return message
-
-
 def _kept(role: str, message: BaseMessage) -> Message:
-    plain = _with_id({"role": role, "content": text_of(message.content)}, message.id)
+    plain = Message(role=role, content=text_of(message.content))
+    if message.id:
+        plain["id"] = str(message.id)
     extras = {name: value for name in _BESIDES if (value := getattr(message, name, None))}
     if not isinstance(message.content, str):
         extras["content"] = message.content
@@ -121,7 +126,8 @@ def _kept(role: str, message: BaseMessage) -> Message:
     return plain
 
 
-_AI, _HUMAN = AIMessage(""), HumanMessage("")
+_set = object.__setattr__
+_AI, _HUMAN = vars(AIMessage("")), vars(HumanMessage(""))
 
 
 def message_of(plain: Message) -> BaseMessage:
@@ -130,13 +136,24 @@ def message_of(plain: Message) -> BaseMessage:
     if "extras" in plain:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
-    # A copy costs a fifth of making one, and there are forty of them.
-    fields: dict[str, Any] = {"content": content, "id": id_}
-    fields |= {"additional_kwargs": {}, "response_metadata": {}}
+    # As pydantic reads one from a pickle: to make one takes far longer, and there are forty.
+    given = {"content", "id"}
     if plain["role"] == "user":
-        return _HUMAN.model_copy(update=fields)
-    fields |= {"name": plain.get("name"), "tool_calls": [], "invalid_tool_calls": []}
-    return _AI.model_copy(update=fields)
+        message: BaseMessage = HumanMessage.__new__(HumanMessage)
+        fields = _HUMAN.copy()
+    else:
+        message = AIMessage.__new__(AIMessage)
+        fields = {**_AI, "tool_calls": [], "invalid_tool_calls": []}
+        if name := plain.get("name"):
+            fields["name"] = name
+            given.add("name")
+    fields["content"], fields["id"] = content, id_
+    fields["additional_kwargs"], fields["response_metadata"] = {}, {}
+    _set(message, "__dict__", fields)
+    _set(message, "__pydantic_fields_set__", given)
+    _set(message, "__pydantic_extra__", {})
+    _set(message, "__pydantic_private__", None)
+    return message
 
 
 def shown(update: Update) -> Update:
@@ -189,6 +206,12 @@ def _repeated(window: Sequence[Message], new: Sequence[Message]) -> int:
     return 0
 
 
+class _Shown(list[BaseMessage]):
+    """The window as LangChain messages, and the plain dicts that they were made of."""
+
+    plain: Sequence[Message] = ()
+
+
 class Window(BinaryOperatorAggregate[Any]):
     """The channel of the messages: keeps plain dicts, and gives LangChain messages."""
 
@@ -224,7 +247,9 @@ class Window(BinaryOperatorAggregate[Any]):
             before = {id(plain): message for plain, message in zip(known, messages, strict=True)}
             messages = [before.get(id(plain)) or message_of(plain) for plain in window]
             self.made = (window, messages)
-        return [*messages]
+        shown = _Shown(messages)
+        shown.plain = window
+        return shown
 
 
 def _overwrites(value: Any) -> bool:
@@ -268,7 +293,7 @@ class ChatState(TypedDict):
 class StepState:
     """The same channels as nodes and edges read them: LangGraph calls this with their values.
 
-    It gives a dict in which the messages are plain ones again.
+    It gives a dict in which the messages are the plain ones.
     """
 
     messages: ChatMessages
@@ -281,13 +306,11 @@ class StepState:
 
     def __new__(cls, **channels: Any) -> Any:
         """Return the values of the channels as the steps of a turn know them."""
-        return {**channels, "messages": [_stepped(message) for message in channels["messages"]]}
+        messages = channels["messages"].plain
+        return {**channels, "messages": [m if "extras" not in m else _bare(m) for m in messages]}
 
 
-def _stepped(message: BaseMessage) -> Message:
-    role = "user" if message.type == "human" else "assistant"
-    content = message.content if type(message.content) is str else text_of(message.content)
-    plain: Message = {"role": role, "content": content, "id": message.id or ""}
-    if message.name in (OPERATOR, MARK):
-        plain["name"] = message.name
-    return plain
+def _bare(message: Message) -> Message:
+    bare = message.copy()
+    del bare["extras"]
+    return bare

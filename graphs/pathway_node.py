@@ -1,4 +1,4 @@
-"""A pathway as a node of the journey: a run of its subgraph, or its only agent in the node itself."""
+"""A pathway as a node of its journey: it runs the subgraph, or the only agent by itself."""
 
 from __future__ import annotations
 

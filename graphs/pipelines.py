@@ -15,7 +15,7 @@ from graphs.agents import services_of
 from graphs.asking import INTERRUPT, asks_of
 from graphs.binding import event_in, reply_in, serving
 from graphs.patterns import PatternGraph
-from graphs.reply_stream import Showing, show_whole
+from graphs.reply_stream import show_whole, showing_here
 from graphs.stages import Graph, Plan, at_most, build_pattern
 from graphs.standalone import compiled_with
 from graphs.threads import CompiledState, PipelineInput, answered, begin
@@ -258,7 +258,8 @@ def _concluding(pipeline: PatternPipeline) -> Any:
 
 async def _shown(state: Any, reply: str) -> None:
     """Show a reply that was not said while it was made, also where no message carries it."""
-    async with Showing(shows=True) as show:
-        if not any(result["streamed"] for result in state["results"]):
+    showing = showing_here(shows=True)
+    if showing is not None and not any(result["streamed"] for result in state["results"]):
+        async with showing as show:
             show(reply_in(state), reply)
     await show_whole(reply_in(state), reply)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import Token
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManager
@@ -31,39 +30,42 @@ def _unseen(message_id: str, text: str) -> None:
     """Take a piece of the reply that nobody streams."""
 
 
-class Showing:
-    """A block in which what models answer is hidden from handlers that stream, and the reply shown.
-
-    `async with` gives what takes the pieces of the reply. At the end all of them were passed on.
+def showing_here(*, shows: bool) -> Showing | None:
+    """Return a block in which models' answers are hidden from handlers that stream; None: none do.
 
     Args:
         shows: Whether the reply is shown; where a graph serves a session, that session does it.
     """
+    config: RunnableConfig = var_child_runnable_config.get() or {}
+    handlers: list[Any] = getattr(config.get("callbacks"), "handlers", [])
+    streaming = [handler for handler in handlers if _streams(handler)] if handlers else handlers
+    return Showing(config, streaming, shows=shows) if streaming else None
 
-    __slots__ = ("_reply", "_shows", "_token")
 
-    def __init__(self, *, shows: bool) -> None:
-        self._shows = shows
-        self._token: Token[RunnableConfig | None] | None = None
+class Showing:
+    """A block in which what models answer is hidden from handlers that stream, and the reply shown.
+
+    `async with` gives what takes the pieces of the reply. At the end all of them were passed on.
+    """
+
+    __slots__ = ("_config", "_reply", "_shown", "_token")
+
+    def __init__(self, config: RunnableConfig, streaming: list[Any], *, shows: bool) -> None:
+        self._config = config
+        self._shown = [handler for handler in streaming if shows and _takes_pieces(handler)]
 
     async def __aenter__(self) -> Show:
         """Hide, and begin to show."""
-        config: RunnableConfig = var_child_runnable_config.get() or {}
-        callbacks: Any = config.get("callbacks")
-        handlers: list[Any] = getattr(callbacks, "handlers", [])
-        streaming = [handler for handler in handlers if _streams(handler)] if handlers else handlers
-        if not streaming:
-            return _unseen
-        self._token = var_child_runnable_config.set({**config, "callbacks": _hidden(callbacks)})
-        shown = [handler for handler in streaming if self._shows and _takes_pieces(handler)]
-        self._reply = _Reply(_manager(shown, config))
-        return self._reply.show if shown else _unseen
+        config = self._config
+        hidden = _hidden(config["callbacks"])
+        self._token = var_child_runnable_config.set({**config, "callbacks": hidden})
+        self._reply = _Reply(_manager(self._shown, config))
+        return self._reply.show if self._shown else _unseen
 
     async def __aexit__(self, *_: object) -> None:
         """Pass on what is left, and hide no longer."""
-        if self._token is not None:
-            var_child_runnable_config.reset(self._token)
-            await self._reply.end()
+        var_child_runnable_config.reset(self._token)
+        await self._reply.end()
 
 
 async def show_whole(message_id: str, text: str) -> None:

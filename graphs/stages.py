@@ -27,7 +27,7 @@ from graphs.agent_failures import (
 )
 from graphs.binding import REPLY, opaque, reply_in, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
-from graphs.reply_stream import Showing, callbacks_here
+from graphs.reply_stream import callbacks_here, showing_here
 from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
 from nodes.patterns import conclude_as_one
@@ -185,26 +185,34 @@ def _node(
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         around = callbacks_here() if inner is not None else {}
-        async with Showing(shows=default is not None) as show:
+        showing = showing_here(shows=default is not None)
+        if showing is None:
+            services = services_in(runtime, config, state, default)
+            return await tried(state, runtime, services, around)
+        async with showing as show:
             say = None if default is None else partial(show, reply_in(state))
             services = services_in(runtime, config, state, default, say)
-            _note_retry(services, seat, runtime, tries)
             return await tried(state, runtime, services, around)
 
     async def tried(
         state: Any, runtime: Runtime[Any], services: Services, around: RunnableConfig
     ) -> Update:
-        timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _untimed
+        running, task = services.running, _task(runtime)
+        _note_retry(services, seat, runtime, tries)
+        timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _UNTIMED
+        calls = running.calls.of(task)
         try:
-            with services.running.at(seat):
+            with running.at(seat):
                 async with timing:
                     # Handed over here: drawings look for graphs in what a node itself refers to.
                     if inner is not None:
                         return await _inner_worked(state, services, seat, after, inner, around)
-                    with services.running.calls.of(_task(runtime)) as calls:
-                        return await run_agent(state, services, seat, after, calls)
+                    update = await run_agent(state, services, seat, after, calls)
+                    running.calls.forget(task)
+                    return update
         except BaseException as error:
             if is_no_failure(error):
+                running.calls.keep(task, calls, error)
                 take_note_of_asker(services, seat, error)
                 raise
             overdue = _expired(timing)
@@ -212,7 +220,7 @@ def _node(
             _note_error(services, runtime, failure, overdue=overdue)
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
-            if forgives and (_attempt(runtime) >= tries or not is_worth_another_try(failure)):
+            if forgives and _is_final(failure, runtime, tries):
                 failed = result_of_failure(state, services, seat, failure, overdue=overdue)
                 return await noted(state, services, seat, failed, after)
             raise failure from failure.__cause__
@@ -254,11 +262,15 @@ async def _inner_worked(
     return await noted(state, services, seat, output, after)
 
 
-_untimed = nullcontext()
+_UNTIMED = nullcontext()
 
 
 def _expired(timing: Any) -> bool:
-    return timing is not _untimed and timing.expired()
+    return timing is not _UNTIMED and timing.expired()
+
+
+def _is_final(failure: PathwayExecutionError, runtime: Runtime[Any], tries: int) -> bool:
+    return _attempt(runtime) >= tries or not is_worth_another_try(failure)
 
 
 def _attempt(runtime: Runtime[Any]) -> int:
@@ -267,7 +279,7 @@ def _attempt(runtime: Runtime[Any]) -> int:
 
 def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: int) -> None:
     """Note that an agent is tried again, and after what."""
-    number = _attempt(runtime)
+    number = _attempt(runtime) if tries > 1 else 1
     if services.running.journal is None or number < 2:
         return
     # LangGraph itself ends a try that takes too long, and tells the agent nothing but to stop.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,8 +20,7 @@ class ExitedError(RuntimeError):
         super().__init__(f"it called sys.exit({exit_.code!r:.100})")
 
 
-@contextmanager
-def contained() -> Iterator[None]:
+class contained:
     """Turn a `SystemExit` in this block, and in the tasks that are made in it, into an error.
 
     An event loop ends with the first task that a `SystemExit` leaves, whoever waits for that task.
@@ -31,21 +30,21 @@ def contained() -> Iterator[None]:
     Raises:
         ExitedError: The block raised `SystemExit`.
     """
-    _watch(asyncio.get_running_loop())
-    token = _inside.set(True)
-    try:
-        yield
-    except SystemExit as error:
-        raise ExitedError(error) from error
-    finally:
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        factory = loop.get_task_factory()
+        if type(factory) is not _TaskFactory:
+            loop.set_task_factory(_TaskFactory(factory))
+        self._token = _inside.set(True)
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with suppress(ValueError):  # a generator may be closed in another context
-            _inside.reset(token)
-
-
-def _watch(loop: asyncio.AbstractEventLoop) -> None:
-    factory = loop.get_task_factory()
-    if not isinstance(factory, _TaskFactory):
-        loop.set_task_factory(_TaskFactory(factory))
+            _inside.reset(self._token)
+        if isinstance(error, SystemExit):
+            raise ExitedError(error) from error
 
 
 class _TaskFactory:

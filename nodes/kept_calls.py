@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from cachetools import LRUCache
 
 from nodes.pausing import is_pause
 from nodes.plain import digest_of
@@ -48,18 +45,22 @@ class KeptCalls:
     """
 
     def __init__(self) -> None:
-        self._runs: LRUCache[str, list[Given]] = LRUCache(_MOST_RUNS)
+        self._runs: dict[str, list[Given]] = {}
 
-    @contextmanager
-    def of(self, task: str) -> Iterator[CallsOfRun]:
-        """Give the calls of a run; they are kept if it ends because somebody asks."""
-        calls = CallsOfRun([*self._runs.get(task, ())])
-        try:
-            yield calls
-        except BaseException as error:
-            if is_pause(error) and calls.made:
-                self._runs[task] = calls.made
-            raise
+    def of(self, task: str) -> CallsOfRun:
+        """Return the calls of a run that begins."""
+        return CallsOfRun([*self._runs.get(task, ())])
+
+    def keep(self, task: str, calls: CallsOfRun, error: BaseException) -> None:
+        """Keep the calls of a run that ends because somebody asks; the oldest run falls out."""
+        if calls.made and is_pause(error):
+            self._runs.pop(task, None)
+            self._runs[task] = calls.made
+            if len(self._runs) > _MOST_RUNS:
+                del self._runs[next(iter(self._runs))]
+
+    def forget(self, task: str) -> None:
+        """Forget the calls of a run that is over."""
         self._runs.pop(task, None)
 
     def plain(self) -> dict[str, list[Given]]:

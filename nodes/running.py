@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -37,21 +35,9 @@ class Running:
     calls: KeptCalls = field(default_factory=KeptCalls)
     _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
 
-    @contextmanager
-    def at(self, seat: Seat) -> Iterator[None]:
-        """Note that the agent in a seat works; one that is cut off stays noted."""
-        key, work = (seat.pathway.id, seat.path), (seat, asyncio.get_running_loop().time())
-        self._begun[key] = work
-        cut_off = False
-        try:
-            yield
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            cut_off = task is not None and task.cancelling() > 0
-            raise
-        finally:
-            if not cut_off and self._begun.get(key) is work:
-                del self._begun[key]
+    def at(self, seat: Seat) -> _AtWork:
+        """Return a block in which the agent in a seat works; one that is cut off stays noted."""
+        return _AtWork(self._begun, seat)
 
     def working(self, name: str = "", *, overdue: bool = False) -> tuple[str, list[str]]:
         """Return the pathway that runs, and the paths of the agents in it that work.
@@ -83,6 +69,26 @@ class Running:
             _is_up(seat, begun) and not isinstance(_called(seat), PatternPipeline)
             for seat, begun in self._begun.values()
         )
+
+
+class _AtWork:
+    __slots__ = ("_begun", "_key", "_work")
+
+    def __init__(self, begun: dict[tuple[str, str], tuple[Seat, float]], seat: Seat) -> None:
+        self._begun = begun
+        self._key = (seat.pathway.id, seat.path)
+        self._work = (seat, asyncio.get_running_loop().time())
+
+    def __enter__(self) -> None:
+        self._begun[self._key] = self._work
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, asyncio.CancelledError):
+            task = asyncio.current_task()
+            if task is not None and task.cancelling() > 0:
+                return
+        if self._begun.get(self._key) is self._work:
+            del self._begun[self._key]
 
 
 def _is_up(seat: Seat, begun: float) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
@@ -249,6 +250,65 @@ async def test_what_the_audit_tells_of_a_question_and_its_answer(solo: Any) -> N
         ("waiting", "talk", "clerk", "sure?"),
         ("resumed", "talk", "clerk", "answered by a message"),
     ]
+
+
+async def plainly(turn: Any, streams: Any, given: Any) -> Any:
+    return await turn(given)
+
+
+async def traced(turn: Any, streams: Any, given: Any) -> Any:
+    return await turn(given, callbacks=[AsyncCallbackHandler()])
+
+
+async def streamed(turn: Any, streams: Any, given: Any) -> Any:
+    return [event async for event in streams(given)][-1].data["response"]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "a breakpoint"])
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [(plainly, traced), (traced, plainly), (streamed, traced), (traced, streamed)],
+    ids=["traced later", "traced before", "streamed, then traced", "traced, then streamed"],
+)
+async def test_a_turn_goes_on_in_the_form_in_which_it_stopped_whoever_watches(
+    kind: str, first: Any, then: Any, talk: Any, kept_url: str
+) -> None:
+    """Watched, the pathway's subgraph runs; else its agent runs in the node of the pathway."""
+    ran: list[int] = []
+    graph = StateGraph(MessagesState)
+    graph.add_node("step", lambda state: {"messages": [("ai", f"answered {ran.append(1)}")]})
+    graph.add_edge(START, "step")
+    stops = graph.compile(interrupt_before=["step"])
+    chat = await talk(Solo, {"clerk": KINDS.get(kind, stops)}, kept_url)
+
+    await first(chat.journey.process_message, chat.journey.stream_message, "hello")
+    chat = await chat.restored()
+    session = await chat.journey.get_session_state()
+    (asked,) = session.waiting
+
+    answer = {asked["id"]: "yes"} if asked["id"] else "yes"
+    reply = await then(chat.journey.resume, chat.journey.stream_resume, answer)
+
+    assert reply.message == ("answered None" if kind == "a breakpoint" else "answered yes")
+    assert reply.metadata["flags"] == []
+    assert len(ran) == (kind == "a breakpoint")
+    assert [row.kind for row in await chat.journey.versions()] == ["start", "waiting", "turn"]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+async def test_asked_again_and_rolled_back_a_turn_keeps_its_form(watched: bool, solo: Any) -> None:
+    ways = [traced, plainly] if watched else [plainly, traced]
+
+    def clerk(payload: Any) -> str:
+        return f"{interrupt('name?')} of {interrupt('city?')}"
+
+    chat = await solo(clerk)
+    journey = chat.journey
+    await ways[0](journey.process_message, None, "hello")
+    assert (await ways[1](journey.resume, None, "Ann")).message == "city?"
+    assert (await ways[0](journey.resume, None, "Bonn")).message == "Ann of Bonn"
+    await journey.rollback(2)
+    assert (await ways[1](journey.resume, None, "Rome")).message == "Ann of Rome"
 
 
 async def test_several_questions_of_one_agent_are_asked_one_after_the_other(
