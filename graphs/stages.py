@@ -120,24 +120,28 @@ def _timed(node: Node, name: str, seconds: float) -> Node:
     """
 
     async def timed(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
-        task = asyncio.ensure_future(node(state, runtime, config))
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(node(state, runtime, config))
+        over: asyncio.Future[None] = loop.create_future()
+        task.add_done_callback(lambda _: _end(over))
+        timer = loop.call_later(seconds, _end, over)
         try:
-            done, _ = await asyncio.wait((task,), timeout=seconds)
-        except asyncio.CancelledError:
-            _leave(task)
-            raise
-        if done:
+            await over
+        finally:
+            timer.cancel()
+            if not task.done():  # nobody waits for its end
+                task.cancel()
+                task.add_done_callback(lambda left: left.cancelled() or left.exception())
+        if task.done():
             return task.result()
-        _leave(task)
         raise NodeTimeoutError(name, seconds, kind="run", run_timeout=seconds)
 
     return timed
 
 
-def _leave(task: asyncio.Future[Any]) -> None:
-    """Cancel a task, and do not wait for its end."""
-    task.cancel()
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+def _end(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)
 
 
 def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:

@@ -21,7 +21,7 @@ from nodes.pausing import is_pause
 from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.plain import cleaned
 from nodes.services import Services
-from nodes.state import PARTING, Output, Turn, Update
+from nodes.state import PARTING, Output, Pending, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
@@ -49,7 +49,8 @@ async def run_agent(
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
     """
-    came = asyncio.get_running_loop().time()
+    loop = asyncio.get_running_loop()
+    came = loop.time()
     agent = services.agents[seat.pathway.id, seat.path]
     if agent.localized and services.locale != NOWHERE:
         agent = agent.localized(services.locale)
@@ -61,19 +62,23 @@ async def run_agent(
     payload, flags = payload_of(signature, base_of(state, services.spec) | told, brief)
     payload |= told
     say = _speaker(state, services, seat, rules_in(state, told), calls)
-    services.tell("agent_started", **_named(seat))
-    begun = asyncio.get_running_loop().time()
+    if services.listening:
+        services.tell("agent_started", **_named(seat))
+    begun = loop.time()
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
     with AgentRun(seat.path, seat.timeout):
         given = await guarded(lambda: call(payload, say), seat, came)
         values = typed(signature, outputs_of(given))
-    seconds = round(asyncio.get_running_loop().time() - begun, 6)
-    services.tell("agent_finished", **_named(seat), seconds=seconds)
+    if services.listening:
+        seconds = round(loop.time() - begun, 6)
+        services.tell("agent_finished", **_named(seat), seconds=seconds)
     if brief.notes.get("phase") == "vote":
         services.tell("voted", **_named(seat), vote=values.get("vote"))
-    notes = {**brief.notes, **say.notes}
-    flags += say.flags
+    notes = {**brief.notes}
+    if pending := say.pending:
+        notes["pending"] = pending
+        flags += [f"unconfirmed:{waits['tool']}" for waits in pending]
     output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **notes)
     return await noted(state, services, seat, output, after)
 
@@ -81,10 +86,16 @@ async def run_agent(
 def result_of(state: State, seat: Seat, **given: Any) -> Output:
     """Return what the agent in a seat gave, with what is noted of it."""
     wave = len(state.get("results") or ())
-    output = Output(
-        agent=seat.name, place=seat.place, wave=wave, values={}, flags=[], streamed=False
-    )
-    return {**output, **given}  # type: ignore[typeddict-item]
+    output: Output = {
+        "agent": seat.name,
+        "place": seat.place,
+        "wave": wave,
+        "values": {},
+        "flags": [],
+        "streamed": False,
+    }
+    output.update(given)  # type: ignore[typeddict-item]
+    return output
 
 
 async def noted(
@@ -202,15 +213,9 @@ class _Speaker:
         return self._consent
 
     @property
-    def notes(self) -> dict[str, Any]:
-        """What is noted of what the agent has to ask the user about."""
-        pending = self._consent.pending if self._consent else []
-        return {"pending": pending} if pending else {}
-
-    @property
-    def flags(self) -> list[str]:
-        """What the turn is told of it."""
-        return [f"unconfirmed:{call['tool']}" for call in self.notes.get("pending", ())]
+    def pending(self) -> list[Pending]:
+        """Calls that the agent has to ask the user about."""
+        return self._consent.pending if self._consent else []
 
     def __call__(self, text: str) -> None:
         if self._emit and text:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any
 
 FAILURES = (Exception, SystemExit)
@@ -41,8 +40,10 @@ class contained:
         self._token = _inside.set(True)
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        with suppress(ValueError):  # a generator may be closed in another context
+        try:  # noqa: SIM105 - suppress() costs more than all else here
             _inside.reset(self._token)
+        except ValueError:  # a coroutine may be closed in another context
+            pass
         if isinstance(error, SystemExit):
             raise ExitedError(error) from error
 
@@ -54,15 +55,20 @@ class _TaskFactory:
         self._before = before
 
     def __call__(
-        self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any
+        self,
+        loop: asyncio.AbstractEventLoop,
+        coro: Any,
+        context: Context | None = None,
+        **options: Any,
     ) -> asyncio.Future[Any]:
-        context = options.get("context")
-        if _inside.get() or (context is not None and context.get(_inside, False)):
+        if _inside.get() or (context is not None and context.get(_inside)):
             coro = _Contained(coro)
-        if self._before is not None:
-            made: asyncio.Future[Any] = self._before(loop, coro, **options)
-            return made
-        return asyncio.Task(coro, loop=loop, **options)
+        if context is not None:
+            options["context"] = context
+        if self._before is None:
+            return asyncio.Task(coro, loop=loop, **options)
+        made: asyncio.Future[Any] = self._before(loop, coro, **options)
+        return made
 
 
 class _Contained(Coroutine[Any, Any, Any]):

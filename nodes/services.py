@@ -135,7 +135,7 @@ class Services:
             self.toolbox,
             self.outlet,
             self.checks,
-            self._texts(locale),
+            self.texts if locale is self.locale else self._texts(locale),
             self.effects,
             self.running,
             locale,

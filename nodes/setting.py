@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys.locale import Locale, locale_of
+from journeys.locale import NOWHERE, Locale, locale_of
 from nodes.services import Services
 from nodes.state import Turn
 from nodes.values import Setting
@@ -35,11 +34,11 @@ def setting_at(at: datetime, locale: Locale) -> Setting:
 
 def brought_locale(state: Any) -> Locale:
     """Return the locale that the session brought, as the state keeps it."""
-    kept: Mapping[str, str] = {}
-    if isinstance(state, Mapping):
-        kept = (state.get("turn") or {}).get("locale") or {}
-        kept = kept or (state.get("position") or {}).get("locale") or {}
-    return locale_of(kept)
+    for name in ("turn", "position") if isinstance(state, dict) else ():
+        part = state.get(name)
+        if part and (kept := part.get("locale")):
+            return locale_of(kept)
+    return NOWHERE
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,8 @@ def without_secrets(spec: JourneySpec, state: Mapping[str, Any]) -> list[Message
     bring one, and is judged as such.
     """
     messages: Sequence[Message] = state["messages"]
-    said = sorted(set(secrets_in(spec, state.get("fields") or {})), key=len, reverse=True)
+    fields = state.get("fields")
+    said = sorted(set(secrets_in(spec, fields)), key=len, reverse=True) if fields else ()
     found = "|".join(filter(None, map(_pattern, said)))
     if not found:
         return list(messages)

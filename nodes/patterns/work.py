@@ -133,6 +133,8 @@ class Rules(Protocol):
 
 def in_order(results: Sequence[Output]) -> list[Output]:
     """Return results in the order of the agents; those of one agent stay as they came."""
+    if len(results) < 2:
+        return [*results]
     return sorted(results, key=lambda result: result["place"])
 
 
