@@ -103,8 +103,9 @@ class Activity:
 
     def took(self, metric: str, labels: dict[str, Any]) -> None:
         """Take its time into a metric, with the kind of its error."""
-        faults = {"error.type": self.fault} if self.fault else {}
-        measure(metric, self.seconds, {**labels, **faults})
+        if self.fault:
+            labels = {**labels, "error.type": self.fault}
+        measure(metric, self.seconds, labels)
 
     def failed(self, error: BaseException) -> None:
         """Take note of what it raised."""
@@ -136,7 +137,7 @@ class Activity:
 
     def _leave(self, places: tuple[Any, Any]) -> None:
         names, place = places
-        if seen := telemetry():
+        if place is not None and (seen := telemetry()):
             seen.leave(place)
         if names is not None:
             scope.reset(names)

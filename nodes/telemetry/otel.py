@@ -46,6 +46,7 @@ class Telemetry:
         self._propagate = propagate
         self._trace = trace
         self._tracer = trace.get_tracer(SCOPE)
+        self._client, self._internal = trace.SpanKind.CLIENT, trace.SpanKind.INTERNAL
         meter = metrics.get_meter(SCOPE)
         self._histograms = {
             name: meter.create_histogram(name, unit, told, explicit_bucket_boundaries_advisory=at)
@@ -57,7 +58,7 @@ class Telemetry:
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
         """Begin a span beneath the one that runs here."""
-        kind = self._trace.SpanKind.CLIENT if is_client else self._trace.SpanKind.INTERNAL
+        kind = self._client if is_client else self._internal
         return self._tracer.start_span(name, kind=kind, attributes=attributes)
 
     def enter(self, span: Any) -> Any:
