@@ -7,6 +7,7 @@ that of a run that failed or waits, which does not, is not written at all.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from graphs.paused import PausedRun
-from graphs.statements import Statement
+from graphs.statements import Row, Statement
 from journeys import StateError
 from nodes.state import Position, Turn
 
@@ -36,10 +37,10 @@ class Commit:
     statements: Callable[[Turn, Position, str], list[Statement]]
     counts: Callable[[Mapping[str, Any]], None] = lambda values: None
     """Told the values of the state once they are written."""
+    head: Row | None = None
+    """Row of the version from which the turn starts, with its state; None: the session begins."""
     goes_on: PausedRun | None = None
     """The run that this turn goes on with; None for one that begins anew."""
-    head: str | None = None
-    """Id of the session's own checkpoint, where the turn goes on with a run that waited."""
     left: PausedRun = field(default_factory=PausedRun)
     """Takes what LangGraph keeps of the run where it does not come to its end."""
 
@@ -47,6 +48,14 @@ class Commit:
         """Say whether a checkpoint is that of this turn, done."""
         turn = checkpoint["channel_values"].get("turn")
         return bool(turn and turn["done"] and turn["number"] == self.number)
+
+    def keeps_aside(self, config: Any, checkpoint: Any, metadata: Any) -> bool:
+        """Keep a checkpoint of a turn that is not done, which is not written; say if it is one."""
+        # A journey that is an agent of this one has turns of its own.
+        if not config["configurable"].get("checkpoint_ns") and self.settles(checkpoint):
+            return False
+        self.left.put(config, checkpoint, metadata)
+        return True
 
     def new_versions(self, checkpoint: Any, new_versions: Any) -> Any:
         """Return the versions of the values to write: of a run that waited, none is written yet."""
@@ -68,62 +77,88 @@ def commit_of(config: Any) -> Commit | None:
     return commit
 
 
-def is_aside(config: Any) -> bool:
-    """Say whether what a managed turn asks for is none of the saver's: see `of_run`.
+class TurnSaver(BaseCheckpointSaver[Any]):
+    """A saver that gives a managed turn its head, and writes its checkpoint with its ledger.
 
-    That is a checkpoint of a pathway, of which the saver has none, and the latest of the session,
-    which need not be the head; LangGraph asks for it to see whether a run goes back in time. A turn
-    that goes on with a run that waited begins from that run's checkpoint.
+    Every other checkpoint of a managed turn is kept with its run. What runs without a commit is
+    loaded and saved as by any saver.
     """
-    commit, place = commit_of(config), config["configurable"]
-    if commit is None:
-        return False
-    latest = not place.get("checkpoint_id")
-    return bool(place.get("checkpoint_ns") or latest or commit.goes_on)
 
+    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
+        """Load a checkpoint; a managed turn is given its head alone.
 
-def of_run(config: Any) -> CheckpointTuple | None:
-    """Return a checkpoint of the run that a managed turn goes on with; None: there is none."""
-    commit = commit_of(config)
-    return commit.goes_on.get(config) if commit and commit.goes_on else None
-
-
-def put_aside(config: Any, checkpoint: Any, metadata: Any) -> bool:
-    """Keep a checkpoint of a turn that is not done, which is not written; say whether it is one."""
-    commit = commit_of(config)
-    # A journey that is an agent of this one has turns of its own.
-    is_root = not config["configurable"].get("checkpoint_ns")
-    if commit is None or (is_root and commit.settles(checkpoint)):
-        return False
-    commit.left.put(config, checkpoint, metadata)
-    return True
-
-
-def writes_put_aside(config: Any, writes: Any, task_id: str) -> bool:
-    """Keep the writes on a checkpoint that is not written; say whether they are of a turn."""
-    commit = commit_of(config)
-    if commit is not None:
-        commit.left.put_writes(config, writes, task_id)
-    return commit is not None
-
-
-def found_or_refused(config: Any, loaded: CheckpointTuple | None) -> CheckpointTuple | None:
-    """Refuse to run a turn from a checkpoint that is gone: LangGraph would begin from nothing."""
-    asked = config["configurable"].get("checkpoint_id")
-    if loaded is None and commit_of(config) and asked != NO_CHECKPOINT:
+        Raises:
+            StateError: The head is gone. LangGraph would begin from nothing.
+        """
+        commit = commit_of(config)
+        if commit is None:
+            return await self._load(config)
+        if commit.goes_on or _is_aside(config):
+            return commit.goes_on.get(config) if commit.goes_on else None
+        if commit.head is None:
+            return None
+        if found := await self.state_in(commit.head):
+            return found
         raise StateError(
             "The session's state is not in its saver: another saver was handed in, or its "
             "checkpoints were removed."
         )
-    return loaded
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints; none for a managed turn, which has its head."""
+        if config is None or commit_of(config) is None:
+            async for found in self._listed(config, **options):
+                yield found
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        """Write a checkpoint, with the ledger of its turn if it settles one."""
+        commit = commit_of(config)
+        if commit is None:
+            return await self._save(config, checkpoint, metadata, new_versions)
+        if commit.keeps_aside(config, checkpoint, metadata):
+            return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
+        new_versions = commit.new_versions(checkpoint, new_versions)
+        place, rows = _own_place(config, commit), commit.rows(checkpoint)
+        stored = await self._save(place, checkpoint, metadata, new_versions, rows)
+        commit.written(checkpoint)
+        return stored
+
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        """Write pending writes; those of a managed turn are kept with its run."""
+        if commit := commit_of(config):
+            commit.left.put_writes(config, writes, task_id)
+        else:
+            await self._save_writes(config, writes, task_id, task_path)
+
+    @abstractmethod
+    async def state_in(self, row: Row) -> CheckpointTuple | None:
+        """Return the state of a version whose row was read with it; None if it is gone."""
+
+    @abstractmethod
+    async def _load(self, config: Any) -> CheckpointTuple | None: ...
+
+    @abstractmethod
+    def _listed(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]: ...
+
+    @abstractmethod
+    async def _save(
+        self,
+        config: Any,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Any,
+        rows: list[Statement] | None = None,
+    ) -> Any: ...
+
+    @abstractmethod
+    async def _save_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str
+    ) -> None: ...
 
 
-def skipped(config: Any, checkpoint: Any) -> Any:
-    """Return the configuration after a checkpoint that was not written."""
-    return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
-
-
-class JoinedSaver(BaseCheckpointSaver[Any]):
+class JoinedSaver(TurnSaver):
     """A saver handed in by a user, followed by a commit to our ledger.
 
     There are two commits, the checkpoint's first: the head is in the ledger, so a checkpoint whose
@@ -139,54 +174,57 @@ class JoinedSaver(BaseCheckpointSaver[Any]):
         """Return the next version of a channel, as the user's saver numbers it."""
         return self._inner.get_next_version(current, channel)
 
-    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint; a managed turn is given its head alone."""
-        if is_aside(config):
-            return of_run(config)
-        return found_or_refused(config, await self._inner.aget_tuple(own_place(config)))
-
-    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
-        """List checkpoints; none for a managed turn, which has its head."""
-        if config is None or commit_of(config) is None:
-            async for found in self._inner.alist(config, **options):
-                yield found
-
-    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        """Write a checkpoint that settles a turn, then the ledger."""
-        commit = commit_of(config)
-        if put_aside(config, checkpoint, metadata):
-            return skipped(config, checkpoint)
-        rows = commit.rows(checkpoint) if commit else []
-        new_versions = commit.new_versions(checkpoint, new_versions) if commit else new_versions
-        stored = await self._inner.aput(own_place(config), checkpoint, metadata, new_versions)
-        if commit:
-            await self._write(rows)
-            commit.written(checkpoint)
-        return stored
-
-    async def aput_writes(
-        self, config: Any, writes: Any, task_id: str, task_path: str = ""
-    ) -> None:
-        """Write pending writes; those of a managed turn are kept with its run."""
-        if not writes_put_aside(config, writes, task_id):
-            await self._inner.aput_writes(config, writes, task_id, task_path)
-
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove a session's checkpoints."""
         await self._inner.adelete_thread(thread_id)
 
+    async def state_in(self, row: Row) -> CheckpointTuple | None:
+        """Return the state of a version, which the user's saver has."""
+        place = (row["session_id"], "", row["checkpoint_id"])
+        config: Any = {"configurable": dict(zip(_PLACE, place, strict=True))}
+        return await self._inner.aget_tuple(config)
 
-def own_place(config: Any) -> Any:
+    async def _load(self, config: Any) -> CheckpointTuple | None:
+        return await self._inner.aget_tuple(config)
+
+    def _listed(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        return self._inner.alist(config, **options)
+
+    async def _save(
+        self,
+        config: Any,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Any,
+        rows: list[Statement] | None = None,
+    ) -> Any:
+        stored = await self._inner.aput(config, checkpoint, metadata, new_versions)
+        if rows is not None:
+            await self._write(rows)
+        return stored
+
+    async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
+        await self._inner.aput_writes(config, writes, task_id, task_path)
+
+
+def _is_aside(config: Any) -> bool:
+    """Say whether a managed turn asks for something else than its head.
+
+    That is a checkpoint of a pathway, of which the saver has none, or the latest of the session,
+    which need not be the head; LangGraph asks for it to see whether a run goes back in time.
+    """
+    place = config["configurable"]
+    return bool(place.get("checkpoint_ns") or not place.get("checkpoint_id"))
+
+
+def _own_place(config: Any, commit: Commit) -> Any:
     """Return the place that a managed turn's configuration names, and nothing else of it.
 
     LangGraph's savers write the metadata of a configuration beside the checkpoint, in the clear:
-    what a caller gave its tracers would be kept. The configuration of anybody else stays.
+    what a caller gave its tracers would be kept.
     """
-    commit = commit_of(config)
-    if commit is None:
-        return config
     place = {k: v for k, v in config["configurable"].items() if k in _PLACE}
     if commit.head is not None:
-        # The parent of what is written; that of the run that waited is in the state alone.
-        place["checkpoint_id"] = commit.head
+        # The parent of what is written; a run that waited has another one, in the state alone.
+        place["checkpoint_id"] = commit.head["checkpoint_id"]
     return {"configurable": place}

@@ -62,7 +62,7 @@ class History(ABC):
     async def fields(self) -> FormView:
         """Return what the session has collected, and what it asks for, as it stands now."""
         session, head = await self._known()
-        values = await session.values(head["checkpoint_id"], head["version"])
+        values = await session.values(head)
         return form_view(session.spec, self.session_id, values)
 
     async def attempts(self, name: str | None = None) -> list[FieldAttemptEntry]:

@@ -141,5 +141,5 @@ class Leases:
 
 async def _run(connection: Connection, sql: Sql, **parameters: object) -> list[Row]:
     assert sql.postgres
-    cursor = await connection.execute(sql.postgres, parameters)
+    cursor = await connection.execute(sql.postgres, parameters, binary=True)
     return await cursor.fetchall() if cursor.description else []

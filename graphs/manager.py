@@ -236,7 +236,7 @@ class PathwayManager(History, Operators):
                 has_model=is_configured(self._model, self.config, self.spec),
             )
         session, head = await self._known()
-        return session_of(head, await session.values(head["checkpoint_id"], head["version"]))
+        return session_of(head, await session.values(head))
 
     async def restore_session(self, session_id: str | None = None) -> JourneySession | None:
         """Take up a session by its id (default: this manager's); None if it is not there."""

@@ -124,7 +124,7 @@ class Operators(ABC):
         """Commit what an operator does as a turn of its own."""
         _check_name(act["by"])
         async with self._turn() as (session, head):
-            values = await session.values(head["checkpoint_id"], head["version"])
+            values = await session.values(head)
             takeover = takeover_of(values["position"])
             if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
                 return session_of(head, values)

@@ -16,16 +16,7 @@ from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
-from graphs.checkpoints import (
-    commit_of,
-    found_or_refused,
-    is_aside,
-    of_run,
-    own_place,
-    put_aside,
-    skipped,
-    writes_put_aside,
-)
+from graphs.checkpoints import TurnSaver
 from graphs.connections import Connection, Connections, Deed
 from graphs.faults import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
@@ -37,7 +28,7 @@ _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DE
 _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
 
 
-class PostgresJourneySaver(AsyncPostgresSaver):
+class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
     """LangGraph's Postgres saver, which writes a turn's checkpoint and ledger together.
 
     LangGraph's own holds a lock around every statement, also over a pool; this one does not, so
@@ -52,47 +43,12 @@ class PostgresJourneySaver(AsyncPostgresSaver):
         self._seal = seal
         self.leases = Leases(connections)
 
-    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint; a managed turn is given its head alone."""
-        if is_aside(config):
-            return of_run(config)
-        place = config["configurable"]
-        wanted = [place["thread_id"], place.get("checkpoint_ns", ""), place.get("checkpoint_id")]
-        where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
-
-        async def load(connection: Connection) -> Any:
-            cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
-            return await cursor.fetchone()
-
-        row = await self._connections.trying(load)
-        return found_or_refused(config, row and await self._load_checkpoint_tuple(row))
-
-    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
-        """List checkpoints; none for a managed turn, which has its head."""
-        if config is None or commit_of(config) is None:
-            async for found in super().alist(config, **options):
-                yield found
-
-    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        """Write a checkpoint, with the ledger of its turn if it settles one."""
-        commit = commit_of(config)
-        if put_aside(config, checkpoint, metadata):
-            return skipped(config, checkpoint)
-        rows = commit.rows(checkpoint) if commit else []
-        new_versions = commit.new_versions(checkpoint, new_versions) if commit else new_versions
-        place = own_place(config)["configurable"]
-        rows = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
-        await self._whole(rows, lambda connection: _at_once(connection, rows))
-        if commit:
-            commit.written(checkpoint)
-        return skipped({"configurable": _place(config)}, checkpoint)
-
-    async def aput_writes(
-        self, config: Any, writes: Any, task_id: str, task_path: str = ""
-    ) -> None:
-        """Write pending writes; those of a managed turn are kept with its run."""
-        if not writes_put_aside(config, writes, task_id):
-            await super().aput_writes(config, writes, task_id, task_path)
+    async def state_in(self, row: Row) -> CheckpointTuple | None:
+        """Return the state of a version whose row was read with it; None if it is gone."""
+        if row["checkpoint"] is None:
+            return None
+        parsed = {name: json.loads(row[name]) for name in ("checkpoint", "metadata")}
+        return await self._load_checkpoint_tuple({**row, **parsed, "pending_writes": None})
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in one transaction of their own."""
@@ -116,6 +72,38 @@ class PostgresJourneySaver(AsyncPostgresSaver):
     async def close(self) -> None:
         """Close the connections, once what runs on them has ended."""
         await self._connections.close(self.leases.last)
+
+    async def _load(self, config: Any) -> CheckpointTuple | None:
+        place = config["configurable"]
+        wanted = [place["thread_id"], place.get("checkpoint_ns", ""), place.get("checkpoint_id")]
+        where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
+
+        async def load(connection: Connection) -> Any:
+            cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
+            return await cursor.fetchone()
+
+        row = await self._connections.trying(load)
+        return row and await self._load_checkpoint_tuple(row)
+
+    def _listed(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        return AsyncPostgresSaver.alist(self, config, **options)
+
+    async def _save(
+        self,
+        config: Any,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Any,
+        rows: list[Statement] | None = None,
+    ) -> Any:
+        place = config["configurable"]
+        written = [*(rows or ()), *self._state(place, checkpoint, metadata, new_versions)]
+        await self._whole(written, lambda connection: _at_once(connection, written))
+        kept = {name: place.get(name, "") for name in ("thread_id", "checkpoint_ns")}
+        return {"configurable": {**kept, "checkpoint_id": checkpoint["id"]}}
+
+    async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
+        await AsyncPostgresSaver.aput_writes(self, config, writes, task_id, task_path)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
@@ -232,14 +220,9 @@ def _bound(session: str, checkpoint_id: str, document: Any) -> str:
     return f"{session}|checkpoint|{checkpoint_id}|{json.dumps(document, sort_keys=True)}"
 
 
-def _place(config: Any) -> Row:
-    place = config["configurable"]
-    return {name: place.get(name, "") for name in ("thread_id", "checkpoint_ns")}
-
-
 async def _rows(connection: Connection, query: Sql, parameters: Mapping[str, Any]) -> list[Row]:
     assert query.postgres
-    cursor = await connection.execute(query.postgres, parameters)
+    cursor = await connection.execute(query.postgres, parameters, binary=True)
     return await cursor.fetchall()
 
 

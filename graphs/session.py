@@ -88,30 +88,32 @@ class Session:
             )
         return head
 
-    async def values(self, checkpoint_id: str, version: int) -> Mapping[str, Any]:
-        """Return the values of the state at a checkpoint.
+    async def values(self, row: Row) -> Mapping[str, Any]:
+        """Return the values of the state of a version, by its row or as the head by the session's.
 
         Raises:
-            VersionNotFoundError: The checkpoint is not there any more.
+            VersionNotFoundError: The state is not there any more.
         """
-        found = await self.saver.aget_tuple(self.run_config(checkpoint_id))
+        found = await self.saver.state_in(row)
         if found is None:
             raise VersionNotFoundError(
-                f"The state of version {version} of session '{self.session_id}' is not in its "
-                "saver: it was pruned, or another saver was handed in."
+                f"The state of version {row['version']} of session '{self.session_id}' is not in "
+                "its saver: it was pruned, or another saver was handed in."
             )
         values: Mapping[str, Any] = found.checkpoint["channel_values"]
         return values
 
-    def run_config(self, checkpoint_id: str, commit: Commit | None = None) -> Any:
+    def run_config(self, checkpoint_id: str, commit: Commit) -> Any:
         """Return LangGraph's configuration: from an explicit checkpoint, never from the latest."""
         place = {
             "thread_id": self.session_id,
             "checkpoint_ns": "",
             "checkpoint_id": checkpoint_id,
         }
-        joined = {**place, COMMIT: commit} if commit else place
-        return {"configurable": joined, "recursion_limit": RECURSION_LIMIT}
+        return {
+            "configurable": {**place, COMMIT: commit},
+            "recursion_limit": RECURSION_LIMIT,
+        }
 
     def beginning(self, ops: list[Op]) -> Any:
         """Return the configuration of the run that begins the session.
@@ -142,15 +144,13 @@ class Session:
         def counts(values: Mapping[str, Any]) -> None:
             self._tell(head, number, values)
 
-        number, checkpoint = head["version"] + 1, head["checkpoint_id"]
-        if goes_on is None:
-            return self.run_config(checkpoint, Commit(number, statements_of, counts))
-        commit = Commit(number, statements_of, counts, goes_on, checkpoint)
-        return self.run_config(goes_on.id, commit)
+        number = head["version"] + 1
+        commit = Commit(number, statements_of, counts, head, goes_on)
+        return self.run_config(goes_on.id if goes_on else head["checkpoint_id"], commit)
 
     async def context(self, head: Row) -> SessionContext:
         """Return what the session knew at its head."""
-        values = await self.values(head["checkpoint_id"], head["version"])
+        values = await self.values(head)
         return context_of(self.spec, head, head["version"], values)
 
     def _tell(self, head: Row, version: int, values: Mapping[str, Any]) -> None:
@@ -174,7 +174,7 @@ class Session:
                 f"it has 0 to {head['version']}."
             )
         target = rows[0]
-        values = await self.values(target["checkpoint_id"], version)
+        values = await self.values(target)
         event = {
             "kind": "rollback",
             "from": head["pathway_id"],

@@ -1,130 +1,166 @@
-"""Sessions in SQLite: LangGraph's saver, with checkpoint and ledger in one transaction."""
+"""Sessions in SQLite: LangGraph's saver, with checkpoint and ledger in one transaction.
+
+Whatever is done with the connection is one function of it, so a transaction begins and ends in one
+call, and none is open while the event loop does something else.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+import json
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, TypeVar
 
-from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
+from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.checkpoints import (
-    commit_of,
-    found_or_refused,
-    is_aside,
-    of_run,
-    own_place,
-    put_aside,
-    skipped,
-    writes_put_aside,
-)
+from graphs import statements
+from graphs.checkpoints import TurnSaver
 from graphs.faults import LostRace
 from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
 
+_T = TypeVar("_T")
 
-class SqliteJourneySaver(AsyncSqliteSaver):
-    """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together."""
 
-    def __init__(self, conn: Any, *, serde: Any) -> None:
-        super().__init__(conn, serde=serde)
-        # One connection, so one transaction at a time: reads wait for it as well.
-        self._turn = asyncio.Lock()
+class SqliteJourneySaver(TurnSaver, SqliteSaver):
+    """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together.
 
-    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint; a managed turn is given its head alone."""
-        if is_aside(config):
-            return of_run(config)
-        place = config["configurable"]
-        async with self._turn:
-            with state_of(place["thread_id"], place.get("checkpoint_id", "")):
-                return found_or_refused(config, await super().aget_tuple(config))
+    Args:
+        conn: The connection, which no other saver has.
+        serde: Serializes and seals the state.
+        alone: Held while something is done with a database in memory, which is done in place: two
+            event loops would wait for each other in SQLite's own steps, of up to 100 ms. None: it
+            is done in a thread of its own.
+    """
 
-    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
-        """List checkpoints; none for a managed turn, which has its head."""
-        if config is None or commit_of(config) is None:
-            async with self._turn:
-                async for found in super().alist(config, **options):
-                    yield found
-
-    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        """Write a checkpoint, with the ledger of its turn if it settles one."""
-        commit = commit_of(config)
-        if commit is None:
-            async with self._turn:
-                return await super().aput(config, checkpoint, metadata, new_versions)
-        if put_aside(config, checkpoint, metadata):
-            return skipped(config, checkpoint)
-
-        async def write() -> Any:
-            await self._execute(commit.rows(checkpoint))
-            with state_of(config["configurable"]["thread_id"], checkpoint["id"]):
-                return await super(SqliteJourneySaver, self).aput(
-                    own_place(config), checkpoint, metadata, new_versions
-                )
-
-        stored = await self._whole(write)
-        commit.written(checkpoint)
-        return stored
-
-    async def aput_writes(
-        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    def __init__(
+        self, conn: sqlite3.Connection, *, serde: Any, alone: threading.Lock | None
     ) -> None:
-        """Write pending writes; those of a managed turn are kept with its run."""
-        if not writes_put_aside(config, writes, task_id):
-            async with self._turn:
-                await super().aput_writes(config, writes, task_id, task_path)
+        super().__init__(conn, serde=serde)
+        self._alone = alone
+        self._thread = None if alone else ThreadPoolExecutor(1, "journeygraph-sqlite")
 
-    async def write(self, statements: list[Statement]) -> None:
+    async def open(self) -> None:
+        """Make the saver's own tables, if they are not there."""
+        await self._done(self.setup)
+
+    async def state_in(self, row: Row) -> CheckpointTuple | None:
+        """Return the state of a version whose row was read with it; None if it is gone."""
+        if row["checkpoint"] is None:
+            return None
+        place = (row["thread_id"], row["checkpoint_ns"])
+        with state_of(row["thread_id"], row["checkpoint_id"]):
+            checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
+        return CheckpointTuple(
+            _config(*place, row["checkpoint_id"]),
+            checkpoint,
+            json.loads(row["metadata"]),
+            _config(*place, parent) if (parent := row["parent_checkpoint_id"]) else None,
+            [],
+        )
+
+    async def write(self, written: list[Statement]) -> None:
         """Write statements in one transaction of their own."""
-
-        async def write() -> None:
-            await self._execute(statements)
-            await self.conn.commit()
-
-        await self._whole(write)
+        await self._done(partial(_write, self.conn, written), whole=True)
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query as dicts."""
         assert query.sqlite
-        async with self._turn:
-            found = await self.conn.execute_fetchall(query.sqlite, parameters)
-            return [dict(row) for row in found]
+        return await self._done(partial(_read, self.conn, query.sqlite, parameters))
 
-    async def forget(self, session_id: str, statements: list[Statement]) -> None:
+    async def forget(self, session_id: str, written: list[Statement]) -> None:
         """Remove a session's checkpoints, with other statements, in one transaction."""
-
-        async def write() -> None:
-            await self._execute(statements)
-            await super(SqliteJourneySaver, self).adelete_thread(session_id)
-
-        await self._whole(write)
+        row: list[Row] = [{"session": session_id}]
+        await self.write([*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)])
 
     async def close(self) -> None:
-        """Close the connection, once the transaction that runs has ended."""
-        async with self._turn:
-            await self.conn.close()
+        """Close the connection, once what runs on it has ended."""
+        await self._done(self.conn.close, whole=True)
+        thread, self._thread = self._thread, None
+        if thread:  # whoever comes later finds the connection closed
+            thread.shutdown(wait=False)
 
-    async def _whole(self, write: Callable[[], Awaitable[Any]]) -> Any:
-        """Write all or nothing, whatever happens to the caller in the meantime."""
+    async def _load(self, config: Any) -> CheckpointTuple | None:
+        place = config["configurable"]
 
-        async def transaction() -> Any:
-            async with self._turn:
-                try:
-                    return await write()
-                except BaseException:
-                    await self.conn.rollback()
-                    raise
+        def load() -> CheckpointTuple | None:
+            with state_of(place["thread_id"], place.get("checkpoint_id", "")):
+                return self.get_tuple(config)
 
-        return await asyncio.shield(asyncio.ensure_future(transaction()))
+        return await self._done(load)
 
-    async def _execute(self, statements: list[Statement]) -> None:
-        for statement in statements:
+    async def _listed(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        for found in await self._done(lambda: list(self.list(config, **options))):
+            yield found
+
+    async def _save(
+        self,
+        config: Any,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Any,
+        rows: list[Statement] | None = None,
+    ) -> Any:
+        place = config["configurable"]
+        session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
+        with state_of(session, checkpoint["id"]):
+            kind, blob = self.serde.dumps_typed(checkpoint)
+        about = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
+        row: Row = {
+            "session": session,
+            "namespace": namespace,
+            "id": checkpoint["id"],
+            "parent": place.get("checkpoint_id"),
+            "type": kind,
+            "checkpoint": blob,
+            "metadata": about.encode("utf-8", "ignore"),
+        }
+        await self.write([*(rows or ()), Statement(statements.SAVE_CHECKPOINT, [row])])
+        return _config(session, namespace, checkpoint["id"])
+
+    async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
+        await self._done(partial(self.put_writes, config, writes, task_id, task_path), whole=True)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Remove the checkpoints of a thread."""
+        await self._done(partial(self.delete_thread, thread_id), whole=True)
+
+    async def _done(self, deed: Callable[[], _T], *, whole: bool = False) -> _T:
+        """Do something with the connection, after all that was asked for before.
+
+        Args:
+            deed: What is done.
+            whole: Whether it is done to its end, whatever happens to the caller in the meantime.
+        """
+        if self._thread is None:
+            with self._alone or nullcontext():
+                return deed()
+        asked = asyncio.get_running_loop().run_in_executor(self._thread, deed)
+        return await (asyncio.shield(asked) if whole else asked)
+
+
+def _write(connection: sqlite3.Connection, written: list[Statement]) -> None:
+    with connection:
+        for statement in written:
             sql = statement.sql.sqlite
             if sql and len(statement.rows) == 1:
-                cursor = await self.conn.execute(sql, statement.rows[0])
-                if statement.exactly_one and cursor.rowcount != 1:
+                changed = connection.execute(sql, statement.rows[0]).rowcount
+                if statement.exactly_one and changed != 1:
                     raise LostRace
             elif sql:
-                await self.conn.executemany(sql, statement.rows)
+                connection.executemany(sql, statement.rows)
+
+
+def _read(connection: sqlite3.Connection, query: str, parameters: Row) -> list[Row]:
+    return [dict(row) for row in connection.execute(query, parameters)]
+
+
+def _config(session: str, namespace: str, checkpoint_id: str) -> Any:
+    place = {"thread_id": session, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}
+    return {"configurable": place}

@@ -79,7 +79,15 @@ def _on_postgres(statement: Any) -> Sql:
 
 
 _NAMED = re.compile(r"%\((\w+)\)s")
+# The saver's own tables; on Postgres the values are apart from the checkpoints, which share them.
+_checkpoints = table(
+    "checkpoints",
+    *map(column, ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id")),
+    *map(column, ("type", "checkpoint", "metadata")),
+)
+_blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
 _SESSION = sessions.c.session_id == bindparam("session")
+_ROOT: ColumnElement[str] = literal_column("''")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
@@ -127,18 +135,51 @@ ADD_AUDIT = _sql(
         ),
     )
 )
-HEAD = _sql(
-    select(sessions, turns.c.checkpoint_id, turns.c.flags)
-    .join_from(
-        sessions,
-        turns,
-        (turns.c.session_id == sessions.c.session_id) & (turns.c.version == sessions.c.version),
-        isouter=True,
-    )
-    .where(_SESSION)
+# What a row of a version has besides, so that its state is read with it, in one statement.
+# As bytes or text: a turn that fails is run a second time from it, and LangGraph changes what it is
+# given.
+_STATE = tuple(
+    _checkpoints.c[name] for name in ("thread_id", "checkpoint_ns", "parent_checkpoint_id")
 )
+_STATE_ON_SQLITE = tuple(_checkpoints.c[name] for name in ("type", "checkpoint", "metadata"))
+_STATE_ON_POSTGRES = (
+    literal_column("checkpoints.checkpoint::text").label("checkpoint"),
+    literal_column("checkpoints.metadata::text").label("metadata"),
+    literal_column(
+        "(SELECT array_agg(array[b.channel::bytea, b.type::bytea, b.blob]) "
+        "FROM jsonb_each_text(checkpoints.checkpoint -> 'channel_versions') AS v "
+        "JOIN checkpoint_blobs AS b ON b.thread_id = checkpoints.thread_id AND "
+        "b.checkpoint_ns = checkpoints.checkpoint_ns AND b.channel = v.key AND b.version = v.value)"
+    ).label("channel_values"),
+)
+
+
+def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
+    """Return the statement that reads rows of versions, each with its state."""
+    is_state = (_checkpoints.c.thread_id == turns.c.session_id) & (
+        _checkpoints.c.checkpoint_id == turns.c.checkpoint_id
+    )
+    joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
+    read = select(*columns, *_STATE).select_from(joined_to).where(*where)
+    on_sqlite = _sql(read.add_columns(*_STATE_ON_SQLITE)).sqlite
+    return Sql(on_sqlite, _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres)
+
+
+def _head_of(session: Any) -> Any:
+    """Return a session's row, joined to that of its head."""
+    is_head = (turns.c.session_id == session.c.session_id) & (turns.c.version == session.c.version)
+    return session.outerjoin(turns, is_head)
+
+
+_OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
+HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), _SESSION)
 _TURNS = select(turns).where(turns.c.session_id == bindparam("session"))
-TURN = _sql(_TURNS.where(turns.c.version == bindparam("number")))
+TURN = _with_state(
+    (turns,),
+    turns,
+    turns.c.session_id == bindparam("session"),
+    turns.c.version == bindparam("number"),
+)
 TURNS = _sql(_TURNS.order_by(turns.c.version))
 AUDIT = _sql(select(audit).where(audit.c.session_id == bindparam("session")).order_by(audit.c.id))
 LIST = _sql(
@@ -186,28 +227,20 @@ _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (_SESSION, sessions.c.fence == bindparam("held"))
 
 
-def _of_head(name: str) -> ColumnElement[Any]:
-    """Return a column of the turn that is the session's head."""
-    of_session = turns.c.session_id == sessions.c.session_id
-    found = select(turns.c[name]).where(of_session, turns.c.version == sessions.c.version)
-    return found.scalar_subquery().label(name)
-
-
-LEASE = _on_postgres(
+_taken = (
     update(sessions)
     .where(_SESSION, _FREE)
     .values(fence=_NEXT_FENCE, lease_until=_LATER)
-    .returning(*sessions.c, *(_of_head(name) for name in ("checkpoint_id", "flags")))
+    .returning(*sessions.c)
+    .cte("taken")
 )
+LEASE = Sql(None, _with_state((_taken, *_OF_HEAD), _head_of(_taken)).postgres)
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(
     update(sessions).where(*_MINE, sessions.c.lease_until.is_not(None)).values(lease_until=_LATER)
 )
 # A commit that is still on its way when its turn is given up has its fence taken away.
 RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, lease_until=null()))
-# The saver's own tables, of which we only ever remove rows.
-_checkpoints = table("checkpoints", column("thread_id"), column("checkpoint_id"))
-_blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
 PRUNE = _sql(
@@ -221,7 +254,6 @@ PRUNE = _sql(
         ),
     )
 )
-# On Postgres the values are apart from the checkpoints, which share them.
 PRUNE_BLOBS = _on_postgres(
     delete(_blobs).where(
         _blobs.c.thread_id == bindparam("session"),
@@ -242,16 +274,22 @@ SAVE_VALUE = Sql(
     "ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING",
 )
 SAVE_CHECKPOINT = Sql(
-    None,
+    "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
+    "parent_checkpoint_id, type, checkpoint, metadata) VALUES "
+    "(:session, :namespace, :id, :parent, :type, :checkpoint, :metadata)",
     "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, "
     "checkpoint, metadata) VALUES "
     "(%(session)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
     "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
 )
-FORGET_STATE = tuple(
-    Sql(None, f"DELETE FROM {name} WHERE thread_id = %(session)s")
-    for name in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+FORGET_STATE = (
+    Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == bindparam("session"))),
+    Sql(None, "DELETE FROM checkpoint_blobs WHERE thread_id = %(session)s"),
+    Sql(
+        "DELETE FROM writes WHERE thread_id = :session",
+        "DELETE FROM checkpoint_writes WHERE thread_id = %(session)s",
+    ),
 )
 # Whether a transaction counted whose acknowledgement was lost: the row that it added is there.
 ADDED = {

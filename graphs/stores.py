@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import aiosqlite
 import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
@@ -40,8 +40,9 @@ _BUSY_SECONDS = 5.0
 _Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
-# A database in memory lives as long as a connection to it does; one each for the process.
-_anchors: dict[str, sqlite3.Connection] = {}
+# A database in memory lives as long as a connection to it does; one each for the process, with the
+# lock of those who use it.
+_anchors: dict[str, tuple[sqlite3.Connection, threading.Lock]] = {}
 
 
 @dataclass(eq=False)
@@ -206,19 +207,22 @@ async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
 
 async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
     connect = _connector(uri)
+
+    def connected() -> sqlite3.Connection:
+        migrate(connect)
+        connection = connect()
+        # The default keeps 2 MB for each connection, and more while a large context is written.
+        connection.execute("PRAGMA cache_size=-500")
+        connection.row_factory = sqlite3.Row
+        return connection
+
     try:
         if "vfs=memdb" in uri and uri not in _anchors:
-            _anchors[uri] = connect()
-        await asyncio.to_thread(migrate, connect)
-        connection = aiosqlite.Connection(connect, iter_chunk_size=64)
-        # Otherwise a script that forgets to close would hang at its end.
-        connection._thread.daemon = True
-        await connection
-        # The default keeps 2 MB for each connection, and more while a large context is written.
-        await connection.execute("PRAGMA cache_size=-500")
-        connection.row_factory = sqlite3.Row
-        saver = SqliteJourneySaver(connection, serde=seal.serializer())
-        await saver.setup()
+            _anchors.setdefault(uri, (connect(), threading.Lock()))
+        _, alone = _anchors.get(uri, (None, None))
+        connection = await asyncio.to_thread(connected)
+        saver = SqliteJourneySaver(connection, serde=seal.serializer(), alone=alone)
+        await saver.open()
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(
             f"The store {uri.partition('?')[0].removeprefix('file:')} cannot be opened: "

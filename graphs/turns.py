@@ -294,7 +294,7 @@ async def _fixed(
     session: Session, head: Row, fixed: str, services: Services, audience: Audience
 ) -> JourneyResponse:
     """Answer what no pathway should see; of an empty message a person need not be told."""
-    values = await session.values(head["checkpoint_id"], head["version"])
+    values = await session.values(head)
     if fixed == "empty" and takeover_of(values["position"]):
         return unmoved(services.spec, values, head["version"], "", WITH_PERSON)
     services = services.localized(brought_locale(values))
@@ -339,7 +339,7 @@ async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
     head = await session.head()
     if head["version"] != turn["number"]:
         return None
-    values = await session.values(head["checkpoint_id"], head["version"])
+    values = await session.values(head)
     return values if values["turn"]["at"] == turn["at"] else None
 
 
@@ -380,7 +380,7 @@ def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
 async def _locale(session: Session, head: Row) -> Locale:
     """Return the locale that a session brought; none if its state cannot be read now."""
     try:
-        return brought_locale(await session.values(head["checkpoint_id"], head["version"]))
+        return brought_locale(await session.values(head))
     except Exception:  # the answer to a failure does not fail for it
         return NOWHERE
 

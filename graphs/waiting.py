@@ -124,7 +124,7 @@ async def wait_of(session: Session, head: Row) -> Wait | None:
     """Return what a session waits for; None if it does not."""
     if WAITING not in json.loads(head["flags"] or "[]"):
         return None
-    values = await session.values(head["checkpoint_id"], head["version"])
+    values = await session.values(head)
     waiting = values["turn"].get("waiting")
     return Wait(values, waiting) if waiting else None
 

@@ -136,7 +136,7 @@ def _dies_at(statement: int) -> Callable[[str], None]:
 async def doomed(journey: Journey, statement: int) -> None:
     store = (await journey.manager._session()).store
     if isinstance(store.saver, SqliteJourneySaver):
-        await store.saver.conn.set_trace_callback(_dies_at(statement))
+        store.saver.conn.set_trace_callback(_dies_at(statement))
         return
     execute, reached = AsyncCursor.execute, _dies_at(statement)
 

@@ -47,7 +47,7 @@ async def refused_and_unchanged(parcel: Parcel, before: Any, message: str = "how
 # ------------------------------------------------------------------ how often it is asked
 
 
-async def test_a_turn_is_three_statements_of_which_one_commits(
+async def test_a_turn_is_two_statements_of_which_one_commits(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -64,10 +64,21 @@ async def test_a_turn_is_three_statements_of_which_one_commits(
         for number in range(16):  # one of them prunes
             asked.clear()
             await parcel.process_message("how much" if number % 2 else "hello")
-            assert asked == ["UPDATE", "SELECT", "WITH"]
+            assert asked == ["WITH", "WITH"]
         asked.clear()
         await parcel.rollback(1)
-        assert asked.count("WITH") == 1
+        assert asked == ["WITH", "SELECT", "WITH"]
+
+
+async def test_a_turn_is_two_round_trips(network: Proxy) -> None:
+    async with opened(network.url, database_pool_size=1) as parcel:
+        await parcel.start({"customer": "C-1"})
+        for _ in range(4):  # a statement that a connection does not know is prepared first
+            await parcel.process_message("hello")
+        for _ in range(10):
+            before = network.asked
+            await parcel.process_message("hello")
+            assert network.asked - before == 2
 
 
 # ------------------------------------------------------------------ the network

@@ -358,7 +358,7 @@ async def test_a_turn_is_one_transaction(sqlite_url: str) -> None:
     async with opened(sqlite_url) as parcel:
         await parcel.start()
         store = (await parcel.manager._session()).store
-        await store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
+        store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
         for text in ("hello", "how much", "street=Main"):
             await parcel.process_message(text)
             words = [statement.split()[0].upper() for statement in seen]
@@ -367,6 +367,33 @@ async def test_a_turn_is_one_transaction(sqlite_url: str) -> None:
             seen.clear()
         await parcel.rollback(1)
         assert [s.split()[0] for s in seen].count("COMMIT") == 1
+
+
+@pytest.mark.parametrize(("where", "hops"), [("sqlite", 2), ("memory", 0)])
+async def test_a_turn_goes_to_its_store_and_back_twice(
+    where: str, hops: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One call reads the head with its state, and one commits; in memory nothing is waited for."""
+    url = f"sqlite:///{tmp_path / 'journeys.db'}" if where == "sqlite" else f"memory://{tmp_path}"
+    back: list[Any] = []
+    loop = asyncio.get_running_loop()
+    wake = loop.call_soon_threadsafe
+
+    def woken(*args: Any, **kwargs: Any) -> Any:
+        back.append(args[0])
+        return wake(*args, **kwargs)
+
+    async with opened(url, agents=dict.fromkeys(AGENTS, echo)) as parcel:
+        await parcel.start({"customer": "C-1"})
+        monkeypatch.setattr(loop, "call_soon_threadsafe", woken)
+        for number in range(1, 18):  # one of them prunes
+            back.clear()
+            await parcel.process_message("how much" if number % 2 else "street=Main")
+            assert len(back) == hops
+        back.clear()
+        await parcel.snapshot()
+        assert len(back) == hops / 2
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("url", ["redis://x", "mysql://x", "file.db", "", "sqlite:///", None])

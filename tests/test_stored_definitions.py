@@ -174,8 +174,8 @@ async def test_a_body_that_was_changed_by_hand_is_refused(handle: Opener, kept_u
     saver: Any = database.saver
     change = "UPDATE definitions SET body = 'x'"
     if kept_url.startswith("sqlite"):
-        await saver.conn.execute(change)
-        await saver.conn.commit()
+        saver.conn.execute(change)
+        saver.conn.commit()
     else:
         async with saver._connections.connection() as connection:
             await connection.execute(change)

@@ -312,7 +312,7 @@ async def test_a_call_and_its_turn_are_one_transaction(tmp_path: Path) -> None:
         await journey.start()
         await journey.process_message("city")
         store = (await journey.manager._session()).store
-        await store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
+        store.saver.conn.set_trace_callback(seen.append)  # type: ignore[union-attr]
         reply = await journey.process_message("a person, please")
         written = [*seen]
 

@@ -75,9 +75,9 @@ async def test_a_checked_turn_is_one_transaction(talk: Talk, tmp_path: Path) -> 
     chat = await talk(desk(NO_PROMISE), says("Hello.", "guaranteed"), url)
     await chat.says("Hi")
     store = (await chat.journey.manager._session()).store
-    await store.saver.conn.set_trace_callback(seen.append)
+    store.saver.conn.set_trace_callback(seen.append)
     await chat.says("Hi")
-    await store.saver.conn.set_trace_callback(None)
+    store.saver.conn.set_trace_callback(None)
 
     words = [statement.split()[0] for statement in seen]
     assert (words.count("BEGIN"), words.count("COMMIT")) == (1, 1)

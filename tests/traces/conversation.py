@@ -299,7 +299,7 @@ class Chat:
     async def _look(self) -> None:
         """Read how the session stands now, and check what must hold always."""
         session, head = await self.journey.manager._known()  # what a test sees and a user does not
-        values = await session.values(head["checkpoint_id"], head["version"])
+        values = await session.values(head)
         self._check_grown({name: list(given) for name, given in values.get("fields", {}).items()})
         self.position = dict(values["position"])
         audit = await self.journey.audit()
