@@ -29,6 +29,9 @@ SERVICES = "__journey_services"
 REPLY = "reply"
 """Key under which a compiled pipeline notes the id of its reply."""
 
+_ADDED_TO = ("context", "fields", "messages")
+"""Keys that a step adds to. Nothing added is no change, and a store keeps what is not changed."""
+
 Step = Callable[[Any, Services], Awaitable[Update]]
 
 
@@ -61,7 +64,8 @@ def bind(step: Step, default: Services | None = None) -> Any:
                     update = await step(state, services)
                     for text in pieces:  # the step may be the one that opens the turn
                         show(reply_in({**state, **update}), text)
-        return update if default is None else shown(update)
+        changes = {key: value for key, value in update.items() if value or key not in _ADDED_TO}
+        return changes if default is None else shown(changes)
 
     return opaque(node)
 

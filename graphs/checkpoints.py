@@ -118,8 +118,8 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         if commit.keeps_aside(config, checkpoint, metadata):
             return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
         new_versions = commit.new_versions(checkpoint, new_versions)
-        place, rows = _own_place(config, commit), commit.rows(checkpoint)
-        stored = await self._save(place, checkpoint, metadata, new_versions, rows)
+        place = _own_place(config, commit)
+        stored = await self._save(place, checkpoint, metadata, new_versions, commit)
         commit.written(checkpoint)
         return stored
 
@@ -149,7 +149,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         checkpoint: Any,
         metadata: Any,
         new_versions: Any,
-        rows: list[Statement] | None = None,
+        commit: Commit | None = None,
     ) -> Any: ...
 
     @abstractmethod
@@ -196,11 +196,11 @@ class JoinedSaver(TurnSaver):
         checkpoint: Any,
         metadata: Any,
         new_versions: Any,
-        rows: list[Statement] | None = None,
+        commit: Commit | None = None,
     ) -> Any:
         stored = await self._inner.aput(config, checkpoint, metadata, new_versions)
-        if rows is not None:
-            await self._write(rows)
+        if commit:
+            await self._write(commit.rows(checkpoint))
         return stored
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:

@@ -16,7 +16,7 @@ from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
-from graphs.checkpoints import TurnSaver
+from graphs.checkpoints import Commit, TurnSaver
 from graphs.connections import Connection, Connections, Deed
 from graphs.faults import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
@@ -62,6 +62,11 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
 
         return await self._connections.trying(read)
 
+    async def version(self, query: Sql, **parameters: Any) -> Row | None:
+        """Return the row of a version with its state; None if there is none."""
+        rows = await self.read(query, **parameters)
+        return rows[0] if rows else None
+
     async def forget(self, session_id: str, written: list[Statement]) -> None:
         """Remove a session's checkpoints, with other statements, in one transaction."""
         row: list[Row] = [{"session": session_id}]
@@ -94,10 +99,11 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
         checkpoint: Any,
         metadata: Any,
         new_versions: Any,
-        rows: list[Statement] | None = None,
+        commit: Commit | None = None,
     ) -> Any:
         place = config["configurable"]
-        written = [*(rows or ()), *self._state(place, checkpoint, metadata, new_versions)]
+        rows = commit.rows(checkpoint) if commit else []
+        written = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
         await self._whole(written, lambda connection: _at_once(connection, written))
         kept = {name: place.get(name, "") for name in ("thread_id", "checkpoint_ns")}
         return {"configurable": {**kept, "checkpoint_id": checkpoint["id"]}}
@@ -132,7 +138,7 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
     ) -> list[Statement]:
         """Return the statements that write a checkpoint and its new values."""
         session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
-        values = {k: v for k, v in checkpoint["channel_values"].items() if v is not None}
+        values = checkpoint["channel_values"]
         document = {**checkpoint, "channel_values": {}}
         place_of: Row = {"session": session, "namespace": namespace}
         rows: list[Row] = []

@@ -167,13 +167,12 @@ class Session:
         """
         known = range(head["version"] + 1)
         asked = version if type(version) is int and version in known else -1
-        rows = await self.store.read(statements.TURN, session=self.session_id, number=asked)
-        if not rows:
+        target = await self.store.version(statements.TURN, session=self.session_id, number=asked)
+        if target is None:
             raise VersionNotFoundError(
                 f"Session '{self.session_id}' has no version {version!r}; "
                 f"it has 0 to {head['version']}."
             )
-        target = rows[0]
         values = await self.values(target)
         event = {
             "kind": "rollback",

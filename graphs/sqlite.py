@@ -10,26 +10,44 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.utils import (
+    load_pending_writes,
+    pending_writes_sql,
+    search_where,
+)
 
 from graphs import statements
-from graphs.checkpoints import TurnSaver
+from graphs.checkpoints import Commit, TurnSaver
 from graphs.faults import LostRace
 from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
+from journeys import StateError
 
 _T = TypeVar("_T")
+Rows = list[Row]
+Written = list[Statement]
+
+
+_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+_VALUES = "__values"
+"""Key of the metadata that names the version of each value of a checkpoint."""
+_KEPT = "kept"
+"""Key of a checkpoint that names its values, which are apart from it."""
 
 
 class SqliteJourneySaver(TurnSaver, SqliteSaver):
     """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together.
+
+    LangGraph's own writes every value of the state with every checkpoint. Here values are apart,
+    and those that a turn does not change are not written again. A checkpoint of an older release
+    has its values in itself, and is read as it is.
 
     Args:
         conn: The connection, which no other saver has.
@@ -39,11 +57,9 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
             is done in a thread of its own.
     """
 
-    def __init__(
-        self, conn: sqlite3.Connection, *, serde: Any, alone: threading.Lock | None
-    ) -> None:
+    def __init__(self, conn: sqlite3.Connection, *, serde: Any, alone: Any) -> None:
         super().__init__(conn, serde=serde)
-        self._alone = alone
+        self.lock: Any = alone or threading.RLock()
         self._thread = None if alone else ThreadPoolExecutor(1, "journeygraph-sqlite")
 
     async def open(self) -> None:
@@ -52,32 +68,64 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
         """Return the state of a version whose row was read with it; None if it is gone."""
-        if row["checkpoint"] is None:
-            return None
-        place = (row["thread_id"], row["checkpoint_ns"])
-        with state_of(row["thread_id"], row["checkpoint_id"]):
-            checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
-        return CheckpointTuple(
-            _config(*place, row["checkpoint_id"]),
-            checkpoint,
-            json.loads(row["metadata"]),
-            _config(*place, parent) if (parent := row["parent_checkpoint_id"]) else None,
-            [],
-        )
+        return None if row["checkpoint"] is None else self._opened(row)
 
-    async def write(self, written: list[Statement]) -> None:
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        """Load a checkpoint, or the latest of a thread."""
+        place = {"checkpoint_ns": "", **config["configurable"]}
+        return next(self.list({"configurable": place}, limit=1), None)
+
+    def list(
+        self, config: Any, *, filter: Any = None, before: Any = None, limit: int | None = None
+    ) -> Iterator[CheckpointTuple]:
+        """List checkpoints, newest first."""
+        where, parameters = search_where(config, filter, before)
+        newest = "ORDER BY checkpoint_id DESC"
+        query = f"SELECT * FROM checkpoints {where} {newest} LIMIT {-1 if limit is None else limit}"
+        with self.lock:
+            rows = _versions(self.conn, f"{statements.with_values(query)} {newest}", parameters)
+            places = [[row[name] for name in _PLACE] for row in rows]
+            found = [self.conn.execute(pending_writes_sql(True), place) for place in places]
+            writes = [cursor.fetchall() for cursor in found]
+        for row, pending in zip(rows, writes, strict=True):
+            yield self._opened(row, pending)
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        """Write a checkpoint with all its values."""
+        place = {"checkpoint_ns": "", **config["configurable"]}
+        about = get_checkpoint_metadata(config, metadata)
+        with self.lock:
+            _write(self.conn, self._state(place, checkpoint, about, checkpoint["channel_versions"]))
+        return _config(place["thread_id"], place["checkpoint_ns"], checkpoint["id"])
+
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        """Write pending writes, bound to their checkpoint."""
+        place = config["configurable"]
+        with state_of(place["thread_id"], place["checkpoint_id"]):
+            super().put_writes(config, writes, task_id, task_path)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove all that is kept of a thread."""
+        with self.lock:
+            _write(self.conn, _forgotten(thread_id))
+
+    async def write(self, written: Written) -> None:
         """Write statements in one transaction of their own."""
         await self._done(partial(_write, self.conn, written), whole=True)
 
-    async def read(self, query: Sql, **parameters: Any) -> list[Row]:
+    async def read(self, query: Sql, **parameters: Any) -> Rows:
         """Return the rows of a query as dicts."""
         assert query.sqlite
         return await self._done(partial(_read, self.conn, query.sqlite, parameters))
 
-    async def forget(self, session_id: str, written: list[Statement]) -> None:
+    async def version(self, query: Sql, **parameters: Any) -> Row | None:
+        """Return the row of a version with its state; None if there is none."""
+        found = await self._done(partial(_versions, self.conn, query.sqlite, parameters))
+        return found[0] if found else None
+
+    async def forget(self, session_id: str, written: Written) -> None:
         """Remove a session's checkpoints, with other statements, in one transaction."""
-        row: list[Row] = [{"session": session_id}]
-        await self.write([*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)])
+        await self.write([*written, *_forgotten(session_id)])
 
     async def close(self) -> None:
         """Close the connection, once what runs on it has ended."""
@@ -87,16 +135,10 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
             thread.shutdown(wait=False)
 
     async def _load(self, config: Any) -> CheckpointTuple | None:
-        place = config["configurable"]
-
-        def load() -> CheckpointTuple | None:
-            with state_of(place["thread_id"], place.get("checkpoint_id", "")):
-                return self.get_tuple(config)
-
-        return await self._done(load)
+        return await self._done(partial(self.get_tuple, config))
 
     async def _listed(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
-        for found in await self._done(lambda: list(self.list(config, **options))):
+        for found in await self._done(lambda: [*self.list(config, **options)]):
             yield found
 
     async def _save(
@@ -105,24 +147,19 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         checkpoint: Any,
         metadata: Any,
         new_versions: Any,
-        rows: list[Statement] | None = None,
+        commit: Commit | None = None,
     ) -> Any:
+        if commit is None:
+            return await self._done(
+                partial(self.put, config, checkpoint, metadata, new_versions), whole=True
+            )
+        if commit.head and not commit.head["channel_values"]:
+            # An older release wrote the head: none of its values is apart yet.
+            new_versions = checkpoint["channel_versions"]
         place = config["configurable"]
-        session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
-        with state_of(session, checkpoint["id"]):
-            kind, blob = self.serde.dumps_typed(checkpoint)
-        about = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
-        row: Row = {
-            "session": session,
-            "namespace": namespace,
-            "id": checkpoint["id"],
-            "parent": place.get("checkpoint_id"),
-            "type": kind,
-            "checkpoint": blob,
-            "metadata": about.encode("utf-8", "ignore"),
-        }
-        await self.write([*(rows or ()), Statement(statements.SAVE_CHECKPOINT, [row])])
-        return _config(session, namespace, checkpoint["id"])
+        state = self._state(place, checkpoint, metadata, new_versions)
+        await self.write([*commit.rows(checkpoint), *state])
+        return _config(place["thread_id"], place["checkpoint_ns"], checkpoint["id"])
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
         await self._done(partial(self.put_writes, config, writes, task_id, task_path), whole=True)
@@ -130,6 +167,68 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove the checkpoints of a thread."""
         await self._done(partial(self.delete_thread, thread_id), whole=True)
+
+    def _state(
+        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
+    ) -> Written:
+        """Return the statements that write a checkpoint and its new values."""
+        session, id_ = place["thread_id"], checkpoint["id"]
+        of: Row = {"session": session, "namespace": place["checkpoint_ns"]}
+        values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
+        rows: Rows = []
+        for name in values.keys() & new_versions.keys():
+            with state_of(session, f"{name}|{versions[name]}"):
+                kind, blob = self.serde.dumps_typed(values[name])
+            value = {"channel": name, "version": versions[name], "type": kind, "blob": blob}
+            rows.append({**of, **value})
+        with state_of(session, id_):
+            document = {**checkpoint, "channel_values": {}, _KEPT: list(values)}
+            kind, blob = self.serde.dumps_typed(document)
+        about = {**metadata, _VALUES: {name: versions[name] for name in values}}
+        saved: Row = {
+            **of,
+            "id": id_,
+            "parent": place.get("checkpoint_id"),
+            "type": kind,
+            "checkpoint": blob,
+            "metadata": json.dumps(about, ensure_ascii=False).encode("utf-8", "ignore"),
+        }
+        return [
+            Statement(statements.SAVE_VALUE, rows),
+            Statement(statements.SAVE_CHECKPOINT, [saved]),
+        ]
+
+    def _opened(self, row: Row, writes: Iterable[Any] = ()) -> CheckpointTuple:
+        """Return a checkpoint with its values, each opened for its own place.
+
+        Raises:
+            StateError: A value is missing, or something was changed.
+        """
+        session, place = row["thread_id"], (row["thread_id"], row["checkpoint_ns"])
+        about = json.loads(row["metadata"])
+        about.pop(_VALUES, None)
+        with state_of(session, row["checkpoint_id"]):
+            checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
+            pending = load_pending_writes(writes, self.serde)
+        kept = checkpoint.pop(_KEPT, None)
+        if kept is not None:
+            values = checkpoint["channel_values"]
+            for name, kind, blob in row["channel_values"]:
+                with state_of(session, f"{name}|{checkpoint['channel_versions'].get(name)}"):
+                    values[name] = self.serde.loads_typed((kind, blob))
+            if values.keys() != set(kept):
+                raise StateError(
+                    f"Part of the state of session '{session}' is missing: rows of the store were "
+                    "removed."
+                )
+        parent = row["parent_checkpoint_id"]
+        return CheckpointTuple(
+            _config(*place, row["checkpoint_id"]),
+            checkpoint,
+            about,
+            _config(*place, parent) if parent else None,
+            pending,
+        )
 
     async def _done(self, deed: Callable[[], _T], *, whole: bool = False) -> _T:
         """Do something with the connection, after all that was asked for before.
@@ -139,13 +238,31 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
             whole: Whether it is done to its end, whatever happens to the caller in the meantime.
         """
         if self._thread is None:
-            with self._alone or nullcontext():
+            with self.lock:
                 return deed()
         asked = asyncio.get_running_loop().run_in_executor(self._thread, deed)
         return await (asyncio.shield(asked) if whole else asked)
 
 
-def _write(connection: sqlite3.Connection, written: list[Statement]) -> None:
+def _forgotten(session_id: str) -> Written:
+    """Return the statements that remove all checkpoints of a session."""
+    return [Statement(sql, [{"session": session_id}]) for sql in statements.FORGET_STATE]
+
+
+def _versions(connection: sqlite3.Connection, query: str | None, parameters: Any) -> Rows:
+    """Return rows of versions, each with the values of its state, of which each comes in a row."""
+    found: Rows = []
+    assert query
+    for row in connection.execute(query, parameters):
+        *_, channel, kind, blob = row
+        if not found or any(found[-1][name] != row[name] for name in _PLACE):
+            found.append({**dict(row), "channel_values": []})
+        if channel is not None:
+            found[-1]["channel_values"].append((channel, kind, blob))
+    return found
+
+
+def _write(connection: sqlite3.Connection, written: Written) -> None:
     with connection:
         for statement in written:
             sql = statement.sql.sqlite
@@ -157,7 +274,7 @@ def _write(connection: sqlite3.Connection, written: list[Statement]) -> None:
                 connection.executemany(sql, statement.rows)
 
 
-def _read(connection: sqlite3.Connection, query: str, parameters: Row) -> list[Row]:
+def _read(connection: sqlite3.Connection, query: str, parameters: Any) -> Rows:
     return [dict(row) for row in connection.execute(query, parameters)]
 
 

@@ -79,7 +79,7 @@ def _on_postgres(statement: Any) -> Sql:
 
 
 _NAMED = re.compile(r"%\((\w+)\)s")
-# The saver's own tables; on Postgres the values are apart from the checkpoints, which share them.
+# The saver's own tables; the values are apart from the checkpoints, which share them.
 _checkpoints = table(
     "checkpoints",
     *map(column, ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id")),
@@ -142,7 +142,7 @@ _STATE = tuple(
     _checkpoints.c[name] for name in ("thread_id", "checkpoint_ns", "parent_checkpoint_id")
 )
 _STATE_ON_SQLITE = tuple(_checkpoints.c[name] for name in ("type", "checkpoint", "metadata"))
-_STATE_ON_POSTGRES = (
+_STATE_ON_POSTGRES: tuple[ColumnElement[Any], ...] = (
     literal_column("checkpoints.checkpoint::text").label("checkpoint"),
     literal_column("checkpoints.metadata::text").label("metadata"),
     literal_column(
@@ -154,6 +154,20 @@ _STATE_ON_POSTGRES = (
 )
 
 
+def with_values(versions: str) -> str:
+    """Return the statement for SQLite that reads versions, with a row for each value of a state.
+
+    The checkpoint names its values in its metadata. One that an older release wrote names none, and
+    has them in itself.
+    """
+    return (
+        f"SELECT one.*, b.channel, b.type AS value_type, b.blob FROM ({versions}) AS one "
+        "LEFT JOIN json_each(CAST(one.metadata AS TEXT), '$.__values') AS v "
+        "LEFT JOIN checkpoint_blobs AS b ON b.thread_id = one.thread_id "
+        "AND b.checkpoint_ns = one.checkpoint_ns AND b.channel = v.key AND b.version = v.value"
+    )
+
+
 def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
     """Return the statement that reads rows of versions, each with its state."""
     is_state = (_checkpoints.c.thread_id == turns.c.session_id) & (
@@ -162,7 +176,8 @@ def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
     joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
     read = select(*columns, *_STATE).select_from(joined_to).where(*where)
     on_sqlite = _sql(read.add_columns(*_STATE_ON_SQLITE)).sqlite
-    return Sql(on_sqlite, _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres)
+    on_postgres = _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres
+    return Sql(with_values(on_sqlite or ""), on_postgres)
 
 
 def _head_of(session: Any) -> Any:
@@ -254,21 +269,25 @@ PRUNE = _sql(
         ),
     )
 )
-PRUNE_BLOBS = _on_postgres(
+_NAMED_BY = (
+    "(SELECT v.key, v.value FROM checkpoints, "
+    "json_each(CAST(metadata AS TEXT), '$.__values') AS v WHERE thread_id = :session)",
+    "(SELECT key, value FROM checkpoints, "
+    "jsonb_each_text(checkpoint -> 'channel_versions') WHERE thread_id = :session)",
+)
+_prune_on_sqlite, _prune_on_postgres = (
     delete(_blobs).where(
         _blobs.c.thread_id == bindparam("session"),
-        tuple_(_blobs.c.channel, _blobs.c.version).not_in(
-            text(
-                "(SELECT key, value FROM checkpoints, "
-                "jsonb_each_text(checkpoint -> 'channel_versions') WHERE thread_id = :session)"
-            )
-        ),
+        tuple_(_blobs.c.channel, _blobs.c.version).not_in(text(named)),
     )
+    for named in _NAMED_BY
 )
+PRUNE_BLOBS = Sql(_sql(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
 _TURN_IS = ("session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("session_id", "turn", "kind", "at")
 SAVE_VALUE = Sql(
-    None,
+    "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, "
+    "blob) VALUES (:session, :namespace, :channel, :version, :type, :blob)",
     "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob) VALUES "
     "(%(session)s, %(namespace)s, %(channel)s, %(version)s, %(type)s, %(blob)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING",
@@ -285,7 +304,7 @@ SAVE_CHECKPOINT = Sql(
 )
 FORGET_STATE = (
     Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == bindparam("session"))),
-    Sql(None, "DELETE FROM checkpoint_blobs WHERE thread_id = %(session)s"),
+    Sql.of(delete(_blobs).where(_blobs.c.thread_id == bindparam("session"))),
     Sql(
         "DELETE FROM writes WHERE thread_id = :session",
         "DELETE FROM checkpoint_writes WHERE thread_id = %(session)s",

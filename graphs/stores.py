@@ -42,7 +42,7 @@ _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.T
 _open = weakref.WeakKeyDictionary()
 # A database in memory lives as long as a connection to it does; one each for the process, with the
 # lock of those who use it.
-_anchors: dict[str, tuple[sqlite3.Connection, threading.Lock]] = {}
+_anchors: dict[str, tuple[sqlite3.Connection, Any]] = {}
 
 
 @dataclass(eq=False)
@@ -91,9 +91,17 @@ class Store:
             del self.graphs[key]
 
     async def head(self, session_id: str) -> Row | None:
-        """Return the session's row with the checkpoint of its head; None if it is not there."""
-        rows = await self.read(statements.HEAD, session=session_id)
-        return rows[0] if rows else None
+        """Return the session's row with the state of its head; None if it is not there."""
+        return await self.version(statements.HEAD, session=session_id)
+
+    async def version(self, query: Sql, **parameters: Any) -> Row | None:
+        """Return the row of a version with its state; None if there is none.
+
+        Raises:
+            StateError: The database could not be read.
+        """
+        with translated():
+            return await self.saver.version(query, **parameters)
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query.
@@ -218,7 +226,7 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
 
     try:
         if "vfs=memdb" in uri and uri not in _anchors:
-            _anchors.setdefault(uri, (connect(), threading.Lock()))
+            _anchors.setdefault(uri, (connect(), threading.RLock()))
         _, alone = _anchors.get(uri, (None, None))
         connection = await asyncio.to_thread(connected)
         saver = SqliteJourneySaver(connection, serde=seal.serializer(), alone=alone)

@@ -21,7 +21,7 @@ from journeys import (
 from tests import postgres
 from tests.clerks import said, staff
 
-TABLES = ("sessions", "turns", "audit", "checkpoints", "writes")
+TABLES = ("sessions", "turns", "audit", "checkpoints", "checkpoint_blobs", "writes")
 
 
 class Parcel(Journey):

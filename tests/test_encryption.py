@@ -250,6 +250,37 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
             await journey.get_session_state()
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DELETE FROM checkpoint_blobs WHERE channel = 'context'", "Part of the state"),
+        ("UPDATE checkpoints SET metadata = '{}'", "Part of the state"),
+        ("UPDATE checkpoint_blobs SET type = 'msgpack'", "not encrypted; it was refused"),
+        (
+            "UPDATE checkpoint_blobs AS b SET blob = o.blob FROM checkpoint_blobs AS o WHERE "
+            "b.channel = 'context' AND o.channel = 'context' AND b.version > o.version",
+            "cannot be opened",
+        ),
+        (
+            "UPDATE checkpoint_blobs AS b SET blob = o.blob FROM checkpoint_blobs AS o WHERE "
+            "b.channel = 'context' AND o.channel = 'turn'",
+            "cannot be opened",
+        ),
+    ],
+    ids=["missing", "unnamed", "plain", "older", "of-another-channel"],
+)
+async def test_a_value_of_the_state_that_is_not_its_own_is_refused(
+    url: str, change: str, said: str
+) -> None:
+    await conversation(url)
+    with database(url) as connection:
+        connection.execute(change)
+    async with clinic(url) as journey:
+        for call in (journey.get_session_state(), journey.process_message("hello")):
+            with pytest.raises(StateError, match=said):
+                await call
+
+
 async def test_a_changed_byte_is_noticed(url: str) -> None:
     await conversation(url)
     with database(url) as connection:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import concurrent.futures
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from graphs.migrate import HEAD
 from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
+from graphs.sealing import state_of
 from graphs.tables import USAGE
-from journeys import JourneyError, StateError
+from journeys import JourneyConfig, JourneyError, StateError
 from tests.command import run
-from tests.post_office import opened
+from tests.post_office import AGENTS, Parcel, opened
 from tests.postgres import TABLES, Postgres, connected
 
 
@@ -85,6 +88,7 @@ NEW = (
     *("field_attempts", "effects", "escalations"),
 )
 """The tables that they made."""
+_BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}
 
 
 def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
@@ -104,21 +108,47 @@ def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) 
     assert row == (3, 0, None)
 
 
-async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", [None, bytes(range(32))])
+async def test_a_file_of_the_release_before_keeps_its_sessions(
+    tmp_path: Path, key: bytes | None
+) -> None:
+    class Sealed(Parcel):
+        """Send a parcel in secret."""
+
+        __sensitive__ = key is not None
+
     url = f"sqlite:///{tmp_path / 'old.db'}"
-    async with opened(url) as parcel:
-        await parcel.start()
+
+    def reopened() -> Parcel:
+        config = JourneyConfig(persistence=url, encryption_key=key)
+        return Sealed("s-1", config, agents=AGENTS)
+
+    async with reopened() as parcel:
+        await parcel.start({"customer": "C-1"})
         await parcel.process_message("street=Main")
+        saver: Any = (await parcel.manager._session()).saver
+        with sqlite3.connect(tmp_path / "old.db") as connection:
+            before = SqliteSaver(connection, serde=saver.serde)  # whose format it was
+            for there in list(saver.list({"configurable": {"thread_id": "s-1"}})):
+                with state_of("s-1", there.checkpoint["id"]):
+                    before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
+        connection.close()
     with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.execute("DROP TABLE checkpoint_blobs")
         for table, column in ADDED:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in NEW:
             connection.execute(f"DROP TABLE {table}")
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
     connection.close()
-    async with opened(url) as parcel:
-        assert await parcel.snapshot() == {"street": "Main"}
-        assert (await parcel.process_message("card=1")).metadata["version"] == 2
+    async with reopened() as parcel:
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
+        assert (await parcel.process_message("hello")).metadata["version"] == 2
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
+        await parcel.rollback(0)
+        assert (await parcel.process_message("street=Side")).metadata["version"] == 4
+    async with reopened() as parcel:
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
 
 
 def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:

@@ -22,7 +22,7 @@ from journeys import (
 )
 from tests.clerks import staff
 from tests.clocks import Clock
-from tests.post_office import AGENTS, Letter, Parcel, database, opened, rows
+from tests.post_office import AGENTS, Letter, Parcel, database, found, opened, rows
 
 Talk = Callable[..., Any]
 REPOSITORY = Path(__file__).parent.parent
@@ -159,6 +159,7 @@ async def test_an_expired_session_leaves_only_its_name(sqlite_url: str, clock: C
         "turns": 0,
         "audit": 0,
         "checkpoints": 0,
+        "checkpoint_blobs": 0,
         "writes": 0,
     }
     await parcel.close()
@@ -188,13 +189,17 @@ async def test_a_start_sweeps_what_has_expired_meanwhile(sqlite_url: str, clock:
     await fresh.start()
 
     assert told == ["old-1", "old-2"]
-    assert rows(sqlite_url) | {"sessions": 3} == {
+    counts = rows(sqlite_url)
+    assert counts | {"sessions": 3, "checkpoint_blobs": 3} == {
         "sessions": 3,
         "turns": 3,
         "audit": 0,
         "checkpoints": 3,
+        "checkpoint_blobs": 3,
         "writes": 0,
     }
+    kept = found(sqlite_url, "SELECT DISTINCT thread_id FROM checkpoint_blobs ORDER BY 1")
+    assert kept == [("l-1",), ("new",), ("there",)]
     with pytest.raises(SessionExpiredError):
         await gone[0].process_message("hello")
     for journey in (*stays, *gone, fresh):

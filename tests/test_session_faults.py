@@ -15,6 +15,7 @@ import aiosqlite
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command, interrupt
 
 from graphs import stores
 from journeys import (
@@ -431,6 +432,51 @@ async def test_a_store_that_could_not_be_opened_may_be_later(tmp_path: Path) -> 
             await parcel.start()
         (tmp_path / "later").mkdir()
         assert (await parcel.start()).version == 0
+
+
+# ------------------------------------------------------------------ a graph of one's own
+
+
+@pytest.mark.parametrize("key", [None, bytes(range(32))])
+@pytest.mark.parametrize("durability", ["exit", "sync", "async"])
+async def test_a_graph_that_runs_on_a_store_without_a_session_keeps_its_thread(
+    store_url: str, durability: Any, key: bytes | None
+) -> None:
+    async def asks(payload: dict[str, Any]) -> dict[str, Any]:
+        if payload["message"] == "ask":
+            return {"response": "ok", "street": interrupt("Which street?")}
+        return {"response": "ok", "street": payload["message"]}
+
+    store = await stores.open_store(store_url, key, 2)
+    graph = Parcel.compile(agents={**AGENTS, "address": asks}, checkpointer=store.saver)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    await graph.ainvoke({"messages": "Main"}, thread, durability=durability)
+    await graph.ainvoke({"messages": "hello"}, thread, durability=durability)
+    state = await graph.aget_state(thread)
+    assert state.values["context"]["street"] == "Main"
+    history = [past async for past in graph.aget_state_history(thread, limit=50)]
+    assert history[0].config == state.config
+    assert "__values" not in (state.metadata or {})
+    assert (
+        len([x async for x in store.saver.alist(thread, filter={"source": "loop"}, limit=1)]) == 1
+    )
+
+    fork = await graph.aupdate_state(state.config, {"context": {"street": "Side"}})
+    assert (await graph.aget_state(fork)).values["context"]["street"] == "Side"
+    assert (await graph.aget_state(state.config)).values["context"]["street"] == "Main"
+
+    asked: Any = {"configurable": {"thread_id": "u"}}
+    waiting = await graph.ainvoke({"messages": "ask"}, asked, durability=durability)
+    assert waiting["__interrupt__"][0].value == "Which street?"
+    done = await graph.ainvoke(Command(resume="Elm"), asked, durability=durability)
+    assert done["context"]["street"] == "Elm"
+
+    for name in ("t", "u"):
+        await store.saver.adelete_thread(name)
+    assert (await graph.aget_state(thread)).values == {}
+    if not store_url.startswith("memory"):
+        assert set(rows(store_url).values()) == {0}
+    await store.close()
 
 
 # ------------------------------------------------------------------ a saver handed in

@@ -22,7 +22,7 @@ from journeys import (
     VersionNotFoundError,
 )
 from tests.clerks import staff
-from tests.post_office import AGENTS, Letter, Parcel, opened, rows
+from tests.post_office import AGENTS, Letter, Parcel, found, opened, rows
 
 Talk = Callable[..., Any]
 
@@ -285,6 +285,32 @@ async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str, versio
     assert len(await call.journey.versions()) == 2
 
 
+_NAMED_VALUES = (
+    "SELECT DISTINCT thread_id, v.key, v.value FROM checkpoints, "
+    "json_each(CAST(metadata AS TEXT), '$.__values') AS v"
+)
+
+
+async def test_a_turn_does_not_store_again_what_it_does_not_change(
+    talk: Talk, kept_url: str
+) -> None:
+    table = "SELECT sum(length(blob)) FROM checkpoint_blobs"
+    if kept_url.startswith("sqlite"):
+        table = f"SELECT ({table}) + (SELECT sum(length(checkpoint)) FROM checkpoints)"
+    call = await talk(Parcel, AGENTS, kept_url, context={"kept": "x" * 200_000})
+    for number in range(10):
+        await call.says(f"hello {number}")
+    assert found(kept_url, table)[0][0] < 300_000
+    await call.says("street=Main")
+    assert 400_000 < found(kept_url, table)[0][0] < 500_000
+
+    assert len((await call.journey.snapshot())["kept"]) == 200_000
+    await call.journey.rollback(3)
+    assert (await call.journey.snapshot()).keys() == {"kept"}
+    await call.says("hello")
+    assert found(kept_url, table)[0][0] < 500_000
+
+
 async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     talk: Talk, sqlite_url: str
 ) -> None:
@@ -294,7 +320,10 @@ async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     for number in range(130):
         await call.says(f"hello {number}")
 
-    assert rows(sqlite_url)["checkpoints"] <= 100 + 16 + 2
+    counts = rows(sqlite_url)
+    assert counts["checkpoints"] <= 100 + 16 + 2
+    newest, shared = counts["checkpoints"], len(found(sqlite_url, _NAMED_VALUES))
+    assert counts["checkpoint_blobs"] == shared < 5 * newest
     assert len(await call.journey.versions()) == 131
     with pytest.raises(VersionNotFoundError, match=r"version 5 .*pruned"):
         await call.journey.rollback(5)

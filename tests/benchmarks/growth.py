@@ -14,6 +14,12 @@ from tests.benchmarks.measure import Figure, Pairs, Steps, amount, duration, scr
 LATE, TURNS, SESSIONS = 950, 50, 3
 _WRITTEN = (
     "SELECT checkpoints.* FROM checkpoints JOIN turns USING (checkpoint_id) WHERE version = ?",
+    "SELECT b.* FROM checkpoints AS c JOIN turns USING (checkpoint_id) "
+    "JOIN json_each(CAST(c.metadata AS TEXT), '$.__values') AS v "
+    "JOIN checkpoint_blobs AS b ON b.channel = v.key AND b.version = v.value "
+    "WHERE turns.version = ?1 AND NOT EXISTS (SELECT * FROM checkpoints AS p "
+    "JOIN json_each(CAST(p.metadata AS TEXT), '$.__values') AS w "
+    "WHERE p.checkpoint_id = c.parent_checkpoint_id AND w.value = v.value)",
     "SELECT * FROM turns WHERE version = ?",
     "SELECT * FROM audit WHERE turn = ?",
 )
