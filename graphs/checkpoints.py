@@ -8,13 +8,15 @@ that of a run that failed or waits, which does not, is not written at all.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
+from graphs import statements
 from graphs.paused import PausedRun
+from graphs.sealing import state_of
 from graphs.statements import Row, Statement
 from journeys import StateError
 from nodes.state import Position, Turn
@@ -24,7 +26,7 @@ COMMIT = "__journey_commit"
 NO_CHECKPOINT = "00000000-0000-0000-0000-000000000000"
 """Names no checkpoint: a session begins from nothing, never from whatever is the latest."""
 
-_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 Write = Callable[[list[Statement]], Awaitable[None]]
 
@@ -158,6 +160,53 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     ) -> None: ...
 
 
+class StoreSaver(TurnSaver):
+    """A saver of one of our stores: checkpoints share the values that they have in common.
+
+    A value is kept by the version of its channel, and sealed for that place.
+    """
+
+    def _values(self, place: Row, checkpoint: Any, new_versions: Mapping[str, Any]) -> Statement:
+        """Return the statement that writes the values that are new."""
+        session, rows = place["thread_id"], []
+        values = checkpoint["channel_values"]
+        for channel in values.keys() & new_versions.keys():
+            version = checkpoint["channel_versions"][channel]
+            with state_of(session, f"{channel}|{version}"):
+                kind, blob = self.serde.dumps_typed(values[channel])
+            row: Row = {"session": session, "namespace": place.get("checkpoint_ns", "")}
+            rows.append({**row, "channel": channel, "version": version, "type": kind, "blob": blob})
+        return Statement(statements.SAVE_VALUE, rows)
+
+    def _opened_values(
+        self, session: str, checkpoint: Any, stored: Iterable[tuple[str, str, bytes]]
+    ) -> dict[str, Any]:
+        """Return the values of a state, each opened for its own place."""
+        values: dict[str, Any] = {}
+        for channel, kind, blob in stored:
+            with state_of(session, f"{channel}|{checkpoint['channel_versions'].get(channel)}"):
+                values[channel] = self.serde.loads_typed((kind, blob))
+        return values
+
+
+def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:
+    """Return what was read of a checkpoint."""
+    id_, parent = row["checkpoint_id"], row["parent_checkpoint_id"]
+    return CheckpointTuple(
+        config_at(row, id_),
+        checkpoint,
+        metadata,
+        config_at(row, parent) if parent else None,
+        writes,
+    )
+
+
+def config_at(place: Row, checkpoint_id: str) -> Any:
+    """Return the configuration that names a checkpoint."""
+    values = (place["thread_id"], place.get("checkpoint_ns", ""), checkpoint_id)
+    return {"configurable": dict(zip(PLACE, values, strict=True))}
+
+
 class JoinedSaver(TurnSaver):
     """A saver handed in by a user, followed by a commit to our ledger.
 
@@ -180,9 +229,8 @@ class JoinedSaver(TurnSaver):
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
         """Return the state of a version, which the user's saver has."""
-        place = (row["session_id"], "", row["checkpoint_id"])
-        config: Any = {"configurable": dict(zip(_PLACE, place, strict=True))}
-        return await self._inner.aget_tuple(config)
+        place: Row = {"thread_id": row["session_id"]}
+        return await self._inner.aget_tuple(config_at(place, row["checkpoint_id"]))
 
     async def _load(self, config: Any) -> CheckpointTuple | None:
         return await self._inner.aget_tuple(config)
@@ -223,7 +271,7 @@ def _own_place(config: Any, commit: Commit) -> Any:
     LangGraph's savers write the metadata of a configuration beside the checkpoint, in the clear:
     what a caller gave its tracers would be kept.
     """
-    place = {k: v for k, v in config["configurable"].items() if k in _PLACE}
+    place = {k: v for k, v in config["configurable"].items() if k in PLACE}
     if commit.head is not None:
         # The parent of what is written; a run that waited has another one, in the state alone.
         place["checkpoint_id"] = commit.head["checkpoint_id"]

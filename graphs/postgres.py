@@ -16,11 +16,11 @@ from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
 from graphs import statements
-from graphs.checkpoints import Commit, TurnSaver
+from graphs.checkpoints import Commit, StoreSaver, config_at, found_at
 from graphs.connections import Connection, Connections, Deed
 from graphs.faults import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
-from graphs.sealing import AesSeal, Seal, state_of
+from graphs.sealing import AesSeal, Seal
 from graphs.statements import Row, Sql, Statement, joined
 
 _SEAL = "seal"
@@ -28,7 +28,7 @@ _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DE
 _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
 
 
-class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
+class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
     """LangGraph's Postgres saver, which writes a turn's checkpoint and ledger together.
 
     LangGraph's own holds a lock around every statement, also over a pool; this one does not, so
@@ -105,8 +105,7 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
         rows = commit.rows(checkpoint) if commit else []
         written = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
         await self._whole(written, lambda connection: _at_once(connection, written))
-        kept = {name: place.get(name, "") for name in ("thread_id", "checkpoint_ns")}
-        return {"configurable": {**kept, "checkpoint_id": checkpoint["id"]}}
+        return config_at(place, checkpoint["id"])
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
         await AsyncPostgresSaver.aput_writes(self, config, writes, task_id, task_path)
@@ -137,33 +136,21 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
         self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
     ) -> list[Statement]:
         """Return the statements that write a checkpoint and its new values."""
-        session, namespace = place["thread_id"], place.get("checkpoint_ns", "")
-        values = checkpoint["channel_values"]
-        document = {**checkpoint, "channel_values": {}}
-        place_of: Row = {"session": session, "namespace": namespace}
-        rows: list[Row] = []
-        for channel in values.keys() & new_versions.keys():
-            version = new_versions[channel]
-            with state_of(session, f"{channel}|{version}"):
-                kind, blob = self.serde.dumps_typed(values[channel])
-            rows.append(
-                {**place_of, "channel": channel, "version": version, "type": kind, "blob": blob}
-            )
+        session, document = place["thread_id"], {**checkpoint, "channel_values": {}}
         # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
         kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
         if isinstance(self._seal, AesSeal):
             kept[_SEAL] = self._seal.close("", _bound(session, document["id"], document))
         saved: Row = {
-            **place_of,
+            "session": session,
+            "namespace": place.get("checkpoint_ns", ""),
             "id": document["id"],
             "parent": place.get("checkpoint_id"),
             "checkpoint": Jsonb(document),
             "metadata": Jsonb(kept),
         }
-        return [
-            Statement(statements.SAVE_VALUE, rows),
-            Statement(statements.SAVE_CHECKPOINT, [saved]),
-        ]
+        values = self._values(place, checkpoint, new_versions)
+        return [values, Statement(statements.SAVE_CHECKPOINT, [saved])]
 
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place."""
@@ -171,21 +158,12 @@ class PostgresJourneySaver(TurnSaver, AsyncPostgresSaver):
         if isinstance(self._seal, AesSeal):
             sealed = value["metadata"].get(_SEAL, "")
             self._seal.open(sealed, _bound(session, value["checkpoint_id"], document))
-        values: dict[str, Any] = {}
-        for name, kind, blob in value["channel_values"] or ():
-            channel = name.decode()
-            with state_of(session, f"{channel}|{document['channel_versions'][channel]}"):
-                values[channel] = self.serde.loads_typed((kind.decode(), blob))
+        found = value["channel_values"] or ()
+        stored = ((name.decode(), kind.decode(), blob) for name, kind, blob in found)
+        values = self._opened_values(session, document, stored)
         checkpoint: Any = {**document, "channel_values": values}
-        place = {"thread_id": session, "checkpoint_ns": value["checkpoint_ns"]}
-        parent = value["parent_checkpoint_id"]
-        return CheckpointTuple(
-            {"configurable": {**place, "checkpoint_id": value["checkpoint_id"]}},
-            checkpoint,
-            value["metadata"],
-            {"configurable": {**place, "checkpoint_id": parent}} if parent else None,
-            self._load_writes(value["pending_writes"]),
-        )
+        writes = self._load_writes(value["pending_writes"])
+        return found_at(value, checkpoint, value["metadata"], writes)
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from langgraph.checkpoint.sqlite.utils import (
 )
 
 from graphs import statements
-from graphs.checkpoints import Commit, TurnSaver
+from graphs.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
 from graphs.faults import LostRace
 from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
@@ -34,15 +34,13 @@ _T = TypeVar("_T")
 Rows = list[Row]
 Written = list[Statement]
 
-
-_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 _VALUES = "__values"
 """Key of the metadata that names the version of each value of a checkpoint."""
 _KEPT = "kept"
 """Key of a checkpoint that names its values, which are apart from it."""
 
 
-class SqliteJourneySaver(TurnSaver, SqliteSaver):
+class SqliteJourneySaver(StoreSaver, SqliteSaver):
     """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together.
 
     LangGraph's own writes every value of the state with every checkpoint. Here values are apart,
@@ -84,7 +82,7 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         query = f"SELECT * FROM checkpoints {where} {newest} LIMIT {-1 if limit is None else limit}"
         with self.lock:
             rows = _versions(self.conn, f"{statements.with_values(query)} {newest}", parameters)
-            places = [[row[name] for name in _PLACE] for row in rows]
+            places = [[row[name] for name in PLACE] for row in rows]
             found = [self.conn.execute(pending_writes_sql(True), place) for place in places]
             writes = [cursor.fetchall() for cursor in found]
         for row, pending in zip(rows, writes, strict=True):
@@ -96,7 +94,7 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         about = get_checkpoint_metadata(config, metadata)
         with self.lock:
             _write(self.conn, self._state(place, checkpoint, about, checkpoint["channel_versions"]))
-        return _config(place["thread_id"], place["checkpoint_ns"], checkpoint["id"])
+        return config_at(place, checkpoint["id"])
 
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         """Write pending writes, bound to their checkpoint."""
@@ -159,7 +157,7 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         place = config["configurable"]
         state = self._state(place, checkpoint, metadata, new_versions)
         await self.write([*commit.rows(checkpoint), *state])
-        return _config(place["thread_id"], place["checkpoint_ns"], checkpoint["id"])
+        return config_at(place, checkpoint["id"])
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
         await self._done(partial(self.put_writes, config, writes, task_id, task_path), whole=True)
@@ -172,31 +170,23 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
     ) -> Written:
         """Return the statements that write a checkpoint and its new values."""
-        session, id_ = place["thread_id"], checkpoint["id"]
-        of: Row = {"session": session, "namespace": place["checkpoint_ns"]}
-        values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
-        rows: Rows = []
-        for name in values.keys() & new_versions.keys():
-            with state_of(session, f"{name}|{versions[name]}"):
-                kind, blob = self.serde.dumps_typed(values[name])
-            value = {"channel": name, "version": versions[name], "type": kind, "blob": blob}
-            rows.append({**of, **value})
+        session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
         with state_of(session, id_):
             document = {**checkpoint, "channel_values": {}, _KEPT: list(values)}
             kind, blob = self.serde.dumps_typed(document)
+        versions = checkpoint["channel_versions"]
         about = {**metadata, _VALUES: {name: versions[name] for name in values}}
         saved: Row = {
-            **of,
+            "session": session,
+            "namespace": place["checkpoint_ns"],
             "id": id_,
             "parent": place.get("checkpoint_id"),
             "type": kind,
             "checkpoint": blob,
             "metadata": json.dumps(about, ensure_ascii=False).encode("utf-8", "ignore"),
         }
-        return [
-            Statement(statements.SAVE_VALUE, rows),
-            Statement(statements.SAVE_CHECKPOINT, [saved]),
-        ]
+        changed = self._values(place, checkpoint, new_versions)
+        return [changed, Statement(statements.SAVE_CHECKPOINT, [saved])]
 
     def _opened(self, row: Row, writes: Iterable[Any] = ()) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place.
@@ -204,31 +194,21 @@ class SqliteJourneySaver(TurnSaver, SqliteSaver):
         Raises:
             StateError: A value is missing, or something was changed.
         """
-        session, place = row["thread_id"], (row["thread_id"], row["checkpoint_ns"])
-        about = json.loads(row["metadata"])
+        session, about = row["thread_id"], json.loads(row["metadata"])
         about.pop(_VALUES, None)
         with state_of(session, row["checkpoint_id"]):
             checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
             pending = load_pending_writes(writes, self.serde)
         kept = checkpoint.pop(_KEPT, None)
         if kept is not None:
-            values = checkpoint["channel_values"]
-            for name, kind, blob in row["channel_values"]:
-                with state_of(session, f"{name}|{checkpoint['channel_versions'].get(name)}"):
-                    values[name] = self.serde.loads_typed((kind, blob))
+            values = self._opened_values(session, checkpoint, row["channel_values"])
             if values.keys() != set(kept):
                 raise StateError(
                     f"Part of the state of session '{session}' is missing: rows of the store were "
                     "removed."
                 )
-        parent = row["parent_checkpoint_id"]
-        return CheckpointTuple(
-            _config(*place, row["checkpoint_id"]),
-            checkpoint,
-            about,
-            _config(*place, parent) if parent else None,
-            pending,
-        )
+            checkpoint["channel_values"] = values
+        return found_at(row, checkpoint, about, pending)
 
     async def _done(self, deed: Callable[[], _T], *, whole: bool = False) -> _T:
         """Do something with the connection, after all that was asked for before.
@@ -255,7 +235,7 @@ def _versions(connection: sqlite3.Connection, query: str | None, parameters: Any
     assert query
     for row in connection.execute(query, parameters):
         *_, channel, kind, blob = row
-        if not found or any(found[-1][name] != row[name] for name in _PLACE):
+        if not found or any(found[-1][name] != row[name] for name in PLACE):
             found.append({**dict(row), "channel_values": []})
         if channel is not None:
             found[-1]["channel_values"].append((channel, kind, blob))
@@ -276,8 +256,3 @@ def _write(connection: sqlite3.Connection, written: Written) -> None:
 
 def _read(connection: sqlite3.Connection, query: str, parameters: Any) -> Rows:
     return [dict(row) for row in connection.execute(query, parameters)]
-
-
-def _config(session: str, namespace: str, checkpoint_id: str) -> Any:
-    place = {"thread_id": session, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}
-    return {"configurable": place}
