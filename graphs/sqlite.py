@@ -78,10 +78,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     ) -> Iterator[CheckpointTuple]:
         """List checkpoints, newest first."""
         where, parameters = search_where(config, filter, before)
-        newest = "ORDER BY checkpoint_id DESC"
-        query = f"SELECT * FROM checkpoints {where} {newest} LIMIT {-1 if limit is None else limit}"
+        order = "ORDER BY checkpoint_id DESC, checkpoint_ns, thread_id"
+        most = -1 if limit is None else limit
+        query = statements.with_values(f"SELECT * FROM checkpoints {where} {order} LIMIT {most}")
         with self.lock:
-            rows = _versions(self.conn, f"{statements.with_values(query)} {newest}", parameters)
+            rows = _versions(self.conn, f"{query} {order}", parameters)
             places = [[row[name] for name in PLACE] for row in rows]
             found = [self.conn.execute(pending_writes_sql(True), place) for place in places]
             writes = [cursor.fetchall() for cursor in found]

@@ -251,7 +251,7 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
         ("DELETE FROM checkpoint_blobs WHERE channel = 'context'", "Part of the state"),
         ("UPDATE checkpoints SET metadata = '{}'", "Part of the state"),
@@ -270,14 +270,14 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
     ids=["missing", "unnamed", "plain", "older", "of-another-channel"],
 )
 async def test_a_value_of_the_state_that_is_not_its_own_is_refused(
-    url: str, change: str, said: str
+    url: str, change: str, reason: str
 ) -> None:
     await conversation(url)
     with database(url) as connection:
         connection.execute(change)
     async with clinic(url) as journey:
         for call in (journey.get_session_state(), journey.process_message("hello")):
-            with pytest.raises(StateError, match=said):
+            with pytest.raises(StateError, match=reason):
                 await call
 
 
