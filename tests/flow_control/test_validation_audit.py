@@ -99,5 +99,5 @@ async def test_postgres_writes_the_row_in_the_turns_one_statement(
     monkeypatch.setattr(AsyncCursor, "execute", spied)
     await chat.says("Hi")
 
-    assert [query.split()[0].upper() for query in asked] == ["UPDATE", "SELECT", "WITH"]
+    assert [query.split()[0].upper() for query in asked] == ["WITH", "WITH"]
     assert "INTO validation_audit" in asked[-1]
