@@ -15,8 +15,7 @@ from langgraph.runtime import Runtime
 from graphs.chat import shown
 from graphs.reply_stream import showing_here
 from nodes.authored import contained
-from nodes.services import Services
-from nodes.setting import brought_locale
+from nodes.services import Services, brought_locale
 from nodes.settle import reply_id
 from nodes.state import Update
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs import statements
 from graphs.paused import PausedRun
@@ -160,11 +163,20 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     ) -> None: ...
 
 
+def _no_place(session_id: str, place: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 class StoreSaver(TurnSaver):
     """A saver of one of our stores: checkpoints share the values that they have in common.
 
     A value is kept by the version of its channel, and sealed for that place.
     """
+
+    @cached_property
+    def _place(self) -> Callable[[str, str], AbstractContextManager[None]]:
+        """Bind what is sealed to its place, where anything is sealed."""
+        return state_of if isinstance(self.serde, EncryptedSerializer) else _no_place
 
     def _values(self, place: Row, checkpoint: Any, new_versions: Mapping[str, Any]) -> Statement:
         """Return the statement that writes the values that are new."""
@@ -172,7 +184,7 @@ class StoreSaver(TurnSaver):
         values = checkpoint["channel_values"]
         for channel in values.keys() & new_versions.keys():
             version = checkpoint["channel_versions"][channel]
-            with state_of(session, f"{channel}|{version}"):
+            with self._place(session, f"{channel}|{version}"):
                 kind, blob = self.serde.dumps_typed(values[channel])
             row: Row = {"session": session, "namespace": place.get("checkpoint_ns", "")}
             rows.append({**row, "channel": channel, "version": version, "type": kind, "blob": blob})
@@ -184,7 +196,7 @@ class StoreSaver(TurnSaver):
         """Return the values of a state, each opened for its own place."""
         values: dict[str, Any] = {}
         for channel, kind, blob in stored:
-            with state_of(session, f"{channel}|{checkpoint['channel_versions'].get(channel)}"):
+            with self._place(session, f"{channel}|{checkpoint['channel_versions'].get(channel)}"):
                 values[channel] = self.serde.loads_typed((kind, blob))
         return values
 

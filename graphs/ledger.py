@@ -116,7 +116,7 @@ class Scribe:
             "pathway_id": position["pathway"],
             "message": self._closed(turn["message"], f"{place}|message"),
             "reply": self._closed(PARTING.join(turn["replies"]), f"{place}|reply"),
-            "operations": self.seal.close(ops, f"{place}|operations"),
+            "operations": self._closed(ops, f"{place}|operations"),
             "begun_at": turn["at"],
             "at": stamp(at),
             "flags": json.dumps(turn["flags"], ensure_ascii=False),
@@ -136,7 +136,7 @@ class Scribe:
                 "from_pathway": event.get("from"),
                 "to_pathway": event.get("to"),
                 "trigger": self._closed(event.get("trigger"), place),
-                "reason": self.seal.close(event.get("reason", ""), place),
+                "reason": self._closed(event.get("reason", ""), place),
                 "confidence": event.get("confidence"),
                 "at": at,
             }
@@ -153,7 +153,7 @@ class Scribe:
         return field_attempts.added(self.session_id, self.spec, turn, self.seal)
 
     def _closed(self, text: str | None, place: str) -> str | None:
-        return None if text is None else self.seal.close(text, place)
+        return self.seal.close(text, place) if text is not None and self.seal.hides else text
 
     def version(self, row: Row) -> VersionInfo:
         """Return a row of the ledger as its reader sees it."""

@@ -12,7 +12,7 @@ from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.checking.scope import counting
 from nodes.llm.usage import Usage
 from nodes.phases import phase_of
-from nodes.setting import brought_locale
+from nodes.services import brought_locale
 from nodes.state import PARTING, Completed, Position, Turn
 
 
@@ -65,10 +65,16 @@ def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
         "waiting": waiting_in(turn),
-        "guidelines": [held["id"] for held in counting(turn, turn.get("guidelines", ()))],
+        "guidelines": _guidelines(turn),
         "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }
+
+
+def _guidelines(turn: Turn) -> list[str]:
+    """Return the ids of the guidelines that counted in a turn."""
+    held = turn.get("guidelines")
+    return [guided["id"] for guided in counting(turn, held)] if held else []
 
 
 def waiting_in(turn: Turn) -> list[dict[str, Any]]:

@@ -48,7 +48,13 @@ def seal_of(stored: str, key: bytes | None) -> Seal:
 
 
 class Seal:
-    """Leaves text as it is; the seal of journeys that are not sensitive."""
+    """Leaves text as it is; the seal of journeys that are not sensitive.
+
+    Attributes:
+        hides: Whether anything is encrypted.
+    """
+
+    hides = False
 
     def close(self, text: str, bound_to: str) -> str:
         """Return the text as it is stored."""
@@ -89,6 +95,8 @@ class AesSeal(Seal, CipherProtocol):
     Raises:
         StateError: What is stored is not encrypted, was changed, or has another key.
     """
+
+    hides = True
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)

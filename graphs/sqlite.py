@@ -26,7 +26,6 @@ from langgraph.checkpoint.sqlite.utils import (
 from graphs import statements
 from graphs.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
 from graphs.faults import LostRace
-from graphs.sealing import state_of
 from graphs.statements import Row, Sql, Statement
 from journeys import StateError
 
@@ -100,7 +99,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         """Write pending writes, bound to their checkpoint."""
         place = config["configurable"]
-        with state_of(place["thread_id"], place["checkpoint_id"]):
+        with self._place(place["thread_id"], place["checkpoint_id"]):
             super().put_writes(config, writes, task_id, task_path)
 
     def delete_thread(self, thread_id: str) -> None:
@@ -172,7 +171,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     ) -> Written:
         """Return the statements that write a checkpoint and its new values."""
         session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
-        with state_of(session, id_):
+        with self._place(session, id_):
             document = {**checkpoint, "channel_values": {}, _KEPT: list(values)}
             kind, blob = self.serde.dumps_typed(document)
         versions = checkpoint["channel_versions"]
@@ -197,7 +196,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """
         session, about = row["thread_id"], json.loads(row["metadata"])
         about.pop(_VALUES, None)
-        with state_of(session, row["checkpoint_id"]):
+        with self._place(session, row["checkpoint_id"]):
             checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
             pending = load_pending_writes(writes, self.serde)
         kept = checkpoint.pop(_KEPT, None)

@@ -50,8 +50,7 @@ from nodes.messages import Message
 from nodes.opening import new_turn
 from nodes.pausing import WAITING
 from nodes.running import Running
-from nodes.services import Services
-from nodes.setting import brought_locale
+from nodes.services import Services, brought_locale
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.with_person import WITH_PERSON

@@ -26,8 +26,8 @@ from nodes.messages import Message, add_messages
 from nodes.pausing import WAITING
 from nodes.phases import phase_of
 from nodes.plain import plain
-from nodes.services import Services
-from nodes.setting import brought_locale, setting_of
+from nodes.services import Services, brought_locale
+from nodes.setting import setting_of
 from nodes.state import Ask, Turn, Waiting
 
 _MOST_REASON = 300

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
-from journeys.locale import NOWHERE, Locale, in_force
+from journeys.locale import NOWHERE, Locale, in_force, locale_of
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
@@ -145,3 +145,12 @@ class Services:
     def fails_fast(self) -> bool:
         """Whether errors are raised to the caller."""
         return self.config.error_recovery == "fail_fast"
+
+
+def brought_locale(state: Any) -> Locale:
+    """Return the locale that the session brought, as the state keeps it."""
+    for name in ("turn", "position") if isinstance(state, dict) else ():
+        part = state.get(name)
+        if part and (kept := part.get("locale")):
+            return locale_of(kept)
+    return NOWHERE

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys.locale import NOWHERE, Locale, locale_of
+from journeys.locale import Locale
 from nodes.services import Services
 from nodes.state import Turn
 from nodes.values import Setting
@@ -30,15 +29,6 @@ def setting_at(at: datetime, locale: Locale) -> Setting:
         locale.decimal_sign or "",
         locale.clock or "",
     )
-
-
-def brought_locale(state: Any) -> Locale:
-    """Return the locale that the session brought, as the state keeps it."""
-    for name in ("turn", "position") if isinstance(state, dict) else ():
-        part = state.get(name)
-        if part and (kept := part.get("locale")):
-            return locale_of(kept)
-    return NOWHERE
 
 
 @lru_cache(maxsize=64)

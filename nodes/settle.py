@@ -14,7 +14,7 @@ from nodes.context import Op, apply_ops, checked, how_to_merge
 from nodes.forms.sheet import by_field
 from nodes.messages import OPERATOR, TAKEN, Message, mark
 from nodes.moves import note, pruned
-from nodes.patterns import conclude
+from nodes.patterns import RULES
 from nodes.patterns.work import Conclusion, Work, flags_of, leaves
 from nodes.phases import closing_facts, next_phase
 from nodes.plain import copied, words_of
@@ -156,7 +156,8 @@ def _concluded(hop: Hop) -> Conclusion:
     pathway, results = hop.pathway, hop.results
     if pathway.pipeline is None or hop.is_idle:
         return Conclusion([result["values"] for result in results])
-    ended = conclude(Work(pathway.pipeline, results, hop.progress, hop.services.registered))
+    work = Work(pathway.pipeline, results, hop.progress, hop.services.registered)
+    ended = RULES[pathway.pipeline.pattern].conclude(work)
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
     return ended

@@ -31,13 +31,8 @@ RULES: Mapping[str, Rules] = {
 """Pattern -> its rules."""
 
 
-def conclude(work: Work) -> Conclusion:
-    """Return what a run comes to that is over, by the rules of its pattern."""
-    return RULES[work.pipeline.pattern].conclude(work)
-
-
 def conclude_as_one(work: Work) -> Conclusion:
-    """Return the same with all outputs as one: exactly one dict, which may be empty.
+    """Return what a run comes to that is over, with all outputs as one: a dict, perhaps empty.
 
     Where they do not go together, a pipeline that is graceful failed as a whole.
 
@@ -45,7 +40,7 @@ def conclude_as_one(work: Work) -> Conclusion:
         ContextMergeError: They do not, in one that fails fast.
     """
     try:
-        ended = conclude(work)
+        ended = RULES[work.pipeline.pattern].conclude(work)
         return replace(ended, values=(merged(ended.values),))
     except ContextMergeError as error:
         if work.pipeline.error_handling != "graceful":
