@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+import json
+import math
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from email.message import Message as Header
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import Scope
 
-from server import strict_json
-from server.accept import accept_of, preferred
 from server.problems import Problem, invalid_request
 
 MAX_BODY_BYTES = 64 * 1024
@@ -22,6 +23,10 @@ MAX_BODY_BYTES = 64 * 1024
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 EVENTS, JSON = "text/event-stream", "application/json"
+MAX_DEPTH = 32
+"""Most arrays and objects inside each other."""
+_INT64 = 2**63
+_LONGEST_INT = len(str(_INT64)) + 1
 
 
 class ApiRoute(APIRoute):
@@ -91,11 +96,11 @@ class StrictRequest(Request):
         return self._body
 
     async def json(self) -> Any:
-        """Return the value of the body; see `strict_json.parse` for what is refused."""
+        """Return the value of the body; see `parse_json` for what is refused."""
         body = await self.body()
         if len(body) > MAX_BODY_BYTES:
-            return await asyncio.to_thread(strict_json.parse, body)
-        return strict_json.parse(body)
+            return await asyncio.to_thread(parse_json, body)
+        return parse_json(body)
 
     async def _read(self) -> bytes:
         declared = self.headers.get("content-length", "")
@@ -132,3 +137,113 @@ class StrictRequest(Request):
                 "unsupported_media_type",
                 "The body must be 'Content-Type: application/json' in UTF-8, not compressed.",
             )
+
+
+def accept_of(scope: Scope) -> str:
+    """Return what a request accepts; several headers of that name are one list."""
+    return ",".join(Headers(scope=scope).getlist("accept"))
+
+
+def preferred(accept: str, offers: Sequence[str]) -> str:
+    """Return the offer that an Accept header names with the most weight.
+
+    Of equal weights the one named first wins; where none is named, the first offer.
+    """
+    wanted = [(weight, name) for name, weight in map(_read, accept.split(",")) if name in offers]
+    weight, name = max(wanted, key=lambda item: item[0], default=(0.0, ""))
+    return name if weight > 0 else offers[0]
+
+
+def _read(media_range: str) -> tuple[str, float]:
+    name, *parameters = (part.strip().lower() for part in media_range.split(";"))
+    weights = [value[2:] for value in parameters if value.startswith("q=")]
+    try:
+        return name, float(weights[0]) if weights else 1.0
+    except ValueError:
+        return name, 0.0
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    Raises:
+        Problem: 400 `malformed_json`, for what is not JSON, NaN and Infinity, numbers beyond 64
+            bits, names given twice, and values nested too deep; 422 `invalid_text` for characters
+            that are none: NUL and halves of surrogate pairs. What was sent is not in it.
+    """
+    try:
+        value = _DECODER.decode(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        _refuse("it is not UTF-8")
+    except RecursionError:
+        _refuse(_TOO_DEEP)
+    except json.JSONDecodeError as error:
+        _refuse(f"it is no JSON at line {error.lineno}, column {error.colno}")
+    _check(value, MAX_DEPTH)
+    return value
+
+
+_TOO_DEEP = f"it nests more than {MAX_DEPTH} levels"
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise Problem(
+        HTTPStatus.BAD_REQUEST, "malformed_json", f"The body cannot be read: {reason}."
+    ) from None
+
+
+def _check(value: Any, deeper: int) -> None:
+    """Refuse what is nested too deep, and text that is none."""
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, (dict, list)):
+        if not deeper:
+            _refuse(_TOO_DEEP)
+        for item in value:
+            _check(item, deeper - 1)
+        for item in value.values() if isinstance(value, dict) else ():
+            _check(item, deeper - 1)
+
+
+def _check_text(text: str) -> None:
+    if text.isascii():
+        wrong = "\0" in text
+    else:
+        wrong = any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+    if wrong:
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "invalid_text",
+            "The body holds NUL, or half of a character (a lone surrogate). Send it without.",
+        )
+
+
+def _whole(digits: str) -> int:
+    # Judged by its length first: converting thousands of digits takes long.
+    if len(digits) > _LONGEST_INT or not -_INT64 <= (number := int(digits)) < _INT64:
+        _refuse("a whole number is beyond 64 bits")
+    return number
+
+
+def _fraction(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        _refuse("a number is too large")
+    return number
+
+
+def _constant(name: str) -> NoReturn:
+    _refuse("NaN and Infinity are no JSON")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) != len(pairs):
+        _refuse("a name is given twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_int=_whole,
+    parse_float=_fraction,
+    parse_constant=_constant,
+    object_pairs_hook=_unambiguous,
+)

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from graphs.drawing.mermaid import mermaid
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
-from server.accept import accept_of, preferred
 from server.deps import KnownJourney, UpToDate
 from server.journey_schemas import (
     Graph,
@@ -19,7 +18,7 @@ from server.journey_schemas import (
     Journeys,
     JourneySummary,
 )
-from server.routing import ApiRoute
+from server.routing import ApiRoute, accept_of, preferred
 
 router = APIRouter(prefix="/v1/journeys", tags=["journeys"], route_class=ApiRoute)
 _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json": "json"}
