@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Self
 
@@ -101,6 +102,12 @@ class Directory:
         listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
         return Found(listed, head["expires_at"], epoch)
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[Row | None]:
+        """Wait for a session's turn, and keep it; gives its row, None if there is none."""
+        async with self._store.turn(session_id) as head:
+            yield head
 
     async def page(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
 from graphs.history import History
 from graphs.inbox import checked_id, checked_locale, initial_ops, read, run_config_of
-from graphs.late import LateResults
+from graphs.late import LateResults, overdue
 from graphs.ledger import now
 from graphs.operators import Operators
 from graphs.responses import has_ended, session_of
@@ -51,7 +51,8 @@ class PathwayManager(History, Operators):
     """Runs one session of a journey (REQ-PM-001).
 
     Turns of a session are taken one at a time, in the order in which they came; each is committed
-    whole or not at all. Arguments are those of `Journey`. Everything that needs a session raises
+    whole or not at all. Arguments are those of `Journey`, and besides `services`, which gives those
+    that a server keeps for all sessions of a journey. Everything that needs a session raises
     `SessionNotStartedError` if the store has none, `SessionExpiredError` once it outlived its time
     to live, and `StateError` if the store fails.
 
@@ -72,25 +73,26 @@ class PathwayManager(History, Operators):
         saver: Any = None,
         on_end: Callable[[JourneyResponse], Any] | None = None,
         on_expire: Callable[[str], Any] | None = None,
+        services: Callable[[], Services] | None = None,
     ) -> None:
         self.spec = journey.spec
         self.session_id = checked_id(session_id)
         self.config = config or JourneyConfig()
-        check_model(model, self.config, self.spec)
         self._model = model
-        self._tools = dict(tools or {})
-        check_tools(self.spec, self._tools)
+        self._tools = tools or {}
         self._models: Models | None = None
         self._saver = saver
         self._on_end = on_end
         self._on_expire = on_expire
         self.on_commit: OnCommit | None = None
-        self._agents: dict[str, Any] = {}
+        self._agents = agents or {}
         self._services: Services | None = None
+        self._shared = services
         self._opening: asyncio.Task[Session] | None = None
         self._late = LateResults()
-        for name, agent in (agents or {}).items():
-            self.register_agent(name, agent)
+        self._held: Row | None = None
+        if services is None:
+            self._check()
 
     def register_agent(self, agent_id: str, agent: Any) -> None:
         """Give a name its agent; a second one replaces the first.
@@ -99,13 +101,17 @@ class PathwayManager(History, Operators):
             AgentNotRegisteredError: No pathway uses that name; with did-you-mean.
             ConfigurationError: The agent cannot be called.
         """
-        check_agent(self.spec, agent_id, agent, self._late.overdue)
-        self._agents[agent_id] = agent
-        self._services = None
+        check_agent(self.spec, agent_id, agent, overdue)
+        self._agents = {**self._agents, agent_id: agent}
+        self._services = self._shared = None
 
     def get_agent(self, agent_id: str) -> Any:
         """Return the agent registered under a name; None if there is none."""
         return self._agents.get(agent_id)
+
+    def hold(self, head: Row) -> None:
+        """Take the next turn from this row on: whoever calls has the session's turn already."""
+        self._held = head
 
     async def start_session(
         self,
@@ -298,7 +304,6 @@ class PathwayManager(History, Operators):
 
     async def _answer(self, given: Given) -> JourneyResponse:
         async with self._turn() as (session, head):
-            self._late.begin(session, head["version"] + 1)
             outlet = Outlet() if given.tell else None
             services = replace(
                 self._served(),
@@ -308,7 +313,8 @@ class PathwayManager(History, Operators):
                 effects=EffectsOfSession(session.store, session.scribe.seal, head),
                 running=Running(journal=Journal(), askers={}),
             )
-            response = await take(session, head, given, services)
+            with self._late.of_turn(session, head["version"] + 1):
+                response = await take(session, head, given, services)
         self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
@@ -342,13 +348,25 @@ class PathwayManager(History, Operators):
     async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:
         """Wait for the session's turn, and give its head if it may go on."""
         session = await self._session()
-        async with session.turn() as head:
+        held, self._held = self._held, None
+        async with nullcontext(session.checked(held)) if held else session.turn() as head:
             if not is_over(head):
                 yield session, head
                 return
         await refuse(session, head, self._on_expire)
 
+    def _check(self) -> None:
+        """Refuse a model, tools and agents that the journey cannot work with."""
+        check_model(self._model, self.config, self.spec)
+        self._tools = dict(self._tools)
+        check_tools(self.spec, self._tools)
+        self._agents = dict(self._agents)
+        for name, agent in self._agents.items():
+            check_agent(self.spec, name, agent, overdue)
+
     def _served(self) -> Services:
+        if self._shared:
+            return self._shared()
         if self._services is None:
             self._models = self._models or open_models(self._model, self.config, self.spec)
             self._services = services_of(
@@ -356,7 +374,7 @@ class PathwayManager(History, Operators):
                 self.config,
                 self._agents,
                 self._models,
-                self._late.overdue,
+                overdue,
                 tools=self._tools,
             )
         return self._services

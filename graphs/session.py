@@ -54,7 +54,7 @@ class Session:
             SessionNotStartedError: There is none.
             StateError: It belongs to another journey.
         """
-        return self._checked(await self.store.head(self.session_id))
+        return self.checked(await self.store.head(self.session_id))
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Row]:
@@ -68,9 +68,15 @@ class Session:
             StateError: It belongs to another journey, or another process kept it for too long.
         """
         async with self.store.turn(self.session_id) as head:
-            yield self._checked(head)
+            yield self.checked(head)
 
-    def _checked(self, head: Row | None) -> Row:
+    def checked(self, head: Row | None) -> Row:
+        """Return the row of this session.
+
+        Raises:
+            SessionNotStartedError: There is none.
+            StateError: It belongs to another journey, or to no version that is there.
+        """
         if head is None:
             raise SessionNotStartedError(
                 f"Session not started: '{self.session_id}' is not in the store. "

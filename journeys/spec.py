@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -143,7 +144,7 @@ _PLAIN = ("", "return")
 """Policies of a return that need no dialogue."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class JourneySpec:
     """A whole journey as data. `version` is a hash of it, unless the author gave one.
 
@@ -235,14 +236,14 @@ class JourneySpec:
         pathway = self.pathways.get(pathway_id)
         return pathway.journey or None if pathway else None
 
-    @property
-    def agents(self) -> dict[str, list[str]]:
+    @cached_property
+    def agents(self) -> Mapping[str, list[str]]:
         """Every agent name with the pathways that use it."""
         used: dict[str, list[str]] = {}
         for pathway in self.pathways.values():
             for agent in pathway.agents:
                 used.setdefault(agent, []).append(pathway.id)
-        return used
+        return frozen(used)
 
 
 def empty_spec(id: str, name: str, purpose: str = "", *, is_marked: bool = False) -> JourneySpec:

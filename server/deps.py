@@ -15,7 +15,6 @@ from graphs.session_context import SessionContext
 from journeys import ConfigurationError, JourneySpec
 from server.problems import Problem, no_session
 from server.schemas import Message
-from server.turns import Turns
 from server.wiring import Wiring
 
 
@@ -25,10 +24,6 @@ async def _wiring(request: Request) -> Wiring:
 
 
 Wired = Annotated[Wiring, Depends(_wiring)]
-
-
-async def _turns(wiring: Wired) -> Turns:
-    return wiring.turns
 
 
 async def _request_id(request: Request) -> str:
@@ -60,13 +55,12 @@ async def _named(session_id: str) -> str:
         raise no_session() from None
 
 
-_SessionName = Annotated[str, Depends(_named)]
+SessionName = Annotated[str, Depends(_named)]
 
 
-async def _listed(session_id: _SessionName, wiring: Wired) -> Listed:
+async def _listed(session_id: SessionName, wiring: Wired) -> Listed:
     found = await wiring.directory.found(session_id)
     if found:
-        wiring.contexts.saw(found.epoch)
         await wiring.follow(found.epoch)
     return _ours(found, wiring).listed
 
@@ -81,24 +75,11 @@ def _ours(found: Found | None, wiring: Wiring) -> Found:
 _ListedSession = Annotated[Listed, Depends(_listed)]
 
 
-async def _known(listed: _ListedSession, wiring: Wired) -> PathwayManager:
-    """Find the session; who takes it closes it."""
+async def _opened(listed: _ListedSession, wiring: Wired) -> AsyncIterator[PathwayManager]:
     if listed.journey_id not in wiring.journeys:  # retired a moment ago
         raise no_session()
-    return wiring.manager(listed.journey_id, listed.session_id)
-
-
-_KnownSession = Annotated[PathwayManager, Depends(_known)]
-
-
-async def _live(session: _KnownSession, listed: _ListedSession) -> PathwayManager:
-    """Find a session that has not expired: a stream that has begun cannot say so any more."""
-    if listed.status == "expired":
-        try:
-            await session.restore()
-        finally:
-            await session.close()
-    return session
+    async with wiring.session(listed.journey_id, listed.session_id) as session:
+        yield session
 
 
 class Standing(NamedTuple):
@@ -108,18 +89,9 @@ class Standing(NamedTuple):
     context: SessionContext
 
 
-RunningTurns = Annotated[Turns, Depends(_turns)]
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
 KnownJourney = Annotated[JourneySpec, Depends(_spec)]
-LiveSession = Annotated[PathwayManager, Depends(_live)]
-
-
-async def _opened(session: _KnownSession) -> AsyncIterator[PathwayManager]:
-    try:
-        yield session
-    finally:
-        await session.close()
 
 
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
@@ -133,26 +105,29 @@ async def standing_of(wiring: Wiring, session_id: str) -> Standing:
         SessionExpiredError: It is over.
         StateError: The store failed.
     """
-    looked, kept = await wiring.contexts.look(wiring.directory, session_id)
+    contexts = None if wiring.cache is None else wiring.contexts
+    looked, kept = (
+        await contexts.look(wiring.directory, session_id)
+        if contexts
+        else (await wiring.directory.found(session_id), None)
+    )
     if looked:
         await wiring.follow(looked.epoch)
     found = _ours(looked, wiring)
     listed = found.listed
-    cached = not wiring.journeys[listed.journey_id].journey.spec.sensitive
-    is_live = cached and listed.status != "expired"
-    if is_live and (context := wiring.contexts.judged(found, kept)):
+    if wiring.journeys[listed.journey_id].journey.spec.sensitive:
+        contexts = None
+    is_live = listed.status != "expired"
+    if contexts and is_live and (context := contexts.judged(found, kept)):
         return Standing(listed, context)
-    manager = wiring.manager(listed.journey_id, session_id)
-    try:
-        context = await manager.session_context()
-    finally:
-        await manager.close()
-    if cached:
-        wiring.contexts.keep(context, found.expires_at)
+    async with wiring.session(listed.journey_id, session_id) as session:
+        context = await session.session_context()
+    if contexts:
+        contexts.keep(context, found.expires_at)
     return Standing(listed, context)
 
 
-async def _standing(session_id: _SessionName, wiring: Wired) -> Standing:
+async def _standing(session_id: SessionName, wiring: Wired) -> Standing:
     return await standing_of(wiring, session_id)
 
 

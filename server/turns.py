@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from graphs.manager import PathwayManager
-from journeys import JourneyEvent, JourneyResponse
+from journeys import JourneyEvent
 from server.events import PUBLIC, Listener, failed, sent
 from server.problems import problem_of
 
 GRACE_SECONDS = 20.0
 """How long turns may go on when the server stops."""
+BUSY_SECONDS = 5.0
+"""How long a stream waits for its session before it begins all the same."""
 _T = TypeVar("_T")
+_Turn = AbstractAsyncContextManager[PathwayManager]
 
 
 class Turns:
@@ -27,35 +31,41 @@ class Turns:
         """Return how many turns run or wait for their turn."""
         return len(self._running)
 
-    async def take(self, session: PathwayManager, message: str) -> JourneyResponse:
-        """Run one turn and return its response; it goes on if the caller is cancelled.
+    async def take(
+        self, turn: _Turn, answer: Callable[[PathwayManager], Coroutine[Any, Any, _T]]
+    ) -> _T:
+        """Run one turn and return its answer; it goes on if the caller is cancelled.
+
+        Args:
+            turn: Waits for the turn of a session, and gives the session.
+            answer: Answers in it.
 
         Raises:
-            JourneyError: See `PathwayManager.process_message`.
+            JourneyError: Of the session, or of the answer.
         """
-        return await asyncio.shield(self.begin(_closing(session, session.process_message(message))))
+        return await asyncio.shield(self.begin(_taken(turn, answer)))
 
-    async def resume(self, session: PathwayManager, value: Any) -> JourneyResponse:
-        """Go on with an answer and return the response; it goes on if the caller is cancelled.
-
-        Raises:
-            JourneyError: See `PathwayManager.resume`.
-        """
-        return await asyncio.shield(self.begin(_closing(session, session.resume(value))))
-
-    def tell(self, session: PathwayManager, message: str, request_id: str) -> Listener:
-        """Begin one turn and return who hears it, whether or not anybody listens."""
-        return self._heard(session, session.stream_message(message), request_id)
-
-    def tell_resumed(self, session: PathwayManager, value: Any, request_id: str) -> Listener:
-        """Go on with an answer and return who hears it, whether or not anybody listens."""
-        return self._heard(session, session.stream_resume(value), request_id)
-
-    def _heard(
-        self, session: PathwayManager, events: AsyncIterator[JourneyEvent], request_id: str
+    async def tell(
+        self,
+        turn: _Turn,
+        answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
+        request_id: str,
     ) -> Listener:
+        """Begin one turn and return who hears it, whether or not anybody listens.
+
+        That is once it has the session, which may be busy; but soon.
+
+        Raises:
+            JourneyError: The session is not there, or over.
+        """
         listener = Listener()
-        self.begin(_tell(session, events, request_id, listener))
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        told = self.begin(_told(turn, answer, request_id, listener, begun))
+        await asyncio.wait([told, begun], timeout=BUSY_SECONDS, return_when="FIRST_COMPLETED")
+        if not begun.done():
+            begun.cancel()  # from now on what fails is told by an event
+            if told.done():
+                await told
         return listener
 
     def close(self, seconds: float = GRACE_SECONDS) -> None:
@@ -89,27 +99,33 @@ class Turns:
             task.exception()  # it is nobody's any more if the client has gone
 
 
-async def _closing(
-    session: PathwayManager, answer: Coroutine[Any, Any, JourneyResponse]
-) -> JourneyResponse:
-    try:
-        return await answer
-    finally:
-        await session.close()
+async def _taken(turn: _Turn, answer: Callable[[PathwayManager], Coroutine[Any, Any, _T]]) -> _T:
+    async with turn as session:
+        return await answer(session)
 
 
-async def _tell(
-    session: PathwayManager,
-    events: AsyncIterator[JourneyEvent],
+async def _told(
+    turn: _Turn,
+    answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
     request_id: str,
     listener: Listener,
+    begun: asyncio.Future[None],
 ) -> None:
+    """Pass the events of a turn on.
+
+    Raises:
+        JourneyError: The session is not there, or over; once `begun` is cancelled, that is told.
+    """
     try:
-        async for event in events:
-            if event.type in PUBLIC:
-                await listener.hear(sent(event, session.session_id))
+        async with turn as session:
+            if not begun.done():
+                begun.set_result(None)
+            async for event in answer(session):
+                if event.type in PUBLIC:
+                    await listener.hear(sent(event, session.session_id))
     except Exception as error:
+        if not begun.done():
+            raise
         await listener.hear(failed(problem_of(error, request_id), request_id))
     finally:
         listener.end()
-        await session.close()

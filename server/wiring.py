@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from graphs.agents import check_all
+from graphs.agents import check_all, services_of
 from graphs.courier import Courier
 from graphs.desk import port_of
 from graphs.directory import Directory
 from graphs.drafts import Epoch
+from graphs.expiry import is_over
+from graphs.late import overdue
 from graphs.manager import PathwayManager
 from graphs.stores import open_store
 from journeys import (
@@ -21,10 +24,12 @@ from journeys import (
     JourneyDefinitionError,
     JourneySpec,
 )
-from nodes.llm.models import Models, check_model, open_models
+from nodes.llm.models import Models, check_model, is_configured, open_models
+from nodes.services import Services
 from server.auth import Keys
-from server.cache import Cache, Contexts, MemoryCache, Shelf, open_cache
+from server.cache import Cache, Contexts, Shelf, open_cache
 from server.cli.finding import Found, example_ids, find
+from server.problems import no_session
 from server.served import Served
 from server.settings import Settings
 from server.stored.catalogue import Catalogue
@@ -32,6 +37,13 @@ from server.stored.given import Given, given_by
 from server.turns import Turns
 
 __all__ = ["Served", "Wiring", "wire"]
+
+
+class _Kept(NamedTuple):
+    """Services that all sessions of a journey share, and what they were made of."""
+
+    served: Served
+    services: Services
 
 
 @dataclass(slots=True)
@@ -43,6 +55,7 @@ class Wiring:
         given: What does the work of the journeys that are stored as definitions; None: those are
             not served.
         catalogue: Them, while the app runs.
+        cache: A cache that servers share; None: contexts are read from the store.
     """
 
     config: JourneyConfig
@@ -51,13 +64,15 @@ class Wiring:
     shows_docs: bool
     turns: Turns
     model: Any = None
-    cache: Cache = field(default_factory=MemoryCache)
+    cache: Cache | None = None
     given: Given | None = None
     catalogue: Catalogue | None = None
     _directory: Directory | None = None
     _courier: Courier | None = None
     _contexts: Contexts | None = None
     _stored: Mapping[str, Served] = field(default_factory=dict)
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+    _models: dict[int, Models] = field(default_factory=dict)
 
     @property
     def directory(self) -> Directory:
@@ -68,8 +83,10 @@ class Wiring:
 
     @property
     def contexts(self) -> Contexts:
-        """The contexts of sessions in the cache; there while the app runs."""
+        """The contexts of sessions in the cache, where there is one."""
         if self._contexts is None:
+            if self.cache is None:
+                raise RuntimeError("This server has no cache.")
             shelf = Shelf(self.cache, "context", secret=self.config.encryption_key)
             self._contexts = Contexts(shelf, self.config.session_ttl_seconds)
         return self._contexts
@@ -78,7 +95,7 @@ class Wiring:
         """Return the models of the journeys, as `Journey` takes them, and who has each."""
         grouped: dict[int, tuple[Any, list[JourneySpec]]] = {}
         for served in self.journeys.values():
-            model = self.model if served.model is None else served.model
+            model = self._model_of(served)
             grouped.setdefault(id(model), (model, []))[1].append(served.journey.spec)
         return list(grouped.values())
 
@@ -90,13 +107,78 @@ class Wiring:
             session_id,
             self.config,
             agents=served.agents,
-            model=self.model if served.model is None else served.model,
+            model=self._model_of(served),
             tools=served.tools,
+            services=partial(self._services_of, journey_id, served),
         )
-        manager.on_commit = self.contexts.keep
+        if self.cache is not None:
+            manager.on_commit = self.contexts.keep
         if self._courier:
             manager.on_escalation = self._courier.wake
         return manager
+
+    @asynccontextmanager
+    async def session(self, journey_id: str, session_id: str) -> AsyncIterator[PathwayManager]:
+        """Give a handle on a session of a journey, which is closed at the end."""
+        manager = self.manager(journey_id, session_id)
+        try:
+            yield manager
+        finally:
+            await manager.close()
+
+    @asynccontextmanager
+    async def turn(self, session_id: str) -> AsyncIterator[PathwayManager]:
+        """Wait for a session's turn; gives the session, which has read where it stands.
+
+        Raises:
+            Problem: There is no such session, or it is of a journey that is not served here.
+            SessionExpiredError: It is over.
+            StateError: The store failed.
+        """
+        if self.catalogue:
+            await self.follow()
+        async with self.directory.turn(session_id) as head:
+            if head is None or head["journey_id"] not in self.journeys:
+                raise no_session()
+            async with self.session(head["journey_id"], session_id) as session:
+                if is_over(head):
+                    await session.restore()  # which refuses it
+                if not session.spec.sensitive:
+                    session.hold(head)
+                    yield session
+                    return
+        # What is sealed is read by another store, where it takes its turn itself.
+        async with self.session(session.spec.id, session_id) as session:
+            yield session
+
+    def _model_of(self, served: Served) -> Any:
+        return self.model if served.model is None else served.model
+
+    def _services_of(self, journey_id: str, served: Served) -> Services:
+        """Return what the turns of a journey work with, made once for each `Served`."""
+        kept = self._kept.get(journey_id)
+        if kept and kept.served is served:
+            return kept.services
+        spec, models = served.journey.spec, self._models_of(served)
+        services = services_of(
+            spec, self.config, served.agents, models, overdue, tools=served.tools
+        )
+        if self.journeys.get(journey_id) is served:  # not replaced while a turn waited
+            self._kept[journey_id] = _Kept(served, services)
+        return services
+
+    def _models_of(self, served: Served) -> Models | None:
+        model, spec = self._model_of(served), served.journey.spec
+        if not is_configured(model, self.config, spec):
+            return None
+        return self._models.get(id(model)) or self._open_model(model, spec)
+
+    def _open_model(self, model: Any, spec: JourneySpec | None = None) -> Models | None:
+        """Open a model, by its identity, for as long as the app runs."""
+        opened = open_models(model, self.config, spec)
+        if opened:
+            self._models[id(model)] = opened
+        return opened
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -119,21 +201,27 @@ class Wiring:
                     config.persistence, config.encryption_key, config.database_pool_size
                 )
                 open_.push_async_callback(sealed.close)
-            for models in self._models():
-                open_.push_async_callback(models.close)
-            open_.push_async_callback(self.cache.close)
-            open_.push_async_callback(self.contexts.written)
+            self._open_models()
+            open_.push_async_callback(self._close_models)
+            if self.cache is not None:
+                open_.push_async_callback(self.cache.close)
+                open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
 
-    def _models(self) -> Iterator[Models]:
+    def _open_models(self) -> None:
         """Open the models of all journeys, so that their connections last as long as the app."""
         given = [model for model, _ in self.by_model()]
         if self.given:
             given.append(self.given.model)
         for model in given or [self.model]:
-            if models := open_models(model, self.config):
-                yield models
+            if id(model) not in self._models:
+                self._open_model(model)
+
+    async def _close_models(self) -> None:
+        self._kept.clear()
+        while self._models:
+            await self._models.popitem()[1].close()
 
     def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
         """Send calls for a person on while the app runs, first those left from before."""
@@ -166,6 +254,11 @@ class Wiring:
             gone = self._stored.keys() - catalogue.served.keys()
             kept = {id_: one for id_, one in self.journeys.items() if id_ not in gone}
             self.journeys, self._stored = {**kept, **catalogue.served}, catalogue.served
+            self._kept = {
+                id_: one
+                for id_, one in self._kept.items()
+                if self.journeys.get(id_) is one.served  # turns that run keep theirs
+            }
 
 
 def wire(

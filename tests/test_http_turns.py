@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
+from journeys import IntentTrigger, Journey, Pathway, Transition
 from server import envelope, events, turns
+from server.served import Served
 from tests import api as helpers
 from tests.api import Api, events_in, message_request, one, serving, wired
 from tests.clerks import staff
@@ -193,7 +196,9 @@ async def test_a_request_that_is_cancelled_does_not_end_its_turn(
     api = await serve(one(Solo, clerk=gate))
     session = await api.begin("solo")
 
-    asked = asyncio.create_task(api.wiring.turns.take(api.wiring.manager("solo", "s-1"), "hi"))
+    turn = api.wiring.turn("s-1")
+    taken = api.wiring.turns.take(turn, lambda session: session.process_message("hi"))
+    asked = asyncio.create_task(taken)
     await gate.begun.wait()
     asked.cancel()
     await asyncio.wait([asked])
@@ -285,10 +290,10 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
     api = await serve()
     parcel = await api.begin()
 
-    async def broken(*_: Any) -> Any:
+    def broken(*_: Any) -> Any:
         raise LookupError("a secret of ours")
 
-    monkeypatch.setattr(type(api.wiring.directory), "found", broken)
+    monkeypatch.setattr(type(api.wiring.directory), "turn", broken)
     answers = [
         await api.client.post(f"{parcel}/messages", json={"message": "hi"}, headers=headers)
         for headers in ({"X-Request-Id": "trace-1"}, helpers.EVENTS)
@@ -425,3 +430,56 @@ async def test_sessions_of_one_server_talk_at_the_same_time(serve: Callable[...,
     gate.let.set()
 
     assert (await waiting)["message"] == "Hold on."
+
+
+def _wide(pathways: int) -> type[Journey]:
+    names = [f"Desk{number}" for number in range(pathways)]
+    moves = [Transition(IntentTrigger(patterns=[name]), to_pathway=name.lower()) for name in names]
+    paths = {
+        f"{name}Path": type(f"{name}Path", (Pathway,), {"__agents__": ["clerk"]}) for name in names
+    }
+    return type(f"Wide{pathways}", (Journey,), {**paths, "__transitions__": moves})
+
+
+async def test_the_edge_does_as_much_for_a_journey_of_any_size(
+    serve: Callable[..., Any],
+) -> None:
+    """An empty message runs no graph: all that is left is what a message costs before that."""
+    counts: list[int] = []
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        counts[-1] += event == "call" and "/site-packages/" not in frame.f_code.co_filename
+
+    for pathways in (5, 80):
+        api = await serve(one(_wide(pathways), clerk=lambda _: "Hi."))
+        session = await api.begin(f"wide{pathways}")
+        for _ in range(3):
+            counts.append(0)
+            sys.setprofile(count)
+            await api.says(session, " ")
+            sys.setprofile(None)
+
+    small, large = sorted(counts[:3])[1], sorted(counts[3:])[1]
+    assert large < 1.2 * small
+
+
+async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]) -> None:
+    looked: list[str] = []
+
+    class Clerks(dict[str, Any]):
+        """Agents that know how often somebody asks for all of them."""
+
+        def items(self) -> Any:
+            looked.append("items")
+            return super().items()
+
+    served = Served(Solo, Clerks(clerk=lambda ask: f"heard {ask['message']}"))
+    api = await serve(served)
+    session, other = await api.begin("solo", "one"), await api.begin("solo", "two")
+    assert len(looked) > 0
+    looked.clear()
+
+    for place in (session, other, session):
+        assert (await api.says(place, "hi"))["message"] == "heard hi"
+
+    assert not looked

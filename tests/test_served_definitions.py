@@ -113,6 +113,31 @@ async def test_what_is_loaded_meanwhile_is_served_with_the_next_turn(
     assert (gone.status_code, gone.json()["code"]) == (404, "session_not_found")
 
 
+async def test_services_go_with_the_journey_that_is_replaced_or_retired(
+    load: Load, desk: Load
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    await api.says(session, "hello")
+    (before,) = kept_by(api)
+
+    await load("claim.yaml", CHANGED)
+    await api.says(session, "hello")
+    (now,) = kept_by(api)
+    assert now is not before
+    assert now is api.wiring.journeys["claim"].journey.spec
+
+    await load.definitions.retire("claim")  # type: ignore[attr-defined]
+    assert await ids(api) == []
+    assert kept_by(api) == []
+
+
+def kept_by(api: Api) -> list[Any]:
+    """The journeys for which a server keeps services."""
+    return [kept.services.spec for kept in api.wiring._kept.values()]
+
+
 async def test_guidelines_that_are_loaded_meanwhile_apply_to_journeys_that_were_there(
     load: Load, desk: Load
 ) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from server.cache.memory import MemoryCache
 from server.cache.port import Cache
 
 
-def open_cache(redis_url: str | None) -> Cache:
-    """Return the cache in the Redis of a URL; without one, a cache in this process.
+def open_cache(redis_url: str | None) -> Cache | None:
+    """Return the cache in the Redis of a URL; None without one.
 
     Raises:
         ConfigurationError: The URL cannot be read.
     """
     if not redis_url:
-        return MemoryCache()
+        return None
     from server.cache.redis import RedisCache  # noqa: PLC0415 - its client takes long to import
 
     return RedisCache(redis_url)

@@ -125,11 +125,11 @@ async def _removed(cache: Cache, definition: str | None) -> None:
 @asynccontextmanager
 async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]:
     from graphs.definitions import Definitions  # noqa: PLC0415
-    from server.cache import open_cache  # noqa: PLC0415
+    from server.cache import MemoryCache, open_cache  # noqa: PLC0415
 
     settings = Settings()
     config = settings.config(store)
-    cache = open_cache(settings.redis())
+    cache = open_cache(settings.redis()) or MemoryCache()
     try:
         definitions = await Definitions.open(config)
         try:

@@ -58,11 +58,8 @@ class Library:
         listed = await self.wiring.directory.find(session_id) if self.wiring.journeys else None
         if listed is None or listed.journey_id not in self.wiring.journeys:
             raise Refused(_NOTHING)
-        session = self.wiring.manager(listed.journey_id, session_id)
-        try:
+        async with self.wiring.session(listed.journey_id, session_id) as session:
             entries = [asdict(entry) for entry in await session.transcript()]
-        finally:
-            await session.close()
         return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
 
 

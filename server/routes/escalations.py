@@ -63,11 +63,8 @@ async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Ca
     entry = await wiring.directory.escalation_entry(escalation_id)
     if entry is None or entry.journey_id not in wiring.journeys:
         raise _not_found()
-    session = wiring.manager(entry.journey_id, entry.session_id)
-    try:
+    async with wiring.session(entry.journey_id, entry.session_id) as session:
         yield _Called(entry, session, wiring)
-    finally:
-        await session.close()
 
 
 Case = Annotated[EscalationCase, Depends(_case)]

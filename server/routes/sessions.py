@@ -34,11 +34,8 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 async def begin(new: NewSession, wiring: UpToDate, response: Response) -> Session:
     """Begin a session."""
     session_id = new.session_id or str(uuid.uuid4())
-    manager = wiring.manager(_journey_of(new, wiring), session_id)
-    try:
-        begun = await manager.start_session(new.context, locale=new.own_locale())
-    finally:
-        await manager.close()
+    async with wiring.session(_journey_of(new, wiring), session_id) as session:
+        begun = await session.start_session(new.context, locale=new.own_locale())
     response.headers["Location"] = f"/v1/sessions/{session_id}"
     return Session.of(begun)
 
@@ -81,11 +78,8 @@ async def context(session: StandingSession, wiring: Wired, name: str | None = No
     if name is None:
         return whole
     named = {name: whole.context[name]} if name in whole.context else {}
-    manager = wiring.manager(session.listed.journey_id, session.listed.session_id)
-    try:
-        past = await manager.context_history(name)
-    finally:
-        await manager.close()
+    async with wiring.session(session.listed.journey_id, session.listed.session_id) as opened:
+        past = await opened.context_history(name)
     return whole.model_copy(update={"context": named, "history": past})
 
 
@@ -113,7 +107,8 @@ async def rollback(session: OpenSession, to: Rollback) -> Session:
 async def delete(session: OpenSession, wiring: Wired) -> None:
     """Remove a session, its history and its audit for good; a turn that runs is refused."""
     await session.delete()
-    wiring.contexts.forget(session.session_id)
+    if wiring.cache is not None:
+        wiring.contexts.forget(session.session_id)
 
 
 def _journey_of(new: NewSession, wiring: Wiring) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from server.deps import LiveSession, RequestId, RunningTurns, Spoken
-from server.events import AS_EVENTS
+from server.deps import RequestId, SessionName, Spoken, Wired
+from server.events import AS_EVENTS, Listener
 from server.routing import ApiRoute, EventsRoute
 from server.schemas import Reply, Resumed
 
@@ -19,42 +20,58 @@ _RESUME = "/v1/sessions/{session_id}/resume"
 
 
 @router.post(_PATH, responses=AS_EVENTS)
-async def answer(session: LiveSession, message: Spoken, turns: RunningTurns) -> Reply:
+async def answer(session_id: SessionName, message: Spoken, wiring: Wired) -> Reply:
     """Say something; the reply comes when the turn is committed.
 
     Turns of a session are taken one at a time, in the order in which they came. A turn goes on if
     you hang up, and GET shows it. With `Accept: text/event-stream` it is told while it happens.
     """
-    return Reply.of(session.session_id, await turns.take(session, message))
+    turn = wiring.turn(session_id)
+    response = await wiring.turns.take(turn, lambda session: session.process_message(message))
+    return Reply.of(session_id, response)
+
+
+async def _heard(
+    session_id: SessionName, message: Spoken, wiring: Wired, request_id: RequestId
+) -> Listener:
+    turn = wiring.turn(session_id)
+    return await wiring.turns.tell(turn, lambda one: one.stream_message(message), request_id)
 
 
 @events_router.post(_PATH, response_class=EventSourceResponse)
-async def stream(
-    session: LiveSession, message: Spoken, turns: RunningTurns, request_id: RequestId
-) -> AsyncIterator[ServerSentEvent]:
+async def stream(listener: Annotated[Listener, Depends(_heard)]) -> AsyncIterator[ServerSentEvent]:
     """Say something, and hear the turn: `transition`, `pathway`, `token`, then `done` or `error`.
 
     Tokens are provisional until `done`, which comes after the commit and holds the whole reply. A
     turn in which an agent asks by `interrupt()` has a `waiting` before that.
     """
-    async for event in turns.tell(session, message, request_id).events():
+    async for event in listener.events():
         yield event
 
 
 @router.post(_RESUME, responses=AS_EVENTS)
-async def resume(session: LiveSession, given: Resumed, turns: RunningTurns) -> Reply:
+async def resume(session_id: SessionName, given: Resumed, wiring: Wired) -> Reply:
     """Answer what an agent asked by `interrupt()`; the turn goes on exactly there.
 
     `metadata.waiting` of the last reply, and `waiting` of GET, say what is asked. A message answers
     it too. Where nothing waits: 409 `not_waiting`.
     """
-    return Reply.of(session.session_id, await turns.resume(session, given.value))
+    turn = wiring.turn(session_id)
+    response = await wiring.turns.take(turn, lambda session: session.resume(given.value))
+    return Reply.of(session_id, response)
+
+
+async def _heard_on(
+    session_id: SessionName, given: Resumed, wiring: Wired, request_id: RequestId
+) -> Listener:
+    turn = wiring.turn(session_id)
+    return await wiring.turns.tell(turn, lambda one: one.stream_resume(given.value), request_id)
 
 
 @events_router.post(_RESUME, response_class=EventSourceResponse)
 async def stream_resumed(
-    session: LiveSession, given: Resumed, turns: RunningTurns, request_id: RequestId
+    listener: Annotated[Listener, Depends(_heard_on)],
 ) -> AsyncIterator[ServerSentEvent]:
     """Answer what an agent asked, and hear the turn as it goes on."""
-    async for event in turns.tell_resumed(session, given.value, request_id).events():
+    async for event in listener.events():
         yield event

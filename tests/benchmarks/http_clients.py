@@ -10,6 +10,7 @@ import itertools
 import json
 import re
 import sys
+import time
 from typing import Any
 
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
@@ -44,18 +45,22 @@ async def main(port: int, plan: dict[str, Any]) -> None:
         )
         clients.append(client)
     count = itertools.count()
+    took: list[float] = []
 
     async def talk(number: int) -> None:
         for _ in range(plan["turns"]):
             # Of everyday length, as what is said in process.
-            said = (
+            said = plan["says"] or (
                 f"Could I see the nearest clinic {next(count)} days sooner or later than this week?"
             )
+            begun = time.perf_counter()
             await clients[number].post(f"/v1/sessions/by-http-{number}/messages", {"message": said})
+            took.append(time.perf_counter() - begun)
 
     while await asyncio.to_thread(sys.stdin.readline):
         await asyncio.gather(*map(talk, range(plan["sessions"])))
-        print("done", flush=True)
+        print(json.dumps(took), flush=True)
+        took.clear()
 
 
 if __name__ == "__main__":

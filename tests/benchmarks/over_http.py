@@ -1,4 +1,4 @@
-"""Turns a second over HTTP, from one server process, against the same turns in process.
+"""Turns over HTTP: how many a second, how even, and with how many pathways.
 
 The clients are a process of their own, so that what is measured of the server is the server. They
 keep their connections, and as many talk at once as sessions do in process.
@@ -10,60 +10,121 @@ import asyncio
 import json
 import socket
 import sys
+import uuid
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from statistics import quantiles
 
 import uvicorn
 
-from journeys import JourneyConfig
+from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
 from server.app import app_of
 from server.auth import Keys
 from server.patience import PatientProtocol
 from server.served import Served
 from server.turns import Turns
 from server.wiring import Wiring
-from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions, session
-from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
+from tests.benchmarks.material import AGENTS, CONTEXT, Referral, desk, questions, session
+from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
 
 ROUNDS = 40
 SESSIONS, TURNS = 8, 10
 """Who talks at once, and how often each of them in a round."""
-SHARE = 0.6
-"""Turns a second to reach, of those in process."""
+EVENNESS = 4.0
+"""Most that the slowest turn of a hundred takes, of the middle one."""
+MANY, FEW = 200, 5
+Round = Callable[[], Awaitable[list[float]]]
+"""Lets the clients talk for a round; gives the seconds of each turn."""
 
 
 async def over_http(steps: Steps) -> list[Figure]:
-    """The same journey on SQLite, asked by HTTP and by `process_message`."""
+    """The same journey, asked by HTTP and by `process_message`; and a small and a large one."""
     with scratch() as folder:
-        url = f"sqlite:///{folder / 'http.db'}"
-        journeys = [await session(url, f"in-process-{n}") for n in range(SESSIONS)]
-        said = questions(1)
+        stores = {
+            f"memory://{uuid.uuid4()}": ("memory", 0.8),
+            f"sqlite:///{folder / 'http.db'}": ("SQLite", 0.6),
+        }
+        rates = [await _rates(steps, url, *about) for url, about in stores.items()]
+    return [*(figure for found in rates for figure in found), await _sizes(steps)]
 
-        async def talk(number: int) -> None:
-            for _ in range(TURNS):
-                await journeys[number].process_message(next(said))
 
-        async def in_process() -> None:
-            await asyncio.gather(*map(talk, range(SESSIONS)))
+async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figure]:
+    """Return how many turns a second there are, and how long the slowest of them take."""
+    journeys = [await session(url, f"in-process-{n}") for n in range(SESSIONS)]
+    said = questions(1)
+    took: list[float] = []
 
-        async with served(url) as port, clients(port) as by_http:
-            pairs = await alternate(
-                by_http, in_process, steps("HTTP", ROUNDS), calls=SESSIONS * TURNS
-            )
-        for journey in journeys:
-            await journey.close()
-    what = f"a turn over HTTP, {SESSIONS} clients at once ({1 / pairs.ratio:.2f}x turns a second)"
-    return [pairs.figure(what, "the same turns in process", round(1 / SHARE, 3), duration)]
+    async def talk(number: int) -> None:
+        for _ in range(TURNS):
+            await journeys[number].process_message(next(said))
+
+    async def in_process() -> None:
+        await asyncio.gather(*map(talk, range(SESSIONS)))
+
+    async with served(url) as port, clients(port) as round_:
+
+        async def by_http() -> None:
+            took.extend(await round_())
+
+        rounds = steps(f"HTTP, {store}", ROUNDS)
+        pairs = await alternate(by_http, in_process, rounds, calls=SESSIONS * TURNS)
+    for journey in journeys:
+        await journey.close()
+    clients_ = f"{SESSIONS} clients"
+    rate = pairs.rate(f"turns over HTTP, {clients_}, {store}", "in process", share)
+    return [rate, _evenness(took, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
+
+
+def _evenness(took: list[float], what: str) -> Figure:
+    cuts = quantiles(took, n=100)
+    ratio = cuts[98] / cuts[49]
+    shown = (duration(cuts[98]), duration(cuts[49]))
+    reached = ratio <= EVENNESS
+    return Figure(what, "the middle one", *shown, ratio, None, f"<= {EVENNESS:g}x", reached)
+
+
+async def _sizes(steps: Steps) -> Figure:
+    """Return what the edge costs for a journey of many pathways, against one of few.
+
+    An empty message runs no graph: it is let in, looked up and answered.
+    """
+    async with (
+        served(f"memory://{uuid.uuid4()}", _wide(MANY)) as large,
+        served(f"memory://{uuid.uuid4()}", _wide(FEW)) as small,
+        clients(large, sessions=1, says=" ") as many,
+        clients(small, sessions=1, says=" ") as few,
+    ):
+        rounds = steps(f"HTTP, {MANY} and {FEW} pathways", ROUNDS)
+        pairs: Pairs = await alternate(many, few, rounds, calls=TURNS)
+    return pairs.figure(f"edge of HTTP, {MANY} pathways", f"{FEW} pathways", 1.2, duration)
+
+
+def _wide(pathways: int) -> type[Journey]:
+    """Return a journey of so many pathways, each with an agent and a way to it."""
+    names = [f"desk{number}" for number in range(pathways)]
+    paths = {
+        f"{name.title()}Path": type(
+            f"{name.title()}Path",
+            (Pathway,),
+            {"__agents__": [f"{name}_clerk"], "__complete_when__": NEVER},
+        )
+        for name in names
+    }
+    moves = [
+        Transition(IntentTrigger(patterns=[f"go to {name}"]), to_pathway=name) for name in names
+    ]
+    return type(f"Wide{pathways}", (Journey,), {**paths, "__transitions__": moves})
 
 
 @asynccontextmanager
-async def served(url: str) -> AsyncIterator[int]:
-    """Serve the journey as `journeygraph serve` does; gives the port."""
+async def served(url: str, journey: type[Journey] = Referral) -> AsyncIterator[int]:
+    """Serve a journey as `journeygraph serve` does; gives the port."""
+    agents = AGENTS if journey is Referral else dict.fromkeys(journey.spec.agents, desk)
     wiring = Wiring(
         config=JourneyConfig(persistence=url),
-        journeys={Referral.spec.id: Served(Referral, AGENTS)},
+        journeys={journey.spec.id: Served(journey, agents)},
         keys=Keys(),
         shows_docs=False,
         turns=Turns(),
@@ -84,18 +145,25 @@ async def served(url: str) -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def clients(port: int) -> AsyncIterator[Action]:
-    """Start the process of the clients; gives what lets them talk for a round."""
+async def clients(port: int, sessions: int = SESSIONS, says: str = "") -> AsyncIterator[Round]:
+    """Start the process of the clients; gives what lets them talk for a round.
+
+    Args:
+        port: Of the server.
+        sessions: How many talk at once.
+        says: Their message; without it, one of everyday length that is another each time.
+    """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]
-    begin = json.dumps({"sessions": SESSIONS, "turns": TURNS, "context": CONTEXT})
+    begin = json.dumps({"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says})
     process = await asyncio.create_subprocess_exec(*command, begin, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     told, heard = process.stdin, process.stdout
 
-    async def round_() -> None:
+    async def round_() -> list[float]:
         told.write(b"go\n")
-        assert await heard.readline() == b"done\n"
+        took: list[float] = json.loads(await heard.readline())
+        return took
 
     yield round_
     told.close()
