@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from journeys.fields import Field
@@ -38,19 +38,21 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
         return None
     if len(said.split()) > _MOST_WORDS and not re.search(r"\d", said):
         return None
-    known = _parsed(said, field, setting)
+    # The day alone: dateparser keeps every setting that it was ever given.
+    base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
+    prefers = "past" if wants_past(field, setting) else "future"
+    known = _parsed(said, base, prefers, "MDY" if month_is_first(setting) else "DMY")
     return known.isoformat() if known else None
 
 
-def _parsed(said: str, field: Field, setting: Setting) -> date | None:
+@lru_cache(64)  # a message is read for each field that it may be about
+def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
     import dateparser  # noqa: PLC0415 - 0.2 s
 
-    # The day alone: dateparser keeps every setting that it was ever given.
-    base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     settings: Any = {
         "RELATIVE_BASE": base,
-        "PREFER_DATES_FROM": "past" if wants_past(field, setting) else "future",
-        "DATE_ORDER": "MDY" if month_is_first(setting) else "DMY",
+        "PREFER_DATES_FROM": prefers,
+        "DATE_ORDER": order,
         "REQUIRE_PARTS": ["day", "month"],
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
@@ -66,9 +68,20 @@ def _parsed(said: str, field: Field, setting: Setting) -> date | None:
     return None
 
 
+# Of each language its own words, since dateparser reads the tables of a language when a text may be
+# of it; and words that are no date in any, for which it asks them all.
+_OF_EACH = (
+    *("five people", "in 5 days", "am 5. mai", "le 5 mai", "el 5 de mayo", "5 maggio"),
+    *("5 de maio", "5 mei", "5 maja", "5 maj", "5 gün sonra", "5 мая", "5 may"),
+    *("5月5日", "5월 5일", "5 مايو"),
+)
+
+
 @cache
 def load() -> None:
-    """Import dateparser and its languages, for which no message should have to wait."""
-    import dateparser  # noqa: PLC0415 - as above
+    """Import dateparser and all its languages, for which no message should have to wait.
 
-    dateparser.parse("12 mars", languages=list(_LANGUAGES))
+    That takes half a second.
+    """
+    for said in _OF_EACH:
+        _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001

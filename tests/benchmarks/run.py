@@ -18,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from tests.benchmarks.caches import caches
+from tests.benchmarks.corrections import corrections
 from tests.benchmarks.database import database
 from tests.benchmarks.files import files
 from tests.benchmarks.forms import forms
@@ -43,6 +44,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "models": models,
     "guidelines": guidelines,
     "forms": forms,
+    "corrections": corrections,
     "cache": caches,
     "imports": imports,
     "memory": memory,

@@ -92,3 +92,23 @@ def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_no_table_of_dates_is_read_once_its_field_is_loaded() -> None:
+    code = (
+        "import sys, nodes.values\n"
+        "from datetime import datetime, UTC\n"
+        "from journeys import Field\n"
+        "from nodes.values.other_dates import date_elsewhere\n"
+        "from nodes.values.setting import Setting\n"
+        "nodes.values.load([Field('a', 'date', 'When?')])\n"
+        "known = set(sys.modules)\n"
+        "said = ['a day before that', 'el 7 de julio', '3 stycznia', 'через 3 дня', '明後日']\n"
+        "born, here = Field('b', 'date', 'Born?'), Setting(datetime(2026, 5, 1, tzinfo=UTC))\n"
+        "found = [date_elsewhere(text, born, here) for text in said]\n"
+        "assert found[2] == '2027-01-03', found\n"
+        "assert not (late := set(sys.modules) - known), late\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr

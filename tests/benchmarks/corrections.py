@@ -1,0 +1,79 @@
+"""The time that a correction in words takes, as the first of its process and later ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import uuid
+from asyncio.subprocess import PIPE
+from collections.abc import Iterable
+from itertools import cycle, islice
+from statistics import median
+
+from journeys import Journey, JourneyConfig
+from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
+from tests.benchmarks.material import questions, session
+from tests.benchmarks.measure import Figure, Pairs, Steps, duration
+
+PROCESSES, LATER = 12, 40
+"""Processes of their own, each with a first correction; and corrections after it in each."""
+_FILLED = ("a table for four please", "on 24 December 2030", "at 7 pm")
+_FIRST = "no, the date should be a friday in may"
+_NEXT = (
+    "no, six people",
+    "no, the date should be a monday in june",
+    "sorry, at 8 pm",
+    "no, at noon",
+)
+
+
+async def corrections(steps: Steps) -> list[Figure]:
+    """A correction against a plain turn of the same process, in memory, without a model."""
+    first, later = Pairs(), Pairs()
+    for _ in steps("processes that hear a correction", PROCESSES):
+        plain, corrected = await _measured_in_a_process()
+        first.add(corrected[0], median(plain))
+        later.add(median(corrected[1:]), median(plain))
+    what, plain_turn = "correction in words", "plain turn"
+    return [
+        first.figure(f"{what}, first of its process", plain_turn, 4.0, duration),
+        later.figure(f"{what}, later", plain_turn, 4.0, duration),
+    ]
+
+
+async def _measured_in_a_process() -> list[list[float]]:
+    command = (sys.executable, "-m", "tests.benchmarks.corrections")
+    process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    output, _ = await process.communicate()
+    measured: list[list[float]] = json.loads(output)
+    return measured
+
+
+async def _measure() -> None:
+    """Print the seconds of plain turns, and of corrections in their order."""
+    url, said = f"memory://{uuid.uuid4()}", questions(1)
+    plain = await session(url)
+    config = JourneyConfig(persistence=url)
+    async with TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking:
+        await booking.start()
+        await _took(booking, _FILLED)
+        first = await _took(booking, [_FIRST])
+        usual = await _took(plain, [next(said) for _ in range(LATER)])
+        later = await _took(booking, islice(cycle(_NEXT), LATER))
+    await plain.close()
+    print(json.dumps([usual, first + later]))
+
+
+async def _took(journey: Journey, messages: Iterable[str]) -> list[float]:
+    seconds = []
+    for message in messages:
+        begun = time.perf_counter()
+        await journey.process_message(message)
+        seconds.append(time.perf_counter() - begun)
+    return seconds
+
+
+if __name__ == "__main__":
+    asyncio.run(_measure())
