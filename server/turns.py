@@ -21,9 +21,14 @@ _Turn = AbstractAsyncContextManager[PathwayManager]
 
 
 class Turns:
-    """Holds every running turn, so that a client that hangs up loses nothing."""
+    """Holds every running turn, so that a client that hangs up loses nothing.
+
+    Attributes:
+        begun: How many there were so far.
+    """
 
     def __init__(self) -> None:
+        self.begun = 0
         self._running: set[asyncio.Task[Any]] = set()
         self._until: float | None = None
 
@@ -88,6 +93,7 @@ class Turns:
 
     def begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Begin a turn, or other work that is to be whole, and return the task that it runs in."""
+        self.begun += 1
         task = asyncio.get_running_loop().create_task(turn)
         self._running.add(task)
         task.add_done_callback(self._ended)

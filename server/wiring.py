@@ -16,6 +16,7 @@ from graphs.drafts import Epoch
 from graphs.expiry import is_over
 from graphs.late import overdue
 from graphs.manager import PathwayManager
+from graphs.session import prepare
 from graphs.stores import open_store
 from journeys import (
     AgentNotRegisteredError,
@@ -192,15 +193,10 @@ class Wiring:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
                 self._send_on(open_, self._directory)
+            await self._compile(open_)
             if self.given:
                 await self._open_catalogue(self.given)
                 open_.push_async_callback(self._close_catalogue)
-            if any(served.journey.spec.sensitive for served in self.journeys.values()):
-                config = self.config
-                sealed = await open_store(
-                    config.persistence, config.encryption_key, config.database_pool_size
-                )
-                open_.push_async_callback(sealed.close)
             self._open_models()
             open_.push_async_callback(self._close_models)
             if self.cache is not None:
@@ -208,6 +204,16 @@ class Wiring:
                 open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
             yield
+
+    async def _compile(self, open_: AsyncExitStack) -> None:
+        """Compile the journeys for their stores, so that no message has to wait for it."""
+        config, stores = self.config, {}
+        for spec in [served.journey.spec for served in self.journeys.values()]:
+            key = config.encryption_key if spec.sensitive else None
+            if key not in stores:
+                stores[key] = await open_store(config.persistence, key, config.database_pool_size)
+                open_.push_async_callback(stores[key].close)
+            await prepare(stores[key], spec, config)
 
     def _open_models(self) -> None:
         """Open the models of all journeys, so that their connections last as long as the app."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.client import HTTPConnection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +24,11 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError
+from server import garbage
+from server.cli import listening
 from server.cli.finding import example_ids
 from server.settings import DEFAULT_STORE, Settings
+from server.turns import Turns
 from tests import command
 from tests.api import KEY
 from tests.command import ROOT, flat, run, start
@@ -372,3 +379,63 @@ def test_what_exits_fails_by_itself_and_the_server_serves_on(folder: Path) -> No
         assert says("hello")["message"] == "Still here."
         assert httpx2.get(f"{place}/healthz").status_code == 200
         assert process.poll() is None
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_it_runs_on_uvloop_where_that_is_installed(
+    monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    if not installed:
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+    elif find_spec("uvloop") is None:
+        pytest.skip("there is no uvloop for this Python")
+    seen: list[str] = []
+
+    async def look() -> None:
+        seen.append(type(asyncio.get_running_loop()).__module__.partition(".")[0])
+
+    listening.run(look())
+
+    assert seen == ["uvloop" if installed else "asyncio"]
+
+
+async def test_garbage_is_collected_between_turns_and_not_in_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(garbage, "LOOK_SECONDS", 0.01)
+    turns, gone, go_on = Turns(), asyncio.Event(), asyncio.Event()
+    looked = 0
+
+    def collecting(phase: str, info: dict[str, int]) -> None:
+        nonlocal looked
+        looked += phase == "start" and info["generation"] == 2
+
+    async def turn() -> None:
+        one = _Linked()
+        one.other = one
+        weakref.finalize(one, gone.set)
+        del one
+        await go_on.wait()
+
+    before = gc.get_threshold()
+    async with garbage.collected_between(turns):
+        assert gc.get_freeze_count() > 10_000
+        gc.callbacks.append(collecting)
+        gc.disable()  # what Python would do by itself
+        try:
+            running = turns.begin(turn())
+            for _ in range(5):
+                await asyncio.sleep(0.02)
+            assert (looked, gone.is_set()) == (0, False)
+            go_on.set()
+            await running
+            await gone.wait()
+        finally:
+            gc.enable()
+            gc.callbacks.remove(collecting)
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+
+
+class _Linked:
+    other: _Linked

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 import typer
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.loops.auto import auto_loop_factory
 
 from server.auth import KEY_REMEDY, Keys, is_loopback
 from server.cli.edge import CommandError
+from server.garbage import collected_between
 from server.logs import Level, write_logs
 from server.patience import PatientProtocol
 from server.turns import GRACE_SECONDS, Turns
@@ -87,6 +90,12 @@ def write_log(level: Level) -> None:
         write_logs(level)
 
 
+def run(serving: Coroutine[Any, Any, None]) -> None:
+    """Run what serves, on uvloop where that is installed."""
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(serving)
+
+
 async def answer(
     app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
 ) -> None:
@@ -101,7 +110,6 @@ async def answer(
     config = uvicorn.Config(
         app,
         http=PatientProtocol,
-        loop="asyncio",
         ws="none",
         lifespan="off",  # opened by the command, where an error becomes a line and an exit code
         server_header=False,
@@ -113,7 +121,8 @@ async def answer(
     for number in _STOPS:
         signal.signal(number, lambda *_: None)
     server = _Server(config, turns, tell)
-    await server.serve([listener])
+    async with collected_between(turns):
+        await server.serve([listener])
     for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
         signal.signal(number, signal.SIG_DFL)
     if server.force_exit:

@@ -21,6 +21,7 @@ from server.cli.listening import (
     answer,
     listening,
     place_of,
+    run,
     whom_answered,
     write_log,
 )
@@ -69,7 +70,7 @@ def mcp(
         return
     hosts = [*(allow_host or ()), host]
     with listening(host, port, wiring.keys) as listener:
-        asyncio.run(_by_http(server, wiring, pipelines, listener, hosts))
+        run(_by_http(server, wiring, pipelines, listener, hosts))
 
 
 def _server(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Server[Any]:

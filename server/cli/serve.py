@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from server.cli.listening import (
     answer,
     listening,
     place_of,
+    run,
     whom_answered,
     write_log,
 )
@@ -85,7 +85,7 @@ def serve(
     )
     write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
-        asyncio.run(_run(app_of(wiring), listener))
+        run(_run(app_of(wiring), listener))
 
 
 def _introduce(wiring: Wiring, listener: socket.socket) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import sys
 import uuid
@@ -26,7 +27,7 @@ from server.patience import PatientProtocol
 from server.served import Served
 from server.turns import Turns
 from server.wiring import Wiring
-from tests.benchmarks.material import AGENTS, CONTEXT, Referral, desk, questions, session
+from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
 
 ROUNDS = 40
@@ -63,7 +64,7 @@ async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figur
     async def in_process() -> None:
         await asyncio.gather(*map(talk, range(SESSIONS)))
 
-    async with served(url) as port, clients(port) as round_:
+    async with serving(url) as port, clients(port) as round_:
 
         async def by_http() -> None:
             took.extend(await round_())
@@ -73,8 +74,10 @@ async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figur
     for journey in journeys:
         await journey.close()
     clients_ = f"{SESSIONS} clients"
+    pairs.cpu_ratios.clear()  # the server is another process
     rate = pairs.rate(f"turns over HTTP, {clients_}, {store}", "in process", share)
-    return [rate, _evenness(took, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
+    measured = took[-ROUNDS * SESSIONS * TURNS :]  # those before warmed up
+    return [rate, _evenness(measured, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
 
 
 def _evenness(took: list[float], what: str) -> Figure:
@@ -119,9 +122,25 @@ def _wide(pathways: int) -> type[Journey]:
 
 
 @asynccontextmanager
-async def served(url: str, journey: type[Journey] = Referral) -> AsyncIterator[int]:
-    """Serve a journey as `journeygraph serve` does; gives the port."""
-    agents = AGENTS if journey is Referral else dict.fromkeys(journey.spec.agents, desk)
+async def serving(url: str) -> AsyncIterator[int]:
+    """Run `journeygraph serve`; gives the port."""
+    journey = f"{Path(__file__).with_name('material.py')}:{Referral.__name__}"
+    command = ("-m", "server.cli", "serve", journey, "--store", url, "--port", "0")
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
+    assert process.stdout is not None
+    line = b""
+    while not (found := re.search(rb"Listening at http://127\.0\.0\.1:(\d+)", line)):
+        line = await process.stdout.readline()
+        assert line, "the server did not start"
+    yield int(found[1])
+    process.terminate()
+    await process.wait()
+
+
+@asynccontextmanager
+async def served(url: str, journey: type[Journey]) -> AsyncIterator[int]:
+    """Serve a journey in this process; gives the port."""
+    agents = dict.fromkeys(journey.spec.agents, desk)
     wiring = Wiring(
         config=JourneyConfig(persistence=url),
         journeys={journey.spec.id: Served(journey, agents)},
