@@ -8,13 +8,24 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, InputField, Journey, OutputField, Pathway, Signature
+from journeys import (
+    NEVER,
+    InputField,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    OutputField,
+    Pathway,
+    Signature,
+    Transition,
+)
 from nodes.llm import models
 from nodes.llm.limits import client_of
-from nodes.llm.scripted import Fault, ScriptedModel
+from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
 from server.scripted import ScriptedServer
 from tests import api as helpers
 from tests.api import one
+from tests.proxy import Proxy
 from tests.solo import APOLOGY
 
 serve = helpers.serve
@@ -86,3 +97,73 @@ async def test_a_model_that_fails_is_apologised_for(serve: Callable[..., Any]) -
     assert told[-1][0] == "done"
     assert told[-1][1]["message"] == APOLOGY
     assert "tulip" not in json.dumps(told)
+
+
+class Kiosk(Journey):
+    """Talk about the weather, and sell umbrellas."""
+
+    class TalkPath(Pathway):
+        __signature__ = Talk
+        __agents__ = ["talker"]
+        __complete_when__ = NEVER
+
+    class ShopPath(Pathway):
+        __signature__ = Talk
+        __agents__ = ["seller"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(IntentTrigger(description="wants to buy something"), to_pathway="shop"),
+        Transition(
+            IntentTrigger(description="asks for the weather"),
+            from_pathway="shop",
+            to_pathway="talk",
+        ),
+    ]
+
+
+@pytest.mark.parametrize("over_http", [False, True])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_turn_opens_no_connection_to_the_model(
+    serve: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    memory_url: str,
+    over_http: bool,
+    streamed: bool,
+) -> None:
+    with ScriptedServer(always=judge_or_talk) as server:
+        async with Proxy.to(server.url) as network:
+            monkeypatch.setenv("OPENAI_API_KEY", "any")
+            monkeypatch.setenv("OPENAI_BASE_URL", network.url)
+            config = JourneyConfig(persistence=memory_url)
+            journey = Kiosk("s-1", config)
+            if over_http:
+                api = await serve(one(Kiosk), model=None)
+                session = await api.begin("kiosk")
+            else:
+                await journey.start()
+
+            async def say(number: int) -> None:
+                message = f"Well, {number} what about it?"
+                if over_http:
+                    await (api.hears if streamed else api.says)(session, message)
+                elif streamed:
+                    async for _ in journey.stream_message(message):
+                        pass
+                else:
+                    await journey.process_message(message)
+
+            for number in range(2):
+                await say(number)
+            before, asked = network.connected, len(server.calls)
+            for number in range(2, 7):
+                await say(number)
+
+            assert len(server.calls) - asked == 10  # each turn is understood, and answered
+            assert network.connected == before <= 2
+            await journey.close()
+
+
+def judge_or_talk(call: Call) -> Any:
+    """Nothing moves; the agent says something."""
+    return leads_nowhere(call) if call.schema_name == "understanding" else {"response": "Sunny."}
