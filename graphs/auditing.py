@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graphs import field_attempts, statements, validation_audit
 from graphs.ledger import audit_entry, version_info
+from graphs.listing import span_after
 from graphs.sealing import seal_of
 from graphs.stores import Store
 from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, VersionInfo
@@ -14,12 +15,13 @@ from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Ver
 
 @dataclass(frozen=True, slots=True)
 class SessionAudit:
-    """A whole session as it was recorded."""
+    """A session as it was recorded; `next` is where the turns go on, None behind the last."""
 
     session_id: str
     journey_id: str
     status: str
     turns: list[AuditedTurn]
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +56,35 @@ def audited_turns(
     return list(known.values())
 
 
-async def read_session(store: Store, session_id: str, key: bytes | None) -> SessionAudit | None:
+async def read_session(
+    store: Store,
+    session_id: str,
+    key: bytes | None,
+    limit: int | None = None,
+    after: str | None = None,
+) -> SessionAudit | None:
     """Read a session without its journey; None if there is none of this id.
 
     Raises:
+        InvalidCursorError: `after` is no `next` of a page.
         ConfigurationError: Its journey is sensitive, and there is no key.
         StateError: The store failed, or the key is another one.
     """
     head = await store.head(session_id)
     if head is None:
         return None
-    rows = await store.read(statements.TURNS, session=session_id)
-    events = await store.read(statements.AUDIT, session=session_id)
-    checks = await store.read(validation_audit.OF_SESSION, session=session_id)
-    attempts = await store.read(field_attempts.OF_SESSION, session=session_id)
+    span, more = span_after(after, limit, head["version"])
+    rows = await store.read(statements.TURNS, session=session_id, **span)
+    events = await store.read(statements.AUDIT, session=session_id, **span)
+    checks = await store.read(validation_audit.OF_SESSION, session=session_id, **span)
+    attempts = await store.read(field_attempts.OF_SESSION, session=session_id, **span)
     turns = audited_turns(
         [version_info(row, seal_of(row["operations"], key), None) for row in rows],
         [audit_entry(row, seal_of(row["reason"], key)) for row in events],
         [validation_audit.entry(row, seal_of(row["violations"], key)) for row in checks],
         [field_attempts.entry(row, seal_of(row["reason"], key)) for row in attempts],
     )
-    return SessionAudit(session_id, head["journey_id"], head["status"], turns)
+    return SessionAudit(session_id, head["journey_id"], head["status"], turns, more)
 
 
 async def read_reviews(

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, false, insert, literal_column, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    bindparam,
+    false,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from graphs.statements import Sql
 from graphs.tables import definition_epoch as epochs
@@ -41,6 +50,13 @@ BUMP_AND_DROP = Sql.of(
 ALL = Sql.of(select(*_WITHOUT_BODY).where(_MINE).order_by(definitions.c.id, definitions.c.version))
 HISTORY = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ONE).order_by(definitions.c.version))
 ACTIVE = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ACTIVE).order_by(definitions.c.id))
+PAGE = Sql.of(
+    select(*_WITHOUT_BODY)
+    .where(_MINE, _ACTIVE, definitions.c.id > bindparam("above"))
+    .order_by(definitions.c.id)
+    .limit(bindparam("most", type_=Integer))
+    .offset(literal_column("0"))
+)
 BODY = Sql.of(
     select(definitions.c.body).where(_MINE, _ONE, definitions.c.version == bindparam("version_is"))
 )

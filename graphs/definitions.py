@@ -13,9 +13,10 @@ from typing import Any, Self
 from graphs import definition_statements as statements
 from graphs.drafts import TENANT, Definition, Draft, Epoch, Loaded, check, digest_of, planned
 from graphs.faults import AlreadyThere, LostRace
+from graphs.listing import checked_limit, paged
 from graphs.statements import Row, Statement
 from graphs.stores import Store, open_store
-from journeys import JourneyConfig, StateError
+from journeys import JourneyConfig, Page, StateError
 from journeys.errors import did_you_mean
 
 _TRIES = 8
@@ -74,6 +75,16 @@ class Definitions:
     async def active(self) -> list[Definition]:
         """Return what is served, by id."""
         return await self._read(statements.ACTIVE)
+
+    async def page(self, limit: int = 100, after: str = "") -> Page[Definition]:
+        """Return what is served, by id, from behind an id on.
+
+        Raises:
+            ConfigurationError: The limit is no number from 1 to 1000.
+        """
+        most = checked_limit(limit)
+        found = await self._read(statements.PAGE, above=after, most=most + 1)
+        return paged(found, most, lambda one: one.id)
 
     async def history(self, definition_id: str) -> list[Definition]:
         """Return every version of a definition, oldest first; empty if there was none."""

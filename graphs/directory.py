@@ -4,51 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import NamedTuple, Self
 
-from graphs import definition_statements, escalation_statements, statements, validation_audit
+from graphs import definition_statements, escalation_statements, validation_audit
 from graphs.auditing import Review, SessionAudit, read_reviews, read_session
 from graphs.courier import Courier
 from graphs.desk import EscalationPort
 from graphs.drafts import TENANT, Epoch
 from graphs.escalation_cases import Numbered, read_case, read_entry, read_page
 from graphs.expiry import is_over
-from graphs.ledger import now
+from graphs.listing import LIVE, Listed, Place, read_sessions
 from graphs.statements import Row
 from graphs.stores import Store, open_store
 from journeys import EscalationCase, EscalationEntry, JourneyConfig
-from nodes.plain import stamp
-
-LIVE = ""
-"""Stands for every status but expired."""
-_END_OF_TIME = "9999"
-
-
-class Place(NamedTuple):
-    """Where a page ended: the last session on it."""
-
-    updated_at: str
-    journey_id: str
-    session_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A session as the directory shows it; its status is that of this moment."""
-
-    session_id: str
-    journey_id: str
-    status: str
-    pathway_id: str
-    version: int
-    created_at: str
-    updated_at: str
-
-    @property
-    def place(self) -> Place:
-        """Where a page that ends with this session ends."""
-        return Place(self.updated_at, self.journey_id, self.session_id)
 
 
 class Found(NamedTuple):
@@ -125,27 +94,23 @@ class Directory:
             after: Where the page before ended.
             limit: Most sessions to return.
         """
-        found: list[Listed] = []
-        for journey in sorted(journeys):
-            rows = await self._store.read(
-                statements.PAGE,
-                journey=journey,
-                status=status,
-                now=stamp(now()),
-                most=limit,
-                **_bounds(journey, after),
-            )
-            found += [Listed(**row) for row in rows]
-        # Stable: sessions of one journey stay in the order in which the store sorts their ids.
-        return sorted(found, key=lambda session: session.updated_at, reverse=True)[:limit]
+        return await read_sessions(self._store, journeys, status, after, limit)
 
-    async def audit(self, session_id: str) -> SessionAudit | None:
-        """Return all that is recorded of a session; None if there is none of this id.
+    async def audit(
+        self, session_id: str, limit: int | None = None, after: str | None = None
+    ) -> SessionAudit | None:
+        """Return what is recorded of a session; None if there is none of this id.
+
+        Args:
+            session_id: The session.
+            limit: Most turns, 1 to 1000; None: all.
+            after: `next` of the page before.
 
         Raises:
+            InvalidCursorError: `after` is none that a page gave.
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
-        return await read_session(self._store, session_id, self._key)
+        return await read_session(self._store, session_id, self._key, limit, after)
 
     async def reviews(
         self, journeys: Sequence[str] | None = None, *, before: int | None = None, limit: int = 50
@@ -204,16 +169,3 @@ class Directory:
     async def close(self) -> None:
         """Let go of the store."""
         await self._store.close()
-
-
-def _bounds(journey: str, after: Place | None) -> Row:
-    """Say what comes after a place among one journey's sessions.
-
-    Of sessions that were active at the very same time, those of the journeys before it were shown
-    already, and those of the journeys behind it were not.
-    """
-    if after is None:
-        return {"before": _END_OF_TIME, "tie": "", "above": ""}
-    ties = after.updated_at if journey >= after.journey_id else ""
-    above = after.session_id if journey == after.journey_id else ""
-    return {"before": after.updated_at, "tie": ties, "above": above}

@@ -46,9 +46,9 @@ async def sweep(session: Session, on_expire: Callback | None) -> None:
     # What cannot be cleaned up now is left to the next one: this session has begun.
     with contextlib.suppress(StateError):
         found = await session.store.read(
-            statements.EXPIRED, now=stamp(now()), journey=session.spec.id
+            statements.EXPIRED, now=stamp(now()), journey=session.spec.id, most=SWEEP
         )
-        for row in found[:SWEEP]:
+        for row in found:
             await _expire(session, row, on_expire)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from sqlalchemy import bindparam, delete, insert, select
 
 from graphs.sealing import Seal
-from graphs.statements import Row, Sql, Statement
+from graphs.statements import Row, Sql, Statement, in_span
 from graphs.tables import field_attempts
 from journeys import FieldAttemptEntry, JourneySpec
 from nodes.state import Turn
@@ -22,7 +22,11 @@ _WRITTEN = [column.name for column in field_attempts.c if column.name != "id"]
 # Inline: SQLAlchemy would have the id returned, and the store adds a RETURNING of its own.
 ADD = Sql.of(insert(field_attempts).inline().values({name: bindparam(name) for name in _WRITTEN}))
 _OF_SESSION = field_attempts.c.session_id == bindparam("session")
-OF_SESSION = Sql.of(select(field_attempts).where(_OF_SESSION).order_by(field_attempts.c.id))
+OF_SESSION = Sql.of(
+    select(field_attempts)
+    .where(_OF_SESSION, in_span(field_attempts.c.turn))
+    .order_by(field_attempts.c.id)
+)
 FORGET = Sql.of(delete(field_attempts).where(_OF_SESSION))
 
 

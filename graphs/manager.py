@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs import statements
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
 from graphs.expiry import call_back, is_over, refuse, sweep
@@ -17,7 +15,7 @@ from graphs.faults import unconfirmed
 from graphs.history import History
 from graphs.inbox import checked_id, checked_locale, initial_ops, read, run_config_of
 from graphs.late import LateResults, overdue
-from graphs.ledger import now
+from graphs.listing import LIVE, checked_limit, cursor_of, paged, place_of, read_sessions
 from graphs.operators import Operators
 from graphs.responses import has_ended, session_of
 from graphs.session import Session, already_there, open_session
@@ -33,13 +31,13 @@ from journeys import (
     JourneyResponse,
     JourneySession,
     Locale,
+    Page,
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
 from nodes.journal import Journal
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
-from nodes.plain import stamp
 from nodes.running import Running
 from nodes.services import Services
 
@@ -276,11 +274,22 @@ class PathwayManager(History, Operators):
         async with self._turn() as (session, head):
             return session_of(*await session.rolled_back(head, version))
 
-    async def list(self) -> builtins.list[str]:
-        """Return the ids of this journey's sessions in the store, newest activity first."""
-        session = await self._session()
-        rows = await session.store.read(statements.LIST, journey=self.spec.id, now=stamp(now()))
-        return [row["session_id"] for row in rows]
+    async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
+        """Return the ids of this journey's sessions in the store, newest activity first.
+
+        Args:
+            limit: Most of them, 1 to 1000.
+            after: `next` of the page before; None for the first page.
+
+        Raises:
+            ConfigurationError: The limit is another number.
+            InvalidCursorError: `after` is none that a page gave.
+        """
+        most, place = checked_limit(limit), None if after is None else place_of(after)
+        store = (await self._session()).store
+        found = await read_sessions(store, [self.spec.id], LIVE, place, most + 1)
+        page = paged(found, most, lambda listed: cursor_of(listed.place))
+        return Page([listed.session_id for listed in page], page.next)
 
     async def delete(self) -> None:
         """Remove the session, its history and its audit for good; a turn that runs is refused."""

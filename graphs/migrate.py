@@ -12,7 +12,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest migration; a database that is there already is left alone."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.

@@ -199,9 +199,9 @@ class Session:
         moved = {"version": turn["number"], "updated_at": at}
         return {**head, **moved}, values
 
-    async def ledger(self) -> list[Row]:
+    async def ledger(self, span: Row = statements.ALL_TURNS) -> list[Row]:
         """Return the rows of the ledger, oldest first."""
-        return await self.store.read(statements.TURNS, session=self.session_id)
+        return await self.store.read(statements.TURNS, session=self.session_id, **span)
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that no turn carries."""

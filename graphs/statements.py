@@ -17,9 +17,7 @@ from sqlalchemy import (
     ColumnElement,
     Float,
     Integer,
-    String,
     bindparam,
-    case,
     cast,
     column,
     delete,
@@ -189,46 +187,69 @@ def _head_of(session: Any) -> Any:
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
 HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), _SESSION)
 _TURNS = select(turns).where(turns.c.session_id == bindparam("session"))
+
+
+def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the condition that a turn is behind the one of a page before, up to its own last."""
+    low, high = bindparam("low", type_=Integer), bindparam("high", type_=Integer)
+    return (turn > low) & (turn <= high)
+
+
+ALL_TURNS: Row = {"low": -1, "high": 2**31 - 1}
+"""The span of a whole session."""
 TURN = _with_state(
     (turns,),
     turns,
     turns.c.session_id == bindparam("session"),
     turns.c.version == bindparam("number"),
 )
-TURNS = _sql(_TURNS.order_by(turns.c.version))
-AUDIT = _sql(select(audit).where(audit.c.session_id == bindparam("session")).order_by(audit.c.id))
-LIST = _sql(
-    select(sessions.c.session_id)
-    .where(sessions.c.journey_id == bindparam("journey"), _LIVE)
-    .where(sessions.c.expires_at >= bindparam("now"))
-    .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
+TURNS = _sql(_TURNS.where(in_span(turns.c.version)).order_by(turns.c.version))
+AUDIT = _sql(
+    select(audit)
+    .where(audit.c.session_id == bindparam("session"), in_span(audit.c.turn))
+    .order_by(audit.c.id)
 )
 _OVER = (_LIVE, sessions.c.expires_at < bindparam("now"))
 EXPIRED = _sql(
     select(sessions.c.session_id, sessions.c.version)
     .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
     .order_by(sessions.c.expires_at)
-)
-_STANDING = case(
-    (_LIVE & (sessions.c.expires_at >= bindparam("now")), sessions.c.status), else_=_EXPIRED
-)
-_ASKED: ColumnElement[str] = bindparam("status", type_=String)
-_LISTED = ("session_id", "journey_id", "pathway_id", "version", "created_at", "updated_at")
-# One journey's sessions from a place on, without a status all that have not expired.
-PAGE = _sql(
-    select(*(sessions.c[name] for name in _LISTED), _STANDING.label("status"))
-    .where(sessions.c.journey_id == bindparam("journey"))
-    .where((_STANDING == _ASKED) | ((literal_column("''") == _ASKED) & (_STANDING != _EXPIRED)))
-    .where(
-        (sessions.c.updated_at < bindparam("before"))
-        | (
-            (sessions.c.updated_at == bindparam("tie"))
-            & (sessions.c.session_id > bindparam("above"))
-        )
-    )
-    .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
     .limit(bindparam("most", type_=Integer))
     .offset(literal_column("0"))
+)
+_LISTED = ("session_id", "journey_id", "pathway_id", "version", "created_at", "updated_at")
+
+
+def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.journey_id) -> Sql:
+    """Return one journey's sessions from a place on, newest activity first."""
+    return _sql(
+        select(*(sessions.c[name] for name in _LISTED), status.label("status"))
+        .where(journey == bindparam("journey"), *where)
+        # The first of them bounds the index that is walked, the second parts those of one time.
+        .where(sessions.c.updated_at <= bindparam("before"))
+        .where(
+            (sessions.c.updated_at < bindparam("before"))
+            | (
+                (sessions.c.updated_at == bindparam("tie"))
+                & (sessions.c.session_id > bindparam("above"))
+            )
+        )
+        .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
+        .limit(bindparam("most", type_=Integer))
+        .offset(literal_column("0"))
+    )
+
+
+_IN_TIME = sessions.c.expires_at >= bindparam("now")
+PAGE = _page(sessions.c.status, _LIVE, _IN_TIME)
+PAGE_OF = _page(sessions.c.status, sessions.c.status == bindparam("status"), _IN_TIME)
+PAGE_MARKED = _page(sessions.c.status, sessions.c.status == _EXPIRED)
+# Few, and found by the index of times: that of journeys would be walked to its end.
+PAGE_OVER = _page(
+    _EXPIRED,
+    sessions.c.status.in_([literal_column("'active'"), literal_column("'complete'")]),
+    sessions.c.expires_at < bindparam("now"),
+    journey=func.coalesce(sessions.c.journey_id, literal_column("''")),
 )
 MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
 FORGET_TURNS = _sql(delete(turns).where(turns.c.session_id == bindparam("session")))

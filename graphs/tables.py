@@ -52,6 +52,14 @@ sessions = Table(
     ),
     Column("lease_until", DateTime(timezone=True), comment="by the database's clock; null: free"),
     Index("sessions_by_journey", "journey_id", "updated_at"),
+    Index("sessions_by_status", "journey_id", "status", "updated_at"),
+    Index(
+        "sessions_live",
+        "journey_id",
+        "updated_at",
+        sqlite_where=text("status != 'expired'"),
+        postgresql_where=text("status != 'expired'"),
+    ),
     Index("sessions_by_expiry", "status", "expires_at"),
 )
 
@@ -95,7 +103,7 @@ audit = Table(
     Column("reason", Text, nullable=False, comment="sealed"),
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
-    Index("audit_by_session", "session_id", "id"),
+    Index("audit_by_turn", "session_id", "turn", "id"),
 )
 
 validation_audit = Table(
@@ -114,7 +122,7 @@ validation_audit = Table(
     Column("bypassed", Boolean, nullable=False, comment="whether a model should have judged it"),
     Column("review", Boolean, nullable=False, comment="whether somebody should look at it"),
     Column("at", TIME, nullable=False),
-    Index("checks_by_session", "session_id", "id"),
+    Index("checks_by_turn", "session_id", "turn", "id"),
     Index("checks_to_review", "journey_id", "review", "id"),
 )
 
@@ -133,6 +141,7 @@ field_attempts = Table(
     Column("reason", Text, nullable=False, comment="sealed"),
     Column("at", TIME, nullable=False),
     Index("attempts_by_field", "session_id", "field", "id"),
+    Index("attempts_by_turn", "session_id", "turn", "id"),
 )
 
 effects = Table(

@@ -7,7 +7,7 @@ import json
 from sqlalchemy import Integer, bindparam, delete, insert, literal_column, select
 
 from graphs.sealing import Seal
-from graphs.statements import Row, Sql, Statement
+from graphs.statements import Row, Sql, Statement, in_span
 from graphs.tables import validation_audit
 from journeys import CheckEntry
 from nodes.state import Turn
@@ -18,7 +18,11 @@ _WRITTEN = [column.name for column in validation_audit.c if column.name != "id"]
 # Inline: SQLAlchemy would have the id returned, and the store adds a RETURNING of its own.
 ADD = Sql.of(insert(validation_audit).inline().values({name: bindparam(name) for name in _WRITTEN}))
 _OF_SESSION = validation_audit.c.session_id == bindparam("session")
-OF_SESSION = Sql.of(select(validation_audit).where(_OF_SESSION).order_by(validation_audit.c.id))
+OF_SESSION = Sql.of(
+    select(validation_audit)
+    .where(_OF_SESSION, in_span(validation_audit.c.turn))
+    .order_by(validation_audit.c.id)
+)
 FORGET = Sql.of(delete(validation_audit).where(_OF_SESSION))
 # Rows of one journey that somebody should look at, newest first, from a place on.
 REVIEWS = Sql.of(

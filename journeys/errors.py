@@ -16,6 +16,7 @@
     ├── TakeoverError               an act on a conversation that is not the operator's
     ├── SessionNotStartedError      a message before start()
     ├── SessionExistsError          a second start() on the same session
+    ├── InvalidCursorError          a cursor that no listing gave
     ├── SessionExpiredError         a message after the time to live
     └── StateError                  the store refused or lost something
         ├── VersionNotFoundError    a version that never was, or is pruned
@@ -181,6 +182,13 @@ class SessionNotStartedError(JourneyError, RuntimeError):
 
 class SessionExistsError(JourneyError, RuntimeError):
     """A session of that id is there already; starting again would wipe it."""
+
+
+class InvalidCursorError(JourneyError, ValueError):
+    """A listing is to go on where none ended."""
+
+    def __init__(self) -> None:
+        super().__init__("The cursor is not one that a listing gave. Begin without it.")
 
 
 class SessionExpiredError(JourneyError, RuntimeError):

@@ -13,7 +13,7 @@ from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
 from journeys.inheriting import TRANSITIONS, declared
 from journeys.locale import Locale
-from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession
+from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession, Page
 from journeys.pathway import Pathway
 from journeys.personality import Personality
 from journeys.reader import pathway_classes, read_journey
@@ -276,9 +276,12 @@ class Journey(RunningSession):
         """Make a new version whose state equals that of an older one."""
         return await self.manager.rollback(version)
 
-    async def list(self) -> list[str]:
-        """Return the ids of this journey's sessions in the store, newest activity first."""
-        return await self.manager.list()
+    async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
+        """Return the ids of this journey's sessions, newest activity first.
+
+        `after` is `next` of the page before; see `PathwayManager.list`.
+        """
+        return await self.manager.list(limit, after)
 
     async def delete(self) -> None:
         """Remove the session, its history and its audit for good."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from journeys import display
 from journeys.collected import FieldAttemptEntry
 from journeys.locale import NOWHERE, Locale
 from journeys.phase import ConversationPhase
+
+_T = TypeVar("_T")
 
 _FIRST_REPLY = "reply-0"
 """Id of the message that a session begins with: the reply of its version 0."""
@@ -279,3 +281,15 @@ class AuditedTurn:
     events: list[AuditEntry]
     checks: list[CheckEntry]
     attempts: list[FieldAttemptEntry] = field(default_factory=list)
+
+
+class Page(list[_T]):
+    """A part of a listing.
+
+    Attributes:
+        next: Where the next part begins, to be handed back as `after`; None on the last one.
+    """
+
+    def __init__(self, items: Iterable[_T] = (), next: str | None = None) -> None:
+        super().__init__(items)
+        self.next = next

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 
-from graphs.directory import Found, Listed
+from graphs.directory import Found
 from graphs.inbox import checked_id, read
+from graphs.listing import Listed
 from graphs.manager import PathwayManager
 from graphs.session_context import SessionContext
 from journeys import ConfigurationError, JourneySpec
@@ -89,6 +90,10 @@ class Standing(NamedTuple):
     context: SessionContext
 
 
+Cursor = Annotated[str | None, Query(description="`next_cursor` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=200)]
+"""Most entries of a page."""
+Turns = Annotated[int, Query(ge=1, le=1_000, description="Most turns of a page.")]
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
 KnownJourney = Annotated[JourneySpec, Depends(_spec)]

@@ -43,8 +43,9 @@ class Fields(BaseModel):
 
 
 class Attempts(BaseModel):
-    """Every attempt at a field, oldest first, also what a rollback took back."""
+    """A page of the attempts at a field, oldest first, also what a rollback took back."""
 
     session_id: str
     field: str
     attempts: list[FieldAttemptEntry]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")

@@ -17,6 +17,7 @@ from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
     FieldNotFoundError,
+    InvalidCursorError,
     InvalidMessageError,
     JourneyError,
     NotWaitingError,
@@ -150,6 +151,7 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
     ),
     TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
     NotWaitingError: (HTTPStatus.CONFLICT, "not_waiting", None),
+    InvalidCursorError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_cursor", None),
     InvalidMessageError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_message", None),
 }
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from graphs.directory import Listed
+from graphs.listing import Listed
 from graphs.session_context import SessionContext
 from journeys import (
     AuditedTurn,
@@ -202,10 +202,11 @@ class Session(BaseModel):
 
 
 class History(BaseModel):
-    """All that was said, oldest first."""
+    """A page of what was said, oldest first."""
 
     session_id: str
     entries: list[TranscriptEntry]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
 
 
 class Context(BaseModel):
@@ -243,10 +244,11 @@ class Context(BaseModel):
 
 
 class Versions(BaseModel):
-    """Every version of a session, oldest first."""
+    """A page of the versions of a session, oldest first."""
 
     session_id: str
     versions: list[VersionInfo]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
 
 
 class Sessions(BaseModel):
@@ -275,12 +277,13 @@ class Audit(BaseModel):
 
     session_id: str
     turns: list[AuditedTurn]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")
 
     @classmethod
-    def of(cls, session_id: str, turns: Iterable[AuditedTurn]) -> Self:
+    def of(cls, session_id: str, turns: Iterable[AuditedTurn], more: str | None) -> Self:
         """Return turns as they are sent: what failed inside is named, and not described."""
         shown = [replace(turn, events=[_event(event) for event in turn.events]) for turn in turns]
-        return cls(session_id=session_id, turns=shown)
+        return cls(session_id=session_id, turns=shown, next_cursor=more)
 
 
 class Reviews(BaseModel):

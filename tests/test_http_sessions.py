@@ -406,3 +406,27 @@ async def test_without_its_store_the_server_lives_and_is_not_ready(
     assert (said.status_code, said.json()["code"]) == (503, "try_again")
     assert int(said.headers["retry-after"]) >= 1
     assert int(unready.headers["retry-after"]) >= 1
+
+
+async def test_what_is_recorded_of_a_session_comes_page_by_page(api: Api) -> None:
+    session = await api.begin()
+    for message in ("street=Elm", "hello", "how much is it?"):
+        await api.says(session, message)
+
+    for path, name in (("history", "entries"), ("versions", "versions"), ("audit", "turns")):
+        whole = (await api.client.get(f"{session}/{path}")).json()
+        parts: list[Any] = []
+        cursor: dict[str, str] = {}
+        while True:
+            found = await api.client.get(f"{session}/{path}", params={"limit": 1, **cursor})
+            page = found.json()
+            parts += page[name]
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert whole["next_cursor"] is None
+        assert parts == whole[name]
+        assert len(parts) > 3
+
+        wrong = await api.client.get(f"{session}/{path}", params={"cursor": "bm9uZQ"})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_cursor")

@@ -83,6 +83,11 @@ ADDED = (
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
+INDEXES = (
+    *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
+    "CREATE INDEX audit_by_session ON audit (session_id, id)",
+)
+"""What undoes the changes of indexes since then."""
 NEW = (
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),
@@ -97,6 +102,8 @@ def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) 
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in NEW:
             connection.execute(f"DROP TABLE {table}")
+        for undone in INDEXES:
+            connection.execute(undone)
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
         connection.execute(
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
@@ -139,6 +146,8 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in NEW:
             connection.execute(f"DROP TABLE {table}")
+        for undone in INDEXES:
+            connection.execute(undone)
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
     connection.close()
     async with reopened() as parcel:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphs import statements
+from graphs.ledger import now
+from graphs.listing import Place
+from graphs.statements import Row, Sql, Statement
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
+    InvalidCursorError,
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
@@ -21,6 +29,7 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
+from nodes.plain import stamp
 from tests.clerks import staff
 from tests.post_office import AGENTS, Letter, Parcel, found, opened, rows
 
@@ -511,3 +520,97 @@ async def test_a_session_in_a_pathway_that_is_gone_says_so(talk: Talk, store_url
         assert reply.accumulated_context == {"city": "Rome"}
         await again.rollback(0)
         assert (await again.process_message("to Rome")).is_journey_complete
+
+
+async def test_lists_page_by_page_and_says_where_the_next_one_begins(
+    talk: Talk, store_url: str
+) -> None:
+    calls = [await talk(Parcel, AGENTS, store_url, session_id=f"s-{n}") for n in range(5)]
+    journey = calls[0].journey
+
+    first = await journey.list(limit=2)
+    second = await journey.list(limit=2, after=first.next)
+    await calls[0].says("hello")  # moves to the front, and is on none of the next pages again
+    last = await journey.list(limit=2, after=second.next)
+
+    assert (first, second, last) == (["s-4", "s-3"], ["s-2", "s-1"], [])
+    assert last.next is None
+    assert await journey.list(limit=1) == ["s-0"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "bm9uZQ", "W10", "WzFd", "WyIxIiwiMiIsIjMiXQ", 3, "é"])
+async def test_a_cursor_that_no_page_gave_is_refused(
+    talk: Talk, memory_url: str, cursor: Any
+) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    with pytest.raises(InvalidCursorError, match="Begin without it"):
+        await call.journey.list(after=cursor)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001, True, "10", None])
+async def test_a_page_of_another_length_is_refused(talk: Talk, memory_url: str, limit: Any) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    with pytest.raises(ConfigurationError, match="1 to 1000"):
+        await call.journey.list(limit=limit)
+
+
+async def test_a_page_costs_as_much_among_many_sessions_as_among_few(
+    talk: Talk, tmp_path: Path
+) -> None:
+    """Counted in steps of SQLite's machine, so that no other work of this one counts."""
+    steps: dict[int, list[int]] = {}
+    for many in (300, 6000):
+        file = tmp_path / f"{many}.db"
+        call = await talk(Parcel, AGENTS, f"sqlite:///{file}", session_id=f"first-{many}")
+        await _add_sessions(call.journey, many)
+        deep = Place(stamp(now() - timedelta(seconds=many)), "parcel", "s-1")
+        steps[many] = [
+            _steps_of(file, query, status, place)
+            for place in (None, deep)
+            for query, status in (
+                (statements.PAGE, ""),
+                (statements.PAGE_OF, "active"),
+                (statements.PAGE_OF, "complete"),
+                (statements.PAGE_MARKED, "expired"),
+                (statements.PAGE_OVER, "expired"),
+            )
+        ]
+
+    for few, more in zip(steps[300], steps[6000], strict=True):
+        assert more <= 1.5 * few + 1
+
+
+async def _add_sessions(journey: Parcel, many: int) -> None:
+    """Add sessions, of which a third has expired and a few are complete."""
+    written: list[Row] = []
+    for number in range(many):
+        at = stamp(now() - timedelta(seconds=3 * number))
+        status = (
+            "expired" if number % 3 == 0 else "complete" if number in (1, 101, 201) else "active"
+        )
+        row: Row = {"session_id": f"s-{number}", "journey_id": "parcel", "journey_version": "1"}
+        row |= {"status": status, "pathway_id": "address", "version": 0}
+        row |= {"created_at": at, "updated_at": at, "expires_at": stamp(now() + timedelta(1))}
+        written.append(row)
+    store = (await journey.manager._session()).store
+    await store.write(Statement(statements.BEGIN_SESSION, written))
+
+
+def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
+    """Return how many hundreds of steps a page takes."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    wanted: Row = {"journey": "parcel", "now": stamp(now()), "most": 50, "status": status}
+    wanted |= {"before": "9999", "tie": "", "above": ""}
+    if after:
+        wanted |= {"before": after.updated_at, "tie": "", "above": ""}
+    with closing(sqlite3.connect(file)) as database:
+        database.set_progress_handler(count, 100)
+        assert query.sqlite
+        database.execute(query.sqlite, wanted).fetchall()
+    return steps

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry
+from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Page
 from server.cli.edge import CommandError
-from server.cli.rendering import out, plain, row, short, table
+from server.cli.rendering import out, plain, row, short, show_next, table
 from server.settings import Settings
 
 if TYPE_CHECKING:
     from graphs.auditing import Review, SessionAudit
     from graphs.directory import Directory
 
-_MOST_REVIEWS = 200
 _LABELS = {
     "transition": "moved",
     "guideline": "guideline",
@@ -38,6 +37,12 @@ def audit(
         bool, typer.Option("--review", help="List replies that somebody should look at.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Most turns, or most replies to review.")
+    ] = 200,
+    after: Annotated[
+        str | None, typer.Option(help="Go on where the page before ended.", show_default=False)
+    ] = None,
 ) -> None:
     """Show a session turn by turn: what was said, what moved it, and how replies were checked.
 
@@ -47,17 +52,19 @@ def audit(
     if bool(session) is review:
         raise CommandError("Name a session, or give --review; not both.", exit_code=2)
     if review:
-        found = asyncio.run(_reviews(store))
+        found = asyncio.run(_reviews(store, limit, after))
         _write([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
         return
-    read = asyncio.run(_session(session, store))
+    read = asyncio.run(_session(session, store, limit, after))
     _write(asdict(read)) if as_json else _show(read)
 
 
-async def _session(session_id: str, store: str | None) -> SessionAudit:
+async def _session(
+    session_id: str, store: str | None, limit: int, after: str | None
+) -> SessionAudit:
     directory = await _opened(store)
     try:
-        read = await directory.audit(session_id)
+        read = await directory.audit(session_id, limit, after)
     finally:
         await directory.close()
     if read is None:
@@ -65,10 +72,14 @@ async def _session(session_id: str, store: str | None) -> SessionAudit:
     return read
 
 
-async def _reviews(store: str | None) -> list[Review]:
+async def _reviews(store: str | None, limit: int, after: str | None) -> Page[Review]:
+    from graphs.listing import cursor_behind, number_of, paged  # noqa: PLC0415
+
+    before = None if after is None else number_of(after)
     directory = await _opened(store)
     try:
-        return await directory.reviews(limit=_MOST_REVIEWS)
+        found = await directory.reviews(before=before, limit=limit + 1)
+        return paged(found, limit, lambda review: cursor_behind(review.number))
     finally:
         await directory.close()
 
@@ -96,6 +107,7 @@ def _show(read: SessionAudit) -> None:
             shown.add_row(*row(label, text))
         if shown.row_count:
             out.print(shown)
+    show_next(read.next)
 
 
 def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
@@ -138,7 +150,7 @@ def _check(check: CheckEntry) -> str:
     return " · ".join([*parts, *check.violations])
 
 
-def _show_reviews(found: list[Review]) -> None:
+def _show_reviews(found: Page[Review]) -> None:
     if not found:
         out.print("There is no reply that anybody should look at.")
         return
@@ -147,5 +159,4 @@ def _show_reviews(found: list[Review]) -> None:
         check = one.check
         shown.add_row(*row(check.session_id, check.turn, check.at[:19], short(_check(check), 500)))
     out.print(shown)
-    if len(found) == _MOST_REVIEWS:
-        out.print(f"These are the newest {_MOST_REVIEWS}; GET /v1/reviews pages through all.")
+    show_next(found.next)

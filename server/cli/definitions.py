@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.rendering import out, row, table
+from journeys import Page
+from server.cli.rendering import out, row, show_next, table
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,14 +63,18 @@ def definitions(
         typer.Option(metavar="ID", help="Serve this one no more; loading it brings it back."),
     ] = None,
     store: Store = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Most of them.")] = 200,
+    after: Annotated[
+        str, typer.Option(metavar="ID", help="Go on behind this one.", show_default=False)
+    ] = "",
 ) -> None:
-    """List the definitions in the database that are served."""
+    """List the definitions in the database that are served, by id."""
 
-    async def listed() -> list[Definition]:
+    async def listed() -> Page[Definition]:
         async with _opened(store) as (definitions, _):
             if retire is not None:
                 await definitions.retire(retire)
-            return await definitions.active()
+            return await definitions.page(limit, after)
 
     found = asyncio.run(listed())
     if retire is not None:
@@ -81,6 +86,7 @@ def definitions(
     for one in found:
         shown.add_row(*row(one.id, one.kind, one.version, one.loaded_at[:19] + "Z", one.name))
     out.print(shown)
+    show_next(found.next)
 
 
 def invalidate(

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from journeys import EscalationCase, EscalationEntry, JourneyConfig, TranscriptEntry
+from journeys import EscalationCase, EscalationEntry, JourneyConfig, Page, TranscriptEntry
 from server.cli.edge import CommandError
 from server.cli.finding import find
-from server.cli.rendering import out, plain, row, short, table
+from server.cli.rendering import out, plain, row, short, show_next, table
 from server.cli.talk import Talk
 from server.settings import Settings
 
 if TYPE_CHECKING:
     from graphs.directory import Directory
 
-_MOST = 200
 _STATUSES = ("open", "claimed", "released", "expired")
 
 
@@ -66,6 +65,10 @@ def escalations(
         typer.Option(help="Where they are: postgresql://... or sqlite:///FILE. Default: settings."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Most of them in a list.")] = 200,
+    after: Annotated[
+        str | None, typer.Option(help="Go on where the list before ended.", show_default=False)
+    ] = None,
 ) -> None:
     """List conversations that a person was called into; look into one, or answer in it.
 
@@ -81,7 +84,7 @@ def escalations(
     if deliver:
         _tell_sent(asyncio.run(_delivered(config)))
     elif not call:
-        found = asyncio.run(_listed(config, status))
+        found = asyncio.run(_listed(config, status, limit, after))
         _write([asdict(entry) for entry in found]) if as_json else _show_list(found)
     else:
         case = asyncio.run(_acted(config, call, acts, journey) if acts else _one(config, call))
@@ -95,13 +98,19 @@ async def _opened(config: JourneyConfig) -> Directory:
     return await Directory.open(config)
 
 
-async def _listed(config: JourneyConfig, status: str) -> list[EscalationEntry]:
+async def _listed(
+    config: JourneyConfig, status: str, limit: int, after: str | None
+) -> Page[EscalationEntry]:
+    from graphs.listing import cursor_behind, number_of, paged  # noqa: PLC0415
+
+    before = None if after is None else number_of(after)
     directory = await _opened(config)
     try:
-        found = await directory.escalations(status=status, limit=_MOST)
+        found = await directory.escalations(status=status, before=before, limit=limit + 1)
     finally:
         await directory.close()
-    return [one.entry for one in found]
+    page = paged(found, limit, lambda one: cursor_behind(one.number))
+    return Page([one.entry for one in page], page.next)
 
 
 async def _one(config: JourneyConfig, call: str) -> EscalationCase:
@@ -160,7 +169,7 @@ def _write(value: Any) -> None:
     out.print(json.dumps(value, ensure_ascii=True, indent=2), markup=False, soft_wrap=True)
 
 
-def _show_list(found: list[EscalationEntry]) -> None:
+def _show_list(found: Page[EscalationEntry]) -> None:
     if not found:
         out.print("Nobody is called for.")
         return
@@ -169,6 +178,7 @@ def _show_list(found: list[EscalationEntry]) -> None:
         cells = (one.id, one.session_id, one.status, one.claimed_by or "", one.reason, one.at[:19])
         shown.add_row(*row(*cells))
     out.print(shown)
+    show_next(found.next)
 
 
 def _show(case: EscalationCase) -> None:

@@ -219,3 +219,9 @@ def coloured(drawing: str) -> Text:
     text.highlight_regex(r"──▶ \S+|└─▶ \S+", "cyan")
     text.highlight_regex(r"“[^”]*”", "green")
     return text
+
+
+def show_next(after: str | None) -> None:
+    """Say how the next page of a listing is asked for, if there is one."""
+    if after:
+        out.print(f"There is more: --after {after}", markup=False, soft_wrap=True)

@@ -91,12 +91,15 @@ async def _resume(talk: Talk, given: str) -> None:
     await talk.resume(value)
 
 
-async def _sessions(talk: Talk, _: str) -> None:
+async def _sessions(talk: Talk, given: str) -> None:
     shown = table("")
-    for session_id in await talk.journey.list():
+    page = await talk.journey.list(after=given.strip() or None)
+    for session_id in page:
         mark = "  (this one)" if session_id == talk.session_id else ""
         shown.add_row(*row(f"{session_id}{mark}"))
     out.print(shown if shown.row_count else "There is no session in the store yet.")
+    if page.next:
+        out.print(f"More of them: /sessions {page.next}", markup=False, soft_wrap=True)
 
 
 async def _history(talk: Talk, _: str) -> None:

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path
 
+from graphs.listing import cursor_behind, number_of, paged
 from graphs.manager import PathwayManager
 from journeys import EscalationCase, EscalationEntry
-from server.cursors import cursor_behind, number_of
-from server.deps import UpToDate, known_journey
+from server.deps import Cursor, Limit, UpToDate, known_journey
 from server.escalation_schemas import Act, Escalation, Escalations, EscalationStatus, Words
 from server.problems import Problem
 from server.routing import ApiRoute
@@ -76,8 +76,8 @@ async def listed(
     wiring: UpToDate,
     journey_id: str | None = None,
     status: EscalationStatus | None = None,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> Escalations:
     """List calls for a person, newest first; without a status, those that are open or claimed."""
     journeys = list(wiring.journeys)
@@ -88,8 +88,8 @@ async def listed(
     found = await wiring.directory.escalations(
         journeys, status=status or "", before=before, limit=limit + 1
     )
-    more = cursor_behind(found[limit - 1].number) if len(found) > limit else None
-    return Escalations(escalations=[one.entry for one in found[:limit]], next_cursor=more)
+    page = paged(found, limit, lambda one: cursor_behind(one.number))
+    return Escalations(escalations=[one.entry for one in page], next_cursor=page.next)
 
 
 @router.get("/{escalation_id}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from server.deps import OpenSession
+from server.deps import Cursor, OpenSession, Turns
 from server.field_schemas import Attempts, Fields
 from server.routing import ApiRoute
 
@@ -28,8 +28,10 @@ async def listed(session: OpenSession) -> Fields:
 async def attempts(
     session: OpenSession,
     name: Annotated[str, Path(description="Name of a field.", max_length=200)],
+    cursor: Cursor = None,
+    limit: Turns = 200,
 ) -> Attempts:
-    """Return every attempt at a field, oldest first: what was said, and why it was refused."""
-    return Attempts(
-        session_id=session.session_id, field=name, attempts=await session.attempts(name)
-    )
+    """Return the attempts at a field, oldest first: what was said, and why it was refused."""
+    page = await session.attempts(name, limit, cursor)
+    more = page.next
+    return Attempts(session_id=session.session_id, field=name, attempts=page, next_cursor=more)

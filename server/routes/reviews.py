@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Query
-
-from server.cursors import cursor_behind, number_of
-from server.deps import Wired, known_journey
+from graphs.listing import cursor_behind, number_of, paged
+from server.deps import Cursor, Limit, Wired, known_journey
 from server.routing import ApiRoute
 from server.schemas import Reviews
 
@@ -18,8 +16,8 @@ router = APIRouter(prefix="/v1/reviews", tags=["reviews"], route_class=ApiRoute)
 async def listed(
     wiring: Wired,
     journey_id: str | None = None,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> Reviews:
     """List replies that were replaced, judged invalid, or could not be judged, newest first."""
     journeys = list(wiring.journeys)
@@ -28,5 +26,5 @@ async def listed(
     before = None if cursor is None else number_of(cursor)
     # One more than asked for tells whether there is another page.
     found = await wiring.directory.reviews(journeys, before=before, limit=limit + 1)
-    more = cursor_behind(found[limit - 1].number) if len(found) > limit else None
-    return Reviews(reviews=[review.check for review in found[:limit]], next_cursor=more)
+    page = paged(found, limit, lambda review: cursor_behind(review.number))
+    return Reviews(reviews=[review.check for review in page], next_cursor=page.next)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import uuid
 from http import HTTPStatus
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from graphs.auditing import audited_turns
-from server.cursors import cursor_of, place_of
-from server.deps import OpenSession, StandingSession, UpToDate, Wired, known_journey
+from graphs.listing import cursor_of, paged, place_of
+from server.deps import (
+    Cursor,
+    Limit,
+    OpenSession,
+    StandingSession,
+    Turns,
+    UpToDate,
+    Wired,
+    known_journey,
+)
 from server.problems import Problem
 from server.routing import ApiRoute, ContextRoute
 from server.schemas import (
@@ -45,8 +53,8 @@ async def listed(
     wiring: Wired,
     journey_id: str | None = None,
     status: Status | None = None,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> Sessions:
     """List sessions, newest activity first; expired ones only if they are asked for."""
     journeys = list(wiring.journeys)
@@ -55,8 +63,8 @@ async def listed(
     after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
     found = await wiring.directory.page(journeys, status=status or "", after=after, limit=limit + 1)
-    more = cursor_of(found[limit - 1].place) if len(found) > limit else None
-    return Sessions(sessions=found[:limit], next_cursor=more)
+    page = paged(found, limit, lambda listed: cursor_of(listed.place))
+    return Sessions(sessions=page, next_cursor=page.next)
 
 
 @router.get("/{session_id}")
@@ -66,9 +74,10 @@ async def shown(session: OpenSession) -> Session:
 
 
 @router.get("/{session_id}/history")
-async def history(session: OpenSession) -> History:
-    """Return all that was said, also what a rollback took back."""
-    return History(session_id=session.session_id, entries=await session.transcript())
+async def history(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> History:
+    """Return what was said, oldest first, also what a rollback took back."""
+    page = await session.transcript(limit, cursor)
+    return History(session_id=session.session_id, entries=page, next_cursor=page.next)
 
 
 @router.get("/{session_id}/context")
@@ -84,17 +93,20 @@ async def context(session: StandingSession, wiring: Wired, name: str | None = No
 
 
 @router.get("/{session_id}/versions")
-async def versions(session: OpenSession) -> Versions:
-    """List every version of a session: its start, turns, failures and rollbacks."""
-    return Versions(session_id=session.session_id, versions=await session.versions())
+async def versions(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Versions:
+    """List the versions of a session, oldest first: its start, turns, failures and rollbacks."""
+    page = await session.versions(limit, cursor)
+    return Versions(session_id=session.session_id, versions=page, next_cursor=page.next)
 
 
 @router.get("/{session_id}/audit")
-async def audit(session: OpenSession) -> Audit:
-    """Return every turn with what moved it, the guidelines that held, and how it was checked."""
-    events, checks = await session.audit(), await session.checks()
-    turns = audited_turns(await session.versions(), events, checks, await session.attempts())
-    return Audit.of(session.session_id, turns)
+async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Audit:
+    """Return turns with what moved them, the guidelines that held, and how they were checked."""
+    page = await session.versions(limit, cursor)
+    span = (limit, cursor)
+    events, checks = await session.audit(*span), await session.checks(*span)
+    turns = audited_turns(page, events, checks, await session.attempts(None, *span))
+    return Audit.of(session.session_id, turns, page.next)
 
 
 @router.post("/{session_id}/rollback")

@@ -1,0 +1,181 @@
+"""Pages of what is listed: each goes on by key where the one before ended, at the same cost."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from graphs import statements
+from graphs.ledger import now
+from graphs.statements import Row
+from graphs.stores import Store
+from journeys import ConfigurationError, InvalidCursorError, Page
+from nodes.plain import stamp
+
+LIVE, EXPIRED = "", "expired"
+"""LIVE stands for every status but expired."""
+MOST = 1_000
+"""Most of a page."""
+_END_OF_TIME = "9999"
+_LONGEST = 2_000
+_LAST = 2**31
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
+_T = TypeVar("_T")
+
+
+class Place(NamedTuple):
+    """Where a page ended: the last session on it."""
+
+    updated_at: str
+    journey_id: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session as it is listed; its status is that of this moment."""
+
+    session_id: str
+    journey_id: str
+    status: str
+    pathway_id: str
+    version: int
+    created_at: str
+    updated_at: str
+
+    @property
+    def place(self) -> Place:
+        """Where a page that ends with this session ends."""
+        return Place(self.updated_at, self.journey_id, self.session_id)
+
+
+async def read_sessions(
+    store: Store, journeys: Sequence[str], status: str, after: Place | None, limit: int
+) -> list[Listed]:
+    """Return sessions of these journeys, newest activity first.
+
+    Args:
+        store: Where they are.
+        journeys: Ids of journeys.
+        status: active, complete or expired; LIVE for all that have not expired.
+        after: Where the page before ended.
+        limit: Most sessions to return.
+
+    Raises:
+        StateError: The store failed.
+    """
+    # What is over by time is marked as expired only once somebody comes upon it.
+    queries = {LIVE: [statements.PAGE], EXPIRED: [statements.PAGE_MARKED, statements.PAGE_OVER]}
+    rows: list[Row] = []
+    for journey in sorted(journeys):
+        wanted = {"journey": journey, "now": stamp(now()), "most": limit, **_bounds(journey, after)}
+        for query in queries.get(status, [statements.PAGE_OF]):
+            rows += await store.read(query, **wanted, status=status)
+    # Stable: sessions of one journey stay in the order in which the store sorts their ids.
+    newest = sorted(rows, key=lambda row: str(row["updated_at"]), reverse=True)[:limit]
+    return [Listed(**row) for row in newest]
+
+
+def _bounds(journey: str, after: Place | None) -> Row:
+    """Say what comes after a place among one journey's sessions.
+
+    Of sessions that were active at the very same time, those of the journeys before it were shown
+    already, and those of the journeys behind it were not.
+    """
+    if after is None:
+        return {"before": _END_OF_TIME, "tie": "", "above": ""}
+    ties = after.updated_at if journey >= after.journey_id else ""
+    above = after.session_id if journey == after.journey_id else ""
+    return {"before": after.updated_at, "tie": ties, "above": above}
+
+
+def span_after(after: str | None, limit: int | None, head: int) -> tuple[Row, str | None]:
+    """Return the turns of a page, as statements take them, and where the next page begins.
+
+    Args:
+        after: Where the page before ended; None for the first one.
+        limit: Most turns of a page; None for all that are left.
+        head: Number of the session's last turn.
+
+    Raises:
+        ConfigurationError: The limit is no number of a page.
+        InvalidCursorError: `after` is none that a page gave.
+    """
+    low = statements.ALL_TURNS["low"] if after is None else number_of(after)
+    if limit is None or low + checked_limit(limit) >= head:
+        return {**statements.ALL_TURNS, "low": low}, None
+    return {"low": low, "high": low + limit}, cursor_behind(low + limit)
+
+
+def paged(found: Sequence[_T], limit: int, cursor: Callable[[_T], str]) -> Page[_T]:
+    """Return a page of what was found, one more than asked for if there is another page."""
+    return Page(found[:limit], cursor(found[limit - 1]) if len(found) > limit else None)
+
+
+def checked_limit(limit: Any) -> int:
+    """Return how many a page has at most.
+
+    Raises:
+        ConfigurationError: It is no number from 1 to 1000.
+    """
+    if type(limit) is int and 1 <= limit <= MOST:
+        return limit
+    raise ConfigurationError(f"limit is {limit!r:.80}; it must be a whole number, 1 to {MOST}.")
+
+
+def cursor_of(place: Place) -> str:
+    """Return the cursor of a place."""
+    return _written(list(place))
+
+
+def cursor_behind(number: int) -> str:
+    """Return the cursor of a page that ends with a number."""
+    return _written([number])
+
+
+def _written(parts: list[Any]) -> str:
+    text = json.dumps(parts, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def number_of(cursor: str) -> int:
+    """Return the number that a page ended with.
+
+    Raises:
+        InvalidCursorError: It is none of ours.
+    """
+    try:
+        [number] = _read(cursor)
+    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
+        raise InvalidCursorError from None
+    if type(number) is not int or not 0 <= number < _LAST or cursor_behind(number) != cursor:
+        raise InvalidCursorError
+    return number
+
+
+def place_of(cursor: str) -> Place:
+    """Return the place of a cursor.
+
+    Raises:
+        InvalidCursorError: It is none of ours.
+    """
+    try:
+        place = Place(*_read(cursor))
+    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
+        raise InvalidCursorError from None
+    # What does not come back as it was sent is no cursor of ours: other types, blanks, names.
+    if not all(isinstance(part, str) and part.isprintable() for part in place):
+        raise InvalidCursorError
+    if not _TIME.fullmatch(place.updated_at) or cursor_of(place) != cursor:
+        raise InvalidCursorError
+    return place
+
+
+def _read(cursor: str) -> Any:
+    padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
+    return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
