@@ -106,10 +106,11 @@ def span_after(after: str | None, limit: int | None, head: int) -> tuple[Row, st
         ConfigurationError: The limit is no number of a page.
         InvalidCursorError: `after` is none that a page gave.
     """
-    low = statements.ALL_TURNS["low"] if after is None else number_of(after)
+    low = statements.ALL_TURNS["low"] if after is None else number_of(after) - 1
     if limit is None or low + checked_limit(limit) >= head:
         return {**statements.ALL_TURNS, "low": low}, None
-    return {"low": low, "high": low + limit}, cursor_behind(low + limit)
+    high = low + limit
+    return {"low": low, "high": high}, cursor_behind(high + 1)  # turns begin at 0, cursors at 1
 
 
 def paged(found: Sequence[_T], limit: int, cursor: Callable[[_T], str]) -> Page[_T]:
@@ -153,7 +154,7 @@ def number_of(cursor: str) -> int:
         [number] = _read(cursor)
     except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
         raise InvalidCursorError from None
-    if type(number) is not int or not 0 <= number < _LAST or cursor_behind(number) != cursor:
+    if type(number) is not int or not 0 < number < _LAST or cursor_behind(number) != cursor:
         raise InvalidCursorError
     return number
 
