@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import importlib
@@ -47,8 +48,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
-def pytest_asyncio_loop_factories() -> dict[str, type[CalmLoop]]:
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> dict[str, type[asyncio.SelectorEventLoop]]:
     """Run each test in a loop whose limits do not depend on the speed of the machine."""
+    if item.get_closest_marker("real_time"):
+        return {"asyncio": asyncio.SelectorEventLoop}
     return {"calm": CalmLoop}
 
 

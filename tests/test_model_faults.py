@@ -463,6 +463,7 @@ async def test_unclean_text_is_kept_clean(
         await same_in_the_store(journey, config)
 
 
+@pytest.mark.real_time
 async def test_a_flood_of_small_pieces_ends_at_the_deadline(models: Any, memory_url: str) -> None:
     flood = Fault.huge(size=60_000, pieces=20_000, field="response")
     async with (
