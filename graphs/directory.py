@@ -13,8 +13,8 @@ from graphs.courier import Courier
 from graphs.desk import EscalationPort
 from graphs.drafts import TENANT, Epoch
 from graphs.escalation_cases import Numbered, read_case, read_entry, read_page
-from graphs.expiry import is_over
 from graphs.listing import LIVE, Listed, Place, read_sessions
+from graphs.session import is_over
 from graphs.statements import Row
 from graphs.stores import Store, open_store
 from journeys import EscalationCase, EscalationEntry, JourneyConfig

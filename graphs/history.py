@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 
 from graphs import field_attempts, statements, validation_audit
 from graphs.form_view import form_view
-from graphs.late import LateResults
 from graphs.ledger import audit_entry, transcript_of
 from graphs.listing import span_after
-from graphs.session import Session
+from graphs.session import LateResults, Session
 from graphs.statements import Row
 from journeys import (
     AuditEntry,

@@ -10,21 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
-from graphs.expiry import call_back, is_over, refuse, sweep
 from graphs.faults import unconfirmed
 from graphs.history import History
 from graphs.inbox import checked_id, checked_locale, initial_ops, read, run_config_of
-from graphs.late import LateResults, overdue
 from graphs.listing import LIVE, checked_limit, cursor_of, paged, place_of, read_sessions
 from graphs.operators import Operators
 from graphs.responses import has_ended, session_of
-from graphs.session import Session, already_there, open_session
+from graphs.session import (
+    LateResults,
+    Session,
+    already_there,
+    call_back,
+    is_over,
+    open_session,
+    overdue,
+    refuse,
+    sweep,
+)
 from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
 from graphs.turns import Given, Tell, begin, take
 from journeys import (
+    ConversationPhase,
     JourneyConfig,
     JourneyDefinitionError,
     JourneyEvent,
@@ -324,7 +333,8 @@ class PathwayManager(History, Operators):
             )
             with self._late.of_turn(session, head["version"] + 1):
                 response = await take(session, head, given, services)
-        self._sent_on(session, response)
+        if response.metadata["phase"] == ConversationPhase.ESCALATED:
+            self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)

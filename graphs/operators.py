@@ -18,7 +18,6 @@ from graphs.statements import Row
 from graphs.turns import operate
 from journeys import (
     ConfigurationError,
-    ConversationPhase,
     EscalationCase,
     EscalationEntry,
     InvalidMessageError,
@@ -104,9 +103,7 @@ class Operators(ABC):
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:
         """See to it that a call which the turn made is sent on; that is not waited for."""
-        metadata = response.metadata
-        is_called = metadata["phase"] == ConversationPhase.ESCALATED
-        if not is_called or WITH_PERSON in metadata["flags"]:
+        if WITH_PERSON in response.metadata["flags"]:
             return
         if self.on_escalation:
             self.on_escalation()

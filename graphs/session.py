@@ -1,19 +1,23 @@
-"""One session in its store: its head, its state, and how both are moved on."""
+"""One session in its store: its head, its state, when it is over, and what reports come late."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import contextlib
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs import escalations, statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, build
-from graphs.ledger import Scribe
+from graphs.faults import LostRace
+from graphs.ledger import Scribe, now
 from graphs.paused import PausedRun
 from graphs.session_context import OnCommit, SessionContext, context_of
 from graphs.stages import Graph
@@ -24,14 +28,17 @@ from journeys import (
     JourneyConfig,
     JourneySpec,
     SessionExistsError,
+    SessionExpiredError,
     SessionNotStartedError,
     StateError,
     VersionNotFoundError,
 )
+from nodes.authored import contained
 from nodes.context import Op
 from nodes.escalating import takeover_of
 from nodes.opening import new_turn
 from nodes.pausing import WAITING
+from nodes.plain import stamp, words_of
 from nodes.state import Position, Turn
 
 
@@ -279,3 +286,107 @@ def _retrying(config: JourneyConfig) -> tuple[Any, ...]:
     if config.error_recovery != "retry":
         return (0, 0.0)
     return (config.max_retries, config.retry_backoff_seconds)
+
+
+SWEEP = 20
+"""Most expired sessions that one start cleans up."""
+
+Callback = Callable[[Any], Any]
+
+
+def is_over(head: Row) -> bool:
+    """Say whether a session outlived its time to live."""
+    return bool(head["status"] == "expired" or head["expires_at"] < stamp(now()))
+
+
+async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoReturn:
+    """Clean up a session that is over, and refuse to go on with it.
+
+    Raises:
+        SessionExpiredError: Always.
+    """
+    if head["status"] != "expired":
+        await _expire(session, head, on_expire)
+    raise SessionExpiredError(
+        f"Session '{session.session_id}' has expired. Start another one, or delete() it to use "
+        "its id again."
+    )
+
+
+async def sweep(session: Session, on_expire: Callback | None) -> None:
+    """Clean up some of the journey's sessions that have expired meanwhile, oldest first."""
+    # What cannot be cleaned up now is left to the next one: this session has begun.
+    with contextlib.suppress(StateError):
+        found = await session.store.read(
+            statements.EXPIRED, now=stamp(now()), journey=session.spec.id, most=SWEEP
+        )
+        for row in found:
+            await _expire(session, row, on_expire)
+
+
+async def _expire(session: Session, row: Row, on_expire: Callback | None) -> None:
+    """Remove what a session kept; its row stays, so that it is never taken for a fresh one."""
+    with contextlib.suppress(LostRace):
+        await session.forget(row["session_id"], expired_at=stamp(now()))
+        await call_back(session, row["version"], on_expire, row["session_id"])
+
+
+async def call_back(
+    session: Session, version: int, callback: Callback | None, argument: Any
+) -> None:
+    """Call back; what a callback raises is audited, for what it is told of stands."""
+    try:
+        with contained():
+            result = callback(argument) if callback else None
+            if inspect.isawaitable(result):
+                await result
+    except Exception as error:
+        event = {"kind": "callback_failed", "reason": words_of(error)}
+        # The turn stands, so its caller must not be told that it failed.
+        with contextlib.suppress(StateError):
+            await session.audited(version, event)
+
+
+_REASON = "its thread ended after the turn; the result was discarded"
+_Report = Callable[[str], None]
+_reporting: ContextVar[_Report | None] = ContextVar("late results of the turn", default=None)
+
+
+def overdue(agent: str) -> Callable[[], None]:
+    """Return what reports the end of an agent's thread to the turn that goes on without it."""
+    report = _reporting.get()
+    return lambda: report(agent) if report else None
+
+
+class LateResults:
+    """Audits each thread that ends after its turn, for as long as the session is open."""
+
+    def __init__(self) -> None:
+        self._opened = object()
+        self._reports: set[asyncio.Task[Any]] = set()
+
+    @contextmanager
+    def of_turn(self, session: Session, turn: int) -> Iterator[None]:
+        """Take the reports of the threads that this turn leaves behind."""
+        opened = self._opened
+
+        def report(agent: str) -> None:
+            if opened is self._opened:
+                event = {"kind": "late_result", "trigger": agent, "reason": _REASON}
+                self._reports.add(asyncio.ensure_future(session.audited(turn, event)))
+
+        token = _reporting.set(report)
+        try:
+            yield
+        finally:
+            _reporting.reset(token)
+
+    async def written(self) -> None:
+        """Wait for what is being written; that the store could not take it is no error here."""
+        reports, self._reports = self._reports, set()
+        await asyncio.gather(*reports, return_exceptions=True)
+
+    async def end(self) -> None:
+        """Write what has been reported, and report no more."""
+        self._opened = object()
+        await self.written()

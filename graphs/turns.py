@@ -133,7 +133,7 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         StateError: The turn could not be committed.
     """
     spec, key = services.spec, services.config.encryption_key
-    wait = await wait_of(session, head)
+    wait = await wait_of(session, head) if WAITING in (head["flags"] or "") else None
     if given.text is None and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:

@@ -13,10 +13,8 @@ from graphs.courier import Courier
 from graphs.desk import port_of
 from graphs.directory import Directory
 from graphs.drafts import Epoch
-from graphs.expiry import is_over
-from graphs.late import overdue
 from graphs.manager import PathwayManager
-from graphs.session import prepare
+from graphs.session import is_over, overdue, prepare
 from graphs.stores import open_store
 from journeys import (
     AgentNotRegisteredError,
