@@ -237,13 +237,13 @@ class JourneySpec:
         return pathway.journey or None if pathway else None
 
     @cached_property
-    def agents(self) -> Mapping[str, list[str]]:
+    def agents(self) -> Mapping[str, tuple[str, ...]]:
         """Every agent name with the pathways that use it."""
         used: dict[str, list[str]] = {}
         for pathway in self.pathways.values():
             for agent in pathway.agents:
                 used.setdefault(agent, []).append(pathway.id)
-        return frozen(used)
+        return frozen({name: tuple(pathways) for name, pathways in used.items()})
 
 
 def empty_spec(id: str, name: str, purpose: str = "", *, is_marked: bool = False) -> JourneySpec:
