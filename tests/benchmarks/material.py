@@ -71,6 +71,14 @@ def texts() -> list[Any]:
     return _filled(lambda number: sentence(random.Random(number), 60, 300))
 
 
+def small_values() -> dict[str, Any]:
+    """900 kB of values of a few characters each."""
+    return {
+        f"topic-{n}": {"name": f"name {n}", "count": n, "seen": [n, n + 1, "x"], "ok": True}
+        for n in range(11_200)
+    }
+
+
 def record(number: int) -> dict[str, Any]:
     note = {"id": f"e-{number}", "text": sentence(random.Random(number), 60, 300)}
     return {**note, "score": number % 7, "tags": ["a", "b"], "by": {"name": "desk", "shift": 2}}

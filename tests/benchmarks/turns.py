@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
 
 from nodes.messages import WINDOW
 from tests.benchmarks.by_hand import State, WithMessages, by_hand
@@ -22,6 +25,7 @@ from tests.benchmarks.material import (
     questions,
     records,
     session,
+    small_values,
 )
 from tests.benchmarks.measure import (
     Action,
@@ -45,8 +49,10 @@ async def turns(steps: Steps) -> list[Figure]:
             await _without_saver(steps, State, _BY_HAND),
             await _without_saver(steps, WithMessages, _WITH_MESSAGES),
             await _with_messages(steps, folder),
+            await _in_memory(steps),
             await _on_sqlite(steps, folder),
             await _large(steps, folder),
+            await _small_values(steps),
             await _moving(steps, folder, "transition", "invoice", "book a visit"),
             await _moving(steps, folder, "detour", "copay", "parking"),
         ]
@@ -61,7 +67,7 @@ async def _without_saver(steps: Steps, state: Any, against: str) -> Figure:
     pairs = await alternate(
         lambda: ours.ainvoke(given), lambda: theirs.ainvoke(given), steps("no saver", ROUNDS)
     )
-    return pairs.figure("turn, one function agent, no saver", against, 1.25, duration)
+    return pairs.figure("turn, one function agent, no saver", against, 1.1, duration)
 
 
 async def _with_messages(steps: Steps, folder: Path) -> Figure:
@@ -88,31 +94,59 @@ def _thread_of(graph: Any) -> Callable[[str], Any]:
     return lambda text: graph.ainvoke({"messages": text}, thread, durability="exit")
 
 
+async def _in_memory(steps: Steps) -> Figure:
+    pairs = await _both(by_hand(desk, InMemorySaver()), CONTEXT, steps("memory", ROUNDS))
+    return pairs.figure("turn, one function agent, memory", _BY_HAND, 1.1, duration)
+
+
 async def _on_sqlite(steps: Steps, folder: Path) -> Figure:
-    pairs = await _both(folder / "small", CONTEXT, steps("SQLite", ROUNDS))
-    return pairs.figure("turn, one function agent, SQLite", _BY_HAND, 1.25, duration)
+    pairs = await _both_on_sqlite(folder / "small", CONTEXT, steps("SQLite", ROUNDS))
+    return pairs.figure("turn, one function agent, SQLite", _BY_HAND, 0.95, duration)
 
 
 async def _large(steps: Steps, folder: Path) -> Figure:
     rounds = steps("SQLite, large context", ROUNDS // 8)
-    pairs = await _both(folder / "large", {**CONTEXT, "kept": records()}, rounds)
+    pairs = await _both_on_sqlite(folder / "large", {**CONTEXT, "kept": records()}, rounds)
     return pairs.shown("the same with a context of 1 MB", _BY_HAND, duration)
 
 
-async def _both(place: Path, context: dict[str, Any], rounds: Iterable[int]) -> Pairs:
-    journey = await session(f"sqlite:///{place}.ours.db", context=context)
+async def _small_values(steps: Steps) -> Figure:
+    """Return what many small values cost in each turn, against a node that does nothing else."""
+
+    async def node(state: Any) -> dict[str, Any]:
+        given = await desk({"message": state["messages"][-1]["content"]})
+        reply = {"role": "assistant", "content": given["response"]}
+        return {"messages": [reply], "context": {"topic": given["topic"]}}
+
+    graph = StateGraph(State)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.add_edge("node", END)
+    rounds = steps("many small values", ROUNDS // 8)
+    plain = graph.compile(checkpointer=InMemorySaver())
+    pairs = await _both(plain, {**CONTEXT, "kept": small_values()}, rounds)
+    what = "turn with 900 kB of small values, memory"
+    return pairs.figure(what, "a node of LangGraph with the same state", 2.0, duration)
+
+
+async def _both_on_sqlite(place: Path, context: dict[str, Any], rounds: Iterable[int]) -> Pairs:
     async with AsyncSqliteSaver.from_conn_string(f"{place}.by_hand.db") as saver:
-        graph = by_hand(desk, saver)
-        thread: Any = {"configurable": {"thread_id": "bench"}}
+        return await _both(by_hand(desk, saver), context, rounds, f"sqlite:///{place}.ours.db")
 
-        async def take(message: str, **more: Any) -> str:
-            said = {"messages": [{"role": "user", "content": message}], **more}
-            values = await graph.ainvoke(said, thread, durability="exit")
-            reply: str = values["messages"][-1]["content"]
-            return reply
 
-        await take("hello", context=context)
-        pairs = await alternate(talking(journey.process_message), talking(take), rounds)
+async def _both(graph: Any, context: dict[str, Any], rounds: Iterable[int], url: str = "") -> Pairs:
+    """Talk in a session, by default in memory, and in a thread of a graph."""
+    journey = await session(url or f"memory://{uuid4()}", context=context)
+    thread: Any = {"configurable": {"thread_id": "bench"}}
+
+    async def take(message: str, **more: Any) -> str:
+        said = {"messages": [{"role": "user", "content": message}], **more}
+        values = await graph.ainvoke(said, thread, durability="exit")
+        reply: str = values["messages"][-1]["content"]
+        return reply
+
+    await take("hello", context=context)
+    pairs = await alternate(talking(journey.process_message), talking(take), rounds)
     await journey.close()
     return pairs
 
