@@ -14,7 +14,6 @@ from graphs.statements import Row, Statement
 from graphs.tables import USAGE
 from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
 from nodes.context import apply_ops
-from nodes.llm.usage import Usage
 from nodes.plain import stamp
 from nodes.state import PARTING, Position, Turn
 
@@ -120,7 +119,7 @@ class Scribe:
             "begun_at": turn["at"],
             "at": stamp(at),
             "flags": json.dumps(turn["flags"], ensure_ascii=False),
-            **(turn["usage"] or Usage().counted()),
+            **{name: (turn["usage"] or {}).get(name, 0) for name in USAGE},
         }
         return Statement(statements.ADD_TURN, [row])
 

@@ -421,10 +421,14 @@ async def _run(
     options: dict[str, Any] = {"durability": "exit"}
     config = serving(services, config)
     with translated():
-        if audience is None or audience.tell is None:
-            values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)
-            return values
-        return await _streamed(session.graph.astream, inputs, config, options, audience)
+        try:
+            if audience is None or audience.tell is None:
+                values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)
+                return values
+            return await _streamed(session.graph.astream, inputs, config, options, audience)
+        finally:
+            if services.running.speculation:
+                await services.running.ended(services.usage)
 
 
 async def _streamed(

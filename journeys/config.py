@@ -62,6 +62,11 @@ class JourneyConfig(_Derived):
             together; what does not fit in is left out. Agents are not among them.
         model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
             its answer included.
+        speculate: Whether the model agent that is likely to answer is asked while a model still
+            understands the message: where a pathway has one such agent, and nothing before it. Its
+            words are held until that is settled; what turns out wrong is not used.
+        speculate_max_wrong: Share, 0 to 1, of a journey's last 20 such requests that may be wrong;
+            with more, the next 100 turns of the journey in this process make none.
         max_pathway_depth: Most paused pathways at a time.
         pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; a pathway's
             own `__timeout__` replaces it.
@@ -116,6 +121,8 @@ class JourneyConfig(_Derived):
     turn_timeout_seconds: float = 120.0
     model_budget_seconds: float = 20.0
     model_timeout_seconds: float = 30.0
+    speculate: bool = True
+    speculate_max_wrong: float = 0.5
     max_pathway_depth: int = 10
     pathway_timeout_seconds: float = 60.0
     max_context_size_bytes: int = 1024 * 1024
@@ -147,6 +154,8 @@ class JourneyConfig(_Derived):
         object.__setattr__(self, "prunable", _names(self.prunable))
         object.__setattr__(self, "persistence", checked_store(self.persistence))
         _check_recovery(self.error_recovery)
+        if not isinstance(self.speculate, bool):
+            raise ConfigurationError(f"speculate is {self.speculate!r}; it must be true or false.")
         _check_numbers(self)
         _check_texts(self.texts)
         check_webhook(self.escalation_webhook, self.escalation_secret)
@@ -171,6 +180,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "intent_confidence_threshold": (0.0, 1.0),
     "intent_timeout_seconds": (0.001, DAY),
     "intent_cache_ttl_seconds": (0.0, DAY),
+    "speculate_max_wrong": (0.0, 1.0),
     "model_timeout_seconds": (0.001, DAY),
     "activation_confidence_threshold": (0.0, 1.0),
     "guideline_confidence_threshold": (0.0, 1.0),

@@ -12,6 +12,7 @@ from journeys.locale import NOWHERE
 from nodes.consent import Consent
 from nodes.journal import ToolLog, tool_log
 from nodes.kept_calls import CallsOfRun
+from nodes.llm.speculation import Speculation
 from nodes.llm.usage import Usage
 from nodes.patterns import RULES
 from nodes.patterns.choosing import Chooser
@@ -161,6 +162,13 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
         return await call()
 
 
+def is_live(services: Services, seat: Seat) -> bool:
+    """Say whether the words of an agent are heard while it works."""
+    # What is tried again would be heard twice.
+    once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
+    return services.listening and seat.has_word and once and not services.holds
+
+
 def _speaker(
     state: State,
     services: Services,
@@ -170,13 +178,12 @@ def _speaker(
 ) -> _Speaker:
     turn = state.get("turn")
     parting = PARTING if turn and turn["replies"] else ""
-    # What is tried again would be heard twice.
-    once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
-    live = services.listening and seat.has_word and once and not services.holds
+    live = is_live(services, seat)
     say = partial(services.say, pathway=seat.pathway.id) if live else None
     log = tool_log(services.running.journal, seat.pathway.id)
     place = (seat.pathway.id, seat.path)
-    return _Speaker(services.usage or Usage(), calls, place, turn, say, parting, rules, log)
+    ahead = services.running.asked_ahead(place)
+    return _Speaker(services.usage or Usage(), calls, place, turn, say, parting, rules, log, ahead)
 
 
 class _Speaker:
@@ -192,8 +199,10 @@ class _Speaker:
         parting: str = "",
         rules: Sequence[Mapping[str, Any]] = (),
         log: ToolLog | None = None,
+        ahead: Speculation | None = None,
     ) -> None:
         self.usage = usage
+        self.ahead = ahead
         self.calls = calls
         self.live = emit is not None
         self.spoke = False

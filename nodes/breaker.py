@@ -41,6 +41,11 @@ class Breaker:
     _opened: float | None = None
     _probing: bool = False
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls go through as usual."""
+        return self._opened is None
+
     def allows(self) -> bool:
         """Say whether there may be a call now; a probe is taken by asking this."""
         if self._opened is None:

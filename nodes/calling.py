@@ -22,6 +22,7 @@ from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
 from nodes.journal import ToolLog
 from nodes.kept_calls import CallsOfRun
+from nodes.llm.speculation import Speculation
 from nodes.llm.usage import Usage
 from nodes.payloads import is_message, named, text_in
 
@@ -45,6 +46,7 @@ class Ear(Protocol):
         rules: The guidelines that hold for a model, those that count first at the front.
         log: Takes how calls of tools ended; None where nobody keeps that.
         calls: What tools gave before the agent asked, and give now.
+        ahead: What the agent was asked before it was known that it answers; None: nothing.
     """
 
     live: bool
@@ -52,6 +54,7 @@ class Ear(Protocol):
     rules: Sequence[Mapping[str, Any]]
     log: ToolLog | None
     calls: CallsOfRun
+    ahead: Speculation | None
 
     @property
     def consent(self) -> Consent | None:

@@ -12,7 +12,7 @@ from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
 from nodes.context import Op, apply_ops, checked
 from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_named, owners
-from nodes.messages import last_said
+from nodes.messages import Message, last_said
 from nodes.moves import Entered, Standing, note, pruned
 from nodes.services import Services
 from nodes.setting import setting_of
@@ -44,6 +44,7 @@ class TurnDraft:
         context: The context, with the changes of this step.
         fields: All attempts at fields that the state keeps, with those of this step.
         question: What the assistant said last.
+        messages: The conversation so far, the message of the turn at its end.
         replies: What the runtime says.
         attempts: The attempts of this step.
         ops: What changes in the context.
@@ -68,6 +69,7 @@ class TurnDraft:
     context: Mapping[str, Any]
     fields: dict[str, list[FieldAttempt]]
     question: str = ""
+    messages: Sequence[Message] = ()
     replies: list[str] = field(default_factory=list)
     attempts: list[Attempted] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
@@ -328,5 +330,6 @@ def draft_of(
     """Return the draft of a turn, as the state leaves it to a step."""
     context = state.get("context", {})
     fields = dict(state.get("fields", {}))
-    question = last_said(state.get("messages", ()))
-    return TurnDraft(services, turn, position, context, context, fields, question)
+    messages = state.get("messages", ())
+    question = last_said(messages)
+    return TurnDraft(services, turn, position, context, context, fields, question, messages)

@@ -247,6 +247,42 @@ def guidance_of(
     return Guidance(found, audit, flags)
 
 
+def rules_ahead(spec: JourneySpec, weighed: Weighed, pathway: str) -> list[dict[str, Any]]:
+    """Return the guidelines for an agent that is asked before a model has judged them.
+
+    Those that hold without it stand as they do later. Of the others, those that bring nothing but
+    an action stand under their condition, and are `unsure`: no tools, no checks, no relations.
+    """
+    if not spec.guidelines:
+        return []
+    index, journey = index_of(spec.guidelines), spec.part_of(pathway).id
+    held = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+    sure = list(resolve(index.in_order(held)).matched)
+    excluded = {id_ for guideline in spec.guidelines for id_ in guideline.excludes}
+    unsure = [
+        Held(guideline, "model")
+        for guideline in weighed.asked
+        if guideline.applies_in(pathway, journey)
+        and not (guideline.critical or guideline.tools or guideline.excludes)
+        and not (guideline.depends_on or guideline.id in excluded)
+    ]
+    known = {one.guideline.id for one in held}
+    ordered = resolve(index.in_order([*sure, *(u for u in unsure if u.guideline.id not in known)]))
+    return [_rule_ahead(one.guideline, one not in sure) for one in ordered.matched]
+
+
+def _rule_ahead(guideline: GuidelineSpec, is_unsure: bool) -> dict[str, Any]:
+    action = guideline.action
+    if is_unsure:
+        action = f"When {guideline.condition}: {action}" if action else ""
+    return {
+        "id": guideline.id,
+        "action": action,
+        "tools": list(guideline.tools),
+        "unsure": is_unsure,
+    }
+
+
 def _kind(held: Held) -> dict[str, str]:
     return {"scope": held.guideline.scope.value, "tier": held.tier}
 

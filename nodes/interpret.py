@@ -18,6 +18,7 @@ from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood
 from nodes.moves import note
+from nodes.speculating import may_speculate, speculate
 from nodes.state import Position
 from nodes.steer import OUTSIDE, UNSURE, unsettled
 from nodes.telemetry import report
@@ -94,15 +95,17 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
         reading.questions = unsettled(draft.spec, reading.position, reading.verdicts)
     for ask in features.asks:
         await ask(draft, reading)
+    may_ask_ahead = services.models is not None and may_speculate(services)
     if reading.is_open:
-        await _ask_model(draft, reading)
+        await _ask_model(draft, reading, may_ask_ahead=may_ask_ahead)
     return reading
 
 
-async def _ask_model(draft: TurnDraft, reading: Reading) -> None:
+async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool) -> None:
     """Put all that is open to a model: where to go, which guidelines hold, what is filled.
 
-    Without an answer the turn goes on as it is, under the guidelines that need no model.
+    The agent that answers if nothing moves is asked meanwhile. Without an answer the turn goes on
+    as it is, under the guidelines that need no model.
     """
     services, config = draft.services, draft.services.config
     turn, position = draft.turn, reading.position
@@ -122,6 +125,8 @@ async def _ask_model(draft: TurnDraft, reading: Reading) -> None:
     begun = asyncio.get_running_loop().time()
     seconds = seconds_for(turn, config, config.intent_timeout_seconds)
     usage = services.usage or Usage()
+    if may_ask_ahead:
+        speculate(draft, reading)
     try:
         answer = await understood(moment, services.models, config, usage, seconds)
     except ModelError as failure:

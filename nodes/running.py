@@ -12,6 +12,8 @@ from nodes.kept_calls import KeptCalls
 from nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
+    from nodes.llm.speculation import Speculation
+    from nodes.llm.usage import Usage
     from nodes.patterns.work import Seat
 
 
@@ -27,17 +29,30 @@ class Running:
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
             agent. None where nobody wants to know.
         calls: What tools gave the agents that wait.
+        speculation: What an agent was asked while the message was still being understood.
     """
 
     pathway: str = ""
     journal: Journal | None = None
     askers: dict[str, tuple[str, str]] | None = None
     calls: KeptCalls = field(default_factory=KeptCalls)
+    speculation: Speculation | None = None
     _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
 
     def at(self, seat: Seat) -> _AtWork:
         """Return a block in which the agent in a seat works; one that is cut off stays noted."""
         return _AtWork(self._begun, seat)
+
+    def asked_ahead(self, place: tuple[str, str]) -> Speculation | None:
+        """Return what the agent of a pathway, at a path in it, was asked ahead, if it was."""
+        ahead = self.speculation
+        return ahead if ahead and ahead.is_open and ahead.place == place else None
+
+    async def ended(self, usage: Usage | None) -> None:
+        """Leave no request behind that was sent ahead."""
+        ahead, self.speculation = self.speculation, None
+        if ahead:
+            await ahead.ended(usage)
 
     def working(self, name: str = "", *, overdue: bool = False) -> tuple[str, list[str]]:
         """Return the pathway that runs, and the paths of the agents in it that work.

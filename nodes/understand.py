@@ -38,9 +38,17 @@ async def understand(state: SessionState, services: Services, features: Features
         return draft.update()
     reading = await interpret(draft, features)
     await _decide(draft, reading, features)
+    _check_ahead(draft)
     for complete in features.completes:
         complete(draft, reading)
     return draft.update()
+
+
+def _check_ahead(draft: TurnDraft) -> None:
+    """Stop what was asked ahead of an agent that has no say in this turn."""
+    ahead = draft.services.running.speculation
+    if ahead and (draft.run, draft.entered) != (ahead.place[0], "stay"):
+        ahead.discard(draft.services.usage)
 
 
 async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> None:

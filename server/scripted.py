@@ -6,16 +6,17 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route, Router
+from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
+from nodes.llm.chat import IN_ORDER
 from nodes.llm.scripted import Answer, Call, Script
 from nodes.llm.scripted.wire import Reply
 
@@ -31,11 +32,14 @@ class ScriptedServer:
     Args:
         answers: The answers, each used once.
         always: Answers when no other is left.
+        understanding: Answers to the calls that understand a message alone.
+        agent: Answers to the calls of agents alone; as of a `Script`.
 
     Attributes:
         script: The script; `will_answer`, `calls` and `check` are its own. Another one may take its
             place, so that one server can serve many tests.
-        url: What OPENAI_BASE_URL or `base_url` has to be.
+        url: What OPENAI_BASE_URL or `base_url` has to be. Where no answer of the script names its
+            kind, it says that answers come by order, for whom an agent would be asked ahead.
 
     >>> import httpx2
     >>> asked = {"model": "any", "messages": [{"role": "user", "content": "Hi"}]}
@@ -45,9 +49,15 @@ class ScriptedServer:
     'Hello!'
     """
 
-    def __init__(self, *answers: Answer, always: Answer | None = None) -> None:
-        self.script = Script(*answers, always=always)
-        self.url = ""
+    def __init__(
+        self,
+        *answers: Answer,
+        always: Answer | None = None,
+        understanding: Sequence[Answer] | None = None,
+        agent: Sequence[Answer] | None = None,
+    ) -> None:
+        self.script = Script(*answers, always=always, understanding=understanding, agent=agent)
+        self._place = ""
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -56,9 +66,21 @@ class ScriptedServer:
         """What was asked so far, oldest first."""
         return self.script.calls
 
-    def will_answer(self, *answers: Answer) -> None:
-        """Add answers behind those that are left."""
-        self.script.will_answer(*answers)
+    @property
+    def url(self) -> str:
+        """Where it serves the API; empty before it started."""
+        if not self._place:
+            return ""
+        return f"{self._place}{IN_ORDER if self.script.answers_in_order else '/'}v1"
+
+    def will_answer(
+        self,
+        *answers: Answer,
+        understanding: Sequence[Answer] = (),
+        agent: Sequence[Answer] = (),
+    ) -> None:
+        """Add answers behind those that are left, of any kind or of one."""
+        self.script.will_answer(*answers, understanding=understanding, agent=agent)
 
     def check(self) -> None:
         """See that every call had an answer and every answer its call.
@@ -89,7 +111,7 @@ class ScriptedServer:
             self._server = self._thread = None
             listening.close()
             raise RuntimeError("the scripted server did not start")
-        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        self._place = f"http://127.0.0.1:{listening.getsockname()[1]}"
 
     def stop(self) -> None:
         """Close every connection, also one that waits for an answer."""
@@ -174,12 +196,11 @@ def _routes(script: Callable[[], Script], closing: asyncio.Event) -> Router:
         model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "journeygraph"}
         return JSONResponse({"object": "list", "data": [model]})
 
-    return Router(
-        [
-            Route("/v1/chat/completions", completions, methods=["POST"]),
-            Route("/v1/models", models, methods=["GET"]),
-        ]
-    )
+    routes = [
+        Route("/v1/chat/completions", completions, methods=["POST"]),
+        Route("/v1/models", models, methods=["GET"]),
+    ]
+    return Router([*routes, Mount(IN_ORDER.rstrip("/"), routes=routes)])
 
 
 class _Paced(Response):

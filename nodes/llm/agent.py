@@ -13,9 +13,11 @@ from pydantic import PydanticUserError
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
 from nodes.calling import Ear
+from nodes.consent import Consent
 from nodes.llm.asking import Hear, Question, ask
 from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
 from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, guided, repair, with_ask
+from nodes.llm.speculation import Speculation
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.patterns.work import Ask
@@ -110,10 +112,37 @@ class ModelCaller:
         """
         until = asyncio.get_running_loop().time() + self.seconds
         occasion = Occasion(payload["context"], say.consent, say.log, say.calls)
-        caller = self._introduced()._guided(say)
-        exchange = _Exchange(caller, until, say, occasion)
-        hidden = (*RESERVED, GUIDELINES) if say.rules else RESERVED
-        return await exchange.answered(caller._messages(payload, hidden, occasion))
+        caller, messages = self._opened(payload, say.rules, occasion)
+        ahead = say.ahead
+        if ahead is not None and ahead.is_for(say.rules):
+            shown, asked = self._opened(payload, ahead.rules, occasion)
+            if shown._question(asked) == ahead.question:
+                exchange = _Exchange(shown, until, say, occasion, ahead)
+                return await exchange.answered(asked)
+        if ahead is not None:
+            ahead.discard(say.usage)
+        return await _Exchange(caller, until, say, occasion).answered(messages)
+
+    def first_question(
+        self, payload: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], consent: Consent
+    ) -> Question:
+        """Return what the model is asked first in a turn."""
+        caller, messages = self._opened(payload, rules, Occasion(payload["context"], consent))
+        return caller._question(messages)
+
+    def _opened(
+        self, payload: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], occasion: Occasion
+    ) -> tuple[ModelCaller, list[Message]]:
+        """Return it as a turn with these guidelines wants it, and the messages to begin with."""
+        caller = self._introduced()._guided(rules, occasion)
+        hidden = (*RESERVED, GUIDELINES) if rules else RESERVED
+        return caller, caller._messages(payload, hidden, occasion)
+
+    def _question(self, messages: Sequence[Message]) -> Question:
+        contract = self.contract
+        return Question(
+            list(messages), ANSWER, contract.schema, contract.strict, self.toolbox.shown
+        )
 
     def asked(self, ask: Ask) -> ModelCaller:
         """Return it as asked for something special by the pattern that it works in."""
@@ -126,18 +155,19 @@ class ModelCaller:
         system = f"{self.contract.system}\n\n{self.who()}"
         return replace(self, contract=replace(self.contract, system=system), who=None)
 
-    def _guided(self, say: Ear) -> ModelCaller:
+    def _guided(self, rules: Sequence[Mapping[str, Any]], occasion: Occasion) -> ModelCaller:
         """Return it as the guidelines of this turn want it: told what to do, with their tools.
 
         What the user was asked about can be done, though "yes" is no message of its guideline.
         """
-        tools = {name for rule in say.rules for name in rule["tools"]}
-        tools |= {call["tool"] for call in say.consent.asked} if say.consent else set()
+        consent = occasion.consent
+        tools = {name for rule in rules for name in rule["tools"]}
+        tools |= {call["tool"] for call in consent.asked} if consent else set()
         toolbox = self.toolbox.opened(tools) if tools else self.toolbox
         # What holds in this turn alone comes last: the beginning is the same in each of them.
         confirmed = toolbox.confirmed
         fixed = [self.contract.system, *([confirming(confirmed)] if confirmed else [])]
-        contract = replace(self.contract, system=guided("\n\n".join(fixed), say.rules))
+        contract = replace(self.contract, system=guided("\n\n".join(fixed), rules))
         return replace(self, contract=contract, toolbox=toolbox)
 
     def _messages(
@@ -188,7 +218,14 @@ def _asked(occasion: Occasion) -> dict[str, Any]:
 class _Exchange:
     """One agent's talk with its model, tools and repair included."""
 
-    def __init__(self, caller: ModelCaller, until: float, say: Ear, occasion: Occasion) -> None:
+    def __init__(
+        self,
+        caller: ModelCaller,
+        until: float,
+        say: Ear,
+        occasion: Occasion,
+        ahead: Speculation | None = None,
+    ) -> None:
         self._caller = caller
         self._occasion = occasion
         self._until = until
@@ -197,6 +234,7 @@ class _Exchange:
         self._before: list[str] = []
         self._parting = ""
         self._failed: set[str] = set()
+        self._ahead = ahead
 
     async def answered(self, messages: list[Message]) -> dict[str, Any]:
         outputs = self._caller.contract.signature.outputs
@@ -264,11 +302,11 @@ class _Exchange:
     async def _asked(
         self, messages: Sequence[Message], listen: Callable[[], Hear] | None
     ) -> Answer:
-        contract, caller = self._caller.contract, self._caller
-        question = Question(
-            list(messages), ANSWER, contract.schema, contract.strict, caller.toolbox.shown
-        )
-        return await ask(caller.chat, question, self._until, self._say.usage, listen)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            return await ahead.answer(listen, self._say.usage)
+        question = self._caller._question(messages)
+        return await ask(self._caller.chat, question, self._until, self._say.usage, listen)
 
     def _hear(self, piece: str) -> bool:
         self._speak(self._spoken.more(piece))

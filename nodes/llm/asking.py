@@ -24,7 +24,8 @@ MOST_TEXT = 64 * 1024
 """Longest answer, in characters; what tools are called with counts as well."""
 
 Hear = Callable[[str], bool]
-"""Takes a piece of an answer while it is written; says whether the user has heard any of it."""
+"""Takes a piece of an answer while it is written; an empty one follows where it broke off. Says
+whether the user has heard any of it so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +85,17 @@ async def _tried(
     listen: Callable[[], Hear] | None,
 ) -> Answer:
     for number in range(MOST_TRIES):
-        heard = _Listener(listen()) if listen else None
+        hear = listen() if listen else None
         call = ModelCall(chat.model, chat.name, purpose=question.schema_name, number=number + 1)
         try:
             with call:
                 async with asyncio.timeout_at(until):
                     with contained():
-                        return await _once(chat, question, usage, heard, until, call)
+                        return await _once(chat, question, usage, hear, until, call)
         except Exception as error:  # whatever a client library raises, and all of them differ
             failure = stated(error)
-            final = number + 1 >= MOST_TRIES or (heard is not None and heard.was_heard)
+            was_heard = hear is not None and hear("")
+            final = number + 1 >= MOST_TRIES or was_heard
             pause = None if final else _pause(chat, error, failure, number)
             if pause is None or asyncio.get_running_loop().time() + pause >= until:
                 raise failure from error
@@ -109,34 +111,23 @@ def _pause(chat: Chat, error: Exception, failure: ModelError, number: int) -> fl
     return FIRST_PAUSE * 2**number if wanted is None else wanted
 
 
-class _Listener:
-    """Passes pieces on, and remembers whether the user heard any of it."""
-
-    def __init__(self, hear: Hear) -> None:
-        self._hear = hear
-        self.was_heard = False
-
-    def __call__(self, piece: str) -> None:
-        self.was_heard = self._hear(piece) or self.was_heard
-
-
 async def _once(
     chat: Chat,
     question: Question,
     usage: Usage,
-    heard: _Listener | None,
+    hear: Hear | None,
     until: float,
     call: ModelCall,
 ) -> Answer:
-    model, options = chat.prepared(question, streams=heard is not None)
+    model, options = chat.prepared(question, streams=hear is not None)
     messages = list(question.messages)
     usage.model_calls += 1
-    if heard is None:
+    if hear is None:
         message = await model.ainvoke(messages, RUN_CONFIG, **options)
     else:
         call.streams()
         chunks = model.astream(messages, RUN_CONFIG, **options)
-        message = await _streamed(chunks, chat.listener(question), heard, until)
+        message = await _streamed(chunks, chat.listener(question), hear, until)
     usage.add_tokens(message.usage_metadata)
     call.answered(message)
     check_finished(message, says_so=chat.is_openai)
@@ -147,9 +138,7 @@ async def _once(
     return answer
 
 
-async def _streamed(
-    chunks: Any, piece_in: Callable[[Any], str], heard: _Listener, until: float
-) -> Any:
+async def _streamed(chunks: Any, piece_in: Callable[[Any], str], hear: Hear, until: float) -> Any:
     """Return the whole message of a stream, each piece of which is heard as it comes."""
     parts: list[Any] = []
     length = 0
@@ -164,7 +153,7 @@ async def _streamed(
             length += _length(chunk)
             _check_length(length)
             if piece:
-                heard(piece)
+                hear(piece)
     if not parts:
         raise ModelError("cut_off", "the model's answer broke off before its beginning")
     return _joined(parts)

@@ -20,6 +20,10 @@ RUN_CONFIG: Mapping[str, Any] = {"tags": ["nostream"]}
 """Keeps raw JSON out of LangGraph's own message stream; what is said goes out as our tokens."""
 
 
+IN_ORDER = "/answers-in-order/"
+"""Part of the address of a server, such as a scripted one, that answers calls by their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool that the model wants called; `arguments` is None where they are no JSON object."""
@@ -67,6 +71,18 @@ class Chat:
         """The name of the model that is asked; empty where it has none."""
         own = getattr(self.model, "model_name", None) or getattr(self.model, "model", None)
         return self.name or (own if isinstance(own, str) else "")
+
+    @property
+    def rests(self) -> bool:
+        """Whether it is left alone now, or tried with one call."""
+        return self.breaker is not None and not self.breaker.is_closed
+
+    @property
+    def answers_in_order(self) -> bool:
+        """Whether its answers belong to calls by their order, so that none may be asked ahead."""
+        client = getattr(self.model, "root_async_client", None)
+        where = str(client.base_url) if client is not None else ""
+        return bool(getattr(self.model, "answers_in_order", False)) or IN_ORDER in where
 
     def prepared(self, question: Question, *, streams: bool) -> tuple[Any, dict[str, Any]]:
         """Return what to run, and the options to run it with."""

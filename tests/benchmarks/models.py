@@ -10,8 +10,17 @@ from typing import Any
 
 import httpx2
 
-from journeys import NEVER, Journey, JourneyConfig, OutputField, Pathway, Signature
-from nodes.llm.scripted import Slow
+from journeys import (
+    NEVER,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    OutputField,
+    Pathway,
+    Signature,
+    Transition,
+)
+from nodes.llm.scripted import Call, Slow, leads_nowhere
 from server.scripted import ScriptedServer
 from tests.benchmarks.measure import (
     Figure,
@@ -48,13 +57,30 @@ class Desk(Journey):
         __complete_when__ = NEVER
 
 
+class Counter(Journey):
+    """Answer calls, and explain bills."""
+
+    class TalkPath(Pathway):
+        __signature__ = Reply
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class BillPath(Pathway):
+        __signature__ = Reply
+        __agents__ = ["cashier"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [Transition(IntentTrigger(description="asks for a bill"), to_pathway="bill")]
+
+
 async def models(steps: Steps) -> list[Figure]:
     """A turn of one model agent on SQLite, and the first word of its reply."""
-    return [await _whole(steps), await _first_word(steps)]
+    return [await _whole(steps), await _first_word(steps), await _first_word_judged(steps)]
 
 
 async def _whole(steps: Steps) -> Figure:
-    with scratch() as folder, _stub(Slow({"response": _REPLY}, before=ANSWER)) as stub:
+    slow = Slow({"response": _REPLY}, before=ANSWER)
+    with scratch() as folder, _named(ScriptedServer(always=slow)) as stub:
         config = JourneyConfig(persistence=f"sqlite:///{folder / 'desk.db'}")
         async with Desk("bench", config) as desk, httpx2.AsyncClient() as client:
             await desk.start()
@@ -75,7 +101,7 @@ async def _whole(steps: Steps) -> Figure:
 
 async def _first_word(steps: Steps) -> Figure:
     slow = Slow({"response": _REPLY}, over=SECONDS, tokens=TOKENS)
-    with scratch() as folder, _stub(slow) as stub:
+    with scratch() as folder, _named(ScriptedServer(always=slow)) as stub:
         config = JourneyConfig(persistence=f"sqlite:///{folder / 'desk.db'}")
         async with Desk("bench", config) as desk, httpx2.AsyncClient() as client:
             await desk.start()
@@ -88,6 +114,32 @@ async def _first_word(steps: Steps) -> Figure:
     return pairs.figure(
         f"first word of a reply, {TOKENS} tokens in {SECONDS:g} s, SQLite",
         "first word that the stub sends",
+        1.2,
+        duration,
+    )
+
+
+async def _first_word_judged(steps: Steps) -> Figure:
+    def answer(call: Call) -> Slow:
+        if call.schema_name == "understanding":
+            return Slow(leads_nowhere(call), before=ANSWER)
+        return Slow({"response": _REPLY}, before=ANSWER / 2, over=ANSWER / 2)
+
+    stub = ScriptedServer(understanding=[], agent=[], always=answer)
+    with scratch() as folder, _named(stub):
+        store = f"sqlite:///{folder / 'desk.db'}"
+        config = JourneyConfig(persistence=store, intent_cache_ttl_seconds=0)
+        async with Counter("bench", config) as desk, httpx2.AsyncClient() as client:
+            await desk.start()
+            await desk.process_message("Hello")
+            body = next(call.body for call in stub.calls if call.schema_name == "answer")
+            url, pairs = f"{stub.url}/chat/completions", Pairs()
+            for _ in steps("the first word behind a judgement", ROUNDS):
+                ours = await _to_first(_words_of(desk))
+                pairs.add_times(ours, await timed(lambda: client.post(url, json=body)))
+    return pairs.figure(
+        f"first word where a model judges an intent, stub of {ANSWER * 1e3:.0f} ms a call, SQLite",
+        "end of one whole call",
         1.2,
         duration,
     )
@@ -119,9 +171,10 @@ async def _sent(client: httpx2.AsyncClient, url: str, body: dict[str, Any]) -> A
 
 
 @contextmanager
-def _stub(answer: Slow) -> Iterator[ScriptedServer]:
+def _named(stub: ScriptedServer) -> Iterator[ScriptedServer]:
+    """Have the environment name a stub as the server of all models."""
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
-    with ScriptedServer(always=answer) as stub:
+    with stub:
         os.environ.update(OPENAI_API_KEY="none", OPENAI_BASE_URL=stub.url)
         yield stub
     for name, value in before.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import count
 from types import TracebackType
 from typing import Any, Self
@@ -33,6 +33,8 @@ class ScriptedModel(ChatOpenAI):
     Args:
         answers: The answers, each used once.
         always: Answers when no other is left.
+        understanding: Answers to the calls that understand a message alone.
+        agent: Answers to the calls of agents alone; as of a `Script`.
         settings: Any setting of ChatOpenAI, such as `model` or `temperature`.
 
     >>> model = ScriptedModel("Hello!")
@@ -44,8 +46,15 @@ class ScriptedModel(ChatOpenAI):
 
     _script: Script = PrivateAttr()
 
-    def __init__(self, *answers: Answer, always: Answer | None = None, **settings: Any) -> None:
-        script = Script(*answers, always=always)
+    def __init__(
+        self,
+        *answers: Answer,
+        always: Answer | None = None,
+        understanding: Sequence[Answer] | None = None,
+        agent: Sequence[Answer] | None = None,
+        **settings: Any,
+    ) -> None:
+        script = Script(*answers, always=always, understanding=understanding, agent=agent)
         transport = _Transport(script)
         given: dict[str, Any] = {
             "model": "scripted",
@@ -75,13 +84,23 @@ class ScriptedModel(ChatOpenAI):
         return self._script
 
     @property
+    def answers_in_order(self) -> bool:
+        """Whether its answers belong to calls by their order, so that no agent is asked ahead."""
+        return self._script.answers_in_order
+
+    @property
     def calls(self) -> list[Call]:
         """What was asked so far, oldest first."""
         return self._script.calls
 
-    def will_answer(self, *answers: Answer) -> None:
-        """Add answers behind those that are left."""
-        self._script.will_answer(*answers)
+    def will_answer(
+        self,
+        *answers: Answer,
+        understanding: Sequence[Answer] = (),
+        agent: Sequence[Answer] = (),
+    ) -> None:
+        """Add answers behind those that are left, of any kind or of one."""
+        self._script.will_answer(*answers, understanding=understanding, agent=agent)
 
     def check(self) -> None:
         """See that every call had an answer and every answer its call.

@@ -6,7 +6,7 @@ import inspect
 import reprlib
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeAlias
 
@@ -21,6 +21,9 @@ from nodes.llm.scripted.wire import Reply
 Answer: TypeAlias = Spoken | Fault | Slow | Callable[[Call], "Answer"]
 """What a script may answer with; a function is given the call and decides."""
 
+_KINDS = {"understanding": "understanding", "answer": "agent"}
+"""Names of schemas -> the kinds that answers may name."""
+
 
 class Script:
     """Answers in the order in which they are given, and a record of every call.
@@ -29,6 +32,9 @@ class Script:
         answers: The answers, each used once.
         always: Answers when no other is left; without it a call too many is answered by HTTP 500,
             and `check` tells of it.
+        understanding: Answers to the calls that understand a message alone.
+        agent: Answers to the calls of agents alone. Where one of these two is given, if only as an
+            empty list, calls may come in any order, and agents are asked ahead.
 
     It may be asked from several threads.
 
@@ -38,24 +44,47 @@ class Script:
     'Hi'
     """
 
-    def __init__(self, *answers: Answer, always: Answer | None = None) -> None:
+    def __init__(
+        self,
+        *answers: Answer,
+        always: Answer | None = None,
+        understanding: Sequence[Answer] | None = None,
+        agent: Sequence[Answer] | None = None,
+    ) -> None:
         self._lock = threading.Lock()
         self._answers: deque[Answer] = deque()
+        self._of_kind: dict[str, deque[Answer]] = {name: deque() for name in _KINDS.values()}
+        self._is_by_kind = understanding is not None or agent is not None
         self._calls: list[Call] = []
         self._faults: list[str] = []
         self._cause: Exception | None = None
         self._always = None if always is None else _accepted(always)
-        self.will_answer(*answers)
+        self.will_answer(*answers, understanding=understanding or (), agent=agent or ())
 
-    def will_answer(self, *answers: Answer) -> None:
-        """Add answers behind those that are left.
+    def will_answer(
+        self,
+        *answers: Answer,
+        understanding: Sequence[Answer] = (),
+        agent: Sequence[Answer] = (),
+    ) -> None:
+        """Add answers behind those that are left, of any kind or of one.
 
         Raises:
             TypeError: One of them is nothing that a model can answer.
         """
         accepted = [_accepted(answer) for answer in answers]
+        named = {"understanding": understanding, "agent": agent}
+        of_kind = {kind: [_accepted(one) for one in given] for kind, given in named.items()}
         with self._lock:
             self._answers.extend(accepted)
+            for kind, given in of_kind.items():
+                self._of_kind[kind].extend(given)
+                self._is_by_kind = self._is_by_kind or bool(given)
+
+    @property
+    def answers_in_order(self) -> bool:
+        """Whether its answers belong to calls by their order alone, since none names its kind."""
+        return not self._is_by_kind
 
     @property
     def calls(self) -> list[Call]:
@@ -73,7 +102,11 @@ class Script:
         with self._lock:
             faults = [
                 *self._faults,
-                *(f"answer left over: {reprlib.repr(left)}" for left in self._answers),
+                *(
+                    f"answer left over: {reprlib.repr(left)}"
+                    for queue in (*self._of_kind.values(), self._answers)
+                    for left in queue
+                ),
             ]
         if faults:
             raise AssertionError("\n".join(faults)) from self._cause
@@ -104,7 +137,9 @@ class Script:
             if refused := refusals(call.body):
                 raise ValueError("; ".join(refused))
             self._calls.append(call)
-            return call, self._answers.popleft() if self._answers else self._always
+            own = self._of_kind.get(_KINDS.get(call.schema_name, ""))
+            queue = own or self._answers
+            return call, queue.popleft() if queue else self._always
 
     def _refused(self, fault: str, status: int, cause: Exception | None = None) -> Reply:
         """Remember what went wrong with the test itself, and tell the caller."""
