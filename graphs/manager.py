@@ -44,10 +44,9 @@ from journeys import (
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
-from nodes.journal import Journal
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
-from nodes.running import Running
+from nodes.running import Journal, Running
 from nodes.services import Services
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from journeys import (
     JourneySession,
     TakeoverError,
 )
+from nodes.draft import new_turn
 from nodes.escalating import takeover_of
-from nodes.opening import new_turn
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
 from nodes.with_person import WITH_PERSON

@@ -35,8 +35,8 @@ from journeys import (
 )
 from nodes.authored import contained
 from nodes.context import Op
+from nodes.draft import new_turn
 from nodes.escalating import takeover_of
-from nodes.opening import new_turn
 from nodes.pausing import WAITING
 from nodes.plain import stamp, words_of
 from nodes.state import Position, Turn

@@ -42,12 +42,12 @@ from journeys import (
 )
 from journeys.locale import NOWHERE, Locale
 from nodes.context import Op
+from nodes.draft import new_turn
 from nodes.escalating import takeover_of
 from nodes.llm.freeform import freeform
 from nodes.llm.manner import manner
 from nodes.llm.usage import Usage
 from nodes.messages import Message
-from nodes.opening import new_turn
 from nodes.pausing import WAITING
 from nodes.running import Running
 from nodes.services import Services, brought_locale

@@ -21,11 +21,11 @@ from journeys import (
 )
 from nodes.giving_up import gives_up
 from nodes.hearing import load
-from nodes.journal import KINDS
 from nodes.messages import Message, add_messages
 from nodes.pausing import WAITING
 from nodes.phases import phase_of
 from nodes.plain import plain
+from nodes.running import KINDS
 from nodes.services import Services, brought_locale
 from nodes.setting import setting_of
 from nodes.state import Ask, Turn, Waiting

@@ -10,8 +10,6 @@ from typing import Any
 
 from journeys.locale import NOWHERE
 from nodes.consent import Consent
-from nodes.journal import ToolLog, tool_log
-from nodes.kept_calls import CallsOfRun
 from nodes.llm.speculation import Speculation
 from nodes.llm.usage import Usage
 from nodes.patterns import RULES
@@ -21,6 +19,7 @@ from nodes.patterns.work import Brief, Seat, Work
 from nodes.pausing import is_pause
 from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.plain import cleaned
+from nodes.running import CallsOfRun, ToolLog, tool_log
 from nodes.services import Services
 from nodes.state import PARTING, Output, Pending, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests

@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from journeys import Call
-from nodes.journal import tool_log
 from nodes.llm.results import told
 from nodes.llm.tools import Occasion, Toolbox
 from nodes.pausing import ASKED, is_pause
 from nodes.payloads import TOOL_RESULTS
 from nodes.plain import copied, plain
+from nodes.running import tool_log
 from nodes.services import Services
 from nodes.state import PathwayState, Update
 

@@ -20,11 +20,10 @@ from journeys.io_fields import SignatureSpec
 from journeys.locale import Locale
 from nodes.authored import ExitedError, contained
 from nodes.consent import Consent
-from nodes.journal import ToolLog
-from nodes.kept_calls import CallsOfRun
 from nodes.llm.speculation import Speculation
 from nodes.llm.usage import Usage
 from nodes.payloads import is_message, named, text_in
+from nodes.running import CallsOfRun, ToolLog
 
 Payload = dict[str, Any]
 Overdue = Callable[[str], Callable[[], None]]

@@ -10,11 +10,17 @@ from typing import Any
 from journeys import Escalation, JourneySpec
 from nodes.authored import FAILURES
 from nodes.briefing import briefing_of
-from nodes.escalating import escalate, escalation_of, takeover_of
+from nodes.escalating import (
+    PolicyFacts,
+    escalate,
+    escalation_of,
+    policy_met,
+    standing_policies,
+    takeover_of,
+)
 from nodes.forms.sheet import Sheet
 from nodes.moves import note
 from nodes.plain import words_of
-from nodes.policies import PolicyFacts, policy_met, standing_policies
 from nodes.services import Services
 from nodes.state import PARTING, Position, Turn
 from nodes.talk import DialogueState, EscalationChange, with_dialogue

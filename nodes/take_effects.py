@@ -11,8 +11,8 @@ from typing import Any
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
+import nodes.draft
 from journeys import Call, Effect, PathwaySpec
-from nodes import opening
 from nodes.authored import contained
 from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, Outcome, step_of
@@ -149,7 +149,7 @@ class _Taker:
 
     def _resumed(self) -> Turn:
         """Return the turn; one that was left off, and is gone on with only now, is of now."""
-        now = opening.now()
+        now = nodes.draft.now()
         waited = (now - datetime.fromisoformat(self._turn["at"])).total_seconds()
         if waited <= self._services.config.turn_timeout_seconds:
             return self._turn

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from journeys import MaxPathwayDepthError
 from nodes.consent import take_pending
-from nodes.draft import TurnDraft
+from nodes.draft import TurnDraft, check_known, open_draft
 from nodes.features import Features
 from nodes.greeting import greet
 from nodes.interpret import Reading, interpret
 from nodes.legal import limits_of
-from nodes.opening import check_known, open_draft
 from nodes.services import Services
 from nodes.state import SessionState, Update
 from nodes.steer import steer

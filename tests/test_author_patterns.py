@@ -14,7 +14,7 @@ import pytest
 from journeys import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
 from journeys.regex_signs import repeats_within
 from journeys.regexes import LONGEST_MATCH, TOGETHER, MatchBudget
-from nodes.opening import new_turn
+from nodes.draft import new_turn
 from tests import api as helpers
 from tests.api import one
 from tests.command import run

@@ -20,10 +20,10 @@ from journeys import (
     Transition,
 )
 from nodes.commands import Verdict
+from nodes.draft import beginning
 from nodes.legal import Limits
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
-from nodes.opening import beginning
 from nodes.steer import steer
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving

@@ -21,7 +21,7 @@ from journeys import (
     SessionExpiredError,
     Tool,
 )
-from nodes.opening import new_turn
+from nodes.draft import new_turn
 from tests.clocks import Clock
 from tests.ferry import SAID, Ferry, World, ferry, led_up
 from tests.post_office import found

@@ -17,11 +17,11 @@ from journeys import (
     JourneyConfig,
     Pathway,
 )
+from nodes.escalating import PolicyFacts, policy_met
 from nodes.handing_over import hand_over
 from nodes.llm import scripted
 from nodes.llm.scripted import ScriptedModel
 from nodes.phases import PhaseFacts, next_phase
-from nodes.policies import PolicyFacts, policy_met
 from nodes.state import Position, Turn
 from tests.bike_shop import Workshop, clerk, workshop
 

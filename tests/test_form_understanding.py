@@ -37,6 +37,7 @@ from nodes.commands import (
     Verdict,
     Wait,
 )
+from nodes.draft import beginning
 from nodes.llm import scripted
 from nodes.llm.form import Asking, asking_of
 from nodes.llm.models import Models
@@ -44,7 +45,6 @@ from nodes.llm.scripted import Answer, Call, ScriptedModel, says
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood
-from nodes.opening import beginning
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
 NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")

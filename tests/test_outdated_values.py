@@ -21,7 +21,6 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes import opening
 from nodes.commands import Confirm
 from nodes.llm.scripted import ScriptedModel
 from tests.traces.meaning import Meant
@@ -46,7 +45,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(opening, "now", made)
+    monkeypatch.setattr("nodes.draft.now", made)
     return made
 
 

@@ -28,7 +28,6 @@ from journeys import (
     Tool,
     Transition,
 )
-from nodes import opening
 from nodes.consent import MOST_ARGUMENTS, MOST_PENDING
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool
 from tests.talk import Talk
@@ -141,7 +140,7 @@ async def test_an_effect_waits_for_the_users_next_message_and_is_then_done_once(
 
 async def test_a_yes_after_a_pause_is_none_to_what_was_asked_before_it(desk, book, monkeypatch):
     at = datetime(2027, 3, 20, 12, tzinfo=UTC)
-    monkeypatch.setattr(opening, "now", lambda: at)
+    monkeypatch.setattr("nodes.draft.now", lambda: at)
     with ScriptedModel(MONDAY, said("Shall I book Monday?")) as model:
         chat = await desk(model)
         await chat.says("Monday please")

@@ -15,14 +15,13 @@ from journeys import ConfigurationError, ModelError, Tool, ToolSpec
 from nodes.authored import contained
 from nodes.calling import Overdue, in_thread
 from nodes.consent import Consent
-from nodes.journal import ToolLog
-from nodes.kept_calls import CallsOfRun
 from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
 from nodes.pausing import ASKED, is_pause
 from nodes.plain import cleaned, copied
+from nodes.running import CallsOfRun, ToolLog
 from nodes.telemetry import ToolRun
 
 ANSWER = "answer"

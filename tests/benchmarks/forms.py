@@ -21,11 +21,10 @@ from journeys import (
     Transition,
 )
 from nodes.deciding import decide
-from nodes.draft import draft_of
+from nodes.draft import beginning, draft_of, new_turn
 from nodes.legal import limits_of
 from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
-from nodes.opening import beginning, new_turn
 from nodes.services import Services
 from nodes.triggers import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
