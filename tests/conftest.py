@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import importlib
 import os
+import ssl
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
@@ -28,6 +30,10 @@ from tests.talk import Talk
 # Processes that tests start would compile all they import anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+# The certificates of the world take 30 ms to load, for each client; no test leaves this machine.
+ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
 
 
 @pytest.fixture(autouse=True)
