@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from graphs import validation_audit
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
 from graphs.faults import unconfirmed
@@ -31,7 +33,7 @@ from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
-from graphs.turns import Given, Tell, begin, take
+from graphs.turns import Given, Tell, begin, given_to_all, take
 from journeys import (
     ConversationPhase,
     JourneyConfig,
@@ -41,13 +43,16 @@ from journeys import (
     JourneySession,
     Locale,
     Page,
+    SessionExpiredError,
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
+from nodes.checking.scope import is_judged_later
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.running import Journal, Running
 from nodes.services import Services
+from nodes.telemetry import report
 
 if TYPE_CHECKING:
     from journeys import Journey
@@ -97,6 +102,7 @@ class PathwayManager(History, Operators):
         self._opening: asyncio.Task[Session] | None = None
         self._late = LateResults()
         self._held: Row | None = None
+        self._judging: set[asyncio.Task[None]] = set()
         if services is None:
             self._check()
 
@@ -306,7 +312,23 @@ class PathwayManager(History, Operators):
         await session.forget(self.session_id)
 
     async def close(self) -> None:
-        """Let go of the store; the session stays in it."""
+        """Let go of the store; the session stays in it.
+
+        A reply that a model judges after it was sent is judged first; if this is cancelled, that is
+        left to the next turn.
+        """
+        try:
+            if self._judging:
+                await asyncio.gather(*self._judging)
+        finally:
+            await self._let_go()
+
+    @property
+    def is_judging(self) -> bool:
+        """Whether a reply that was sent is still to be judged."""
+        return bool(self._judging)
+
+    async def _let_go(self) -> None:
         await self._late.end()
         await self._send_no_more()
         models, self._models, self._services = self._models, None, None
@@ -332,12 +354,26 @@ class PathwayManager(History, Operators):
             )
             with self._late.of_turn(session, head["version"] + 1):
                 response = await take(session, head, given, services)
+        if any(check.get("pending") for check in response.metadata["checks"]):
+            with given_to_all(given.run):
+                self._judging.add(judging := asyncio.ensure_future(self._judge_last()))
+            judging.add_done_callback(self._judging.discard)
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
         return response
+
+    async def _judge_last(self) -> None:
+        """Have the reply judged that was sent last, unless somebody else was faster."""
+        try:
+            async with self._turn():
+                pass
+        except (SessionNotStartedError, SessionExpiredError):
+            pass  # nobody is left to be corrected
+        except Exception as error:  # nobody waits for this; the next turn tries again
+            report(logging.WARNING, "reply_unchecked", exc_info=error)
 
     async def _session(self) -> Session:
         """Open the session's store, once."""
@@ -364,11 +400,17 @@ class PathwayManager(History, Operators):
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:
-        """Wait for the session's turn, and give its head if it may go on."""
+        """Wait for the session's turn, and give its head if it may go on.
+
+        Where replies are judged after they are sent, the last one is judged by then.
+        """
         session = await self._session()
         held, self._held = self._held, None
         async with nullcontext(session.checked(held)) if held else session.turn() as head:
             if not is_over(head):
+                if is_judged_later(self.spec):
+                    models = self._opened_models()
+                    head = await validation_audit.settled(session, head, self.config, models)
                 yield session, head
                 return
         await refuse(session, head, self._on_expire)
@@ -382,16 +424,21 @@ class PathwayManager(History, Operators):
         for name, agent in self._agents.items():
             check_agent(self.spec, name, agent, overdue)
 
+    def _opened_models(self) -> Models | None:
+        if self._shared:
+            return self._shared().models
+        self._models = self._models or open_models(self._model, self.config, self.spec)
+        return self._models
+
     def _served(self) -> Services:
         if self._shared:
             return self._shared()
         if self._services is None:
-            self._models = self._models or open_models(self._model, self.config, self.spec)
             self._services = services_of(
                 self.spec,
                 self.config,
                 self._agents,
-                self._models,
+                self._opened_models(),
                 overdue,
                 tools=self._tools,
             )

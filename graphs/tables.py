@@ -118,7 +118,7 @@ validation_audit = Table(
     Column("violations", Text, nullable=False, comment="sealed JSON: a list of sentences"),
     Column("confidence", Float, comment="of the model that judged it; null: none did"),
     Column("latency_ms", Float, nullable=False),
-    Column("outcome", String(16), nullable=False, comment="sent, masked, rewritten or replaced"),
+    Column("outcome", String(16), nullable=False, comment="as of CheckEntry"),
     Column("bypassed", Boolean, nullable=False, comment="whether a model should have judged it"),
     Column("review", Boolean, nullable=False, comment="whether somebody should look at it"),
     Column("at", TIME, nullable=False),

@@ -29,6 +29,7 @@ from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
+from graphs.validation_audit import CORRECTION
 from graphs.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from journeys import (
     InvalidMessageError,
@@ -74,19 +75,28 @@ def given_to_all(given: RunnableConfig) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Audience:
-    """Who listens to a turn, if anybody; knows whether something was said already."""
+    """Who listens to a turn, if anybody; knows whether something was said already.
+
+    `first` is said before all else, once anything is said.
+    """
 
     tell: Tell | None
     heard: bool = False
+    first: str = ""
 
     def __call__(self, event: JourneyEvent) -> None:
-        """Pass an event on."""
+        """Pass an event on; with the first words, what is said before them."""
         if self.tell:
-            self.heard = self.heard or event.type == "token"
+            if event.type == "token" and not self.heard:
+                self.heard = True
+                if self.first:
+                    self.tell(JourneyEvent("token", {"text": self.first + PARTING}))
             self.tell(event)
 
     def say(self, text: str) -> None:
         """Say what the runtime says in its own voice, parted from what was said before."""
+        if self.first:
+            text = text.removeprefix(self.first + PARTING)
         self(JourneyEvent("token", {"text": PARTING + text if self.heard else text}))
 
 
@@ -152,6 +162,10 @@ async def _answered(
     turn = new_turn(head["version"] + 1, message=text)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
+    if correction := head.get(CORRECTION):
+        turn["correction"] = correction
+        # Where a reply is held back, it comes as a whole.
+        audience.first = "" if services.holds else correction
     going = _Going(session, head, services, turn, wait)
     inputs, config = await going.begun(given)
     until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
@@ -262,7 +276,8 @@ class _Going:
         audience(JourneyEvent("waiting", {"waiting": [dict(ask) for ask in asks]}))
         said = values["turn"]["replies"]
         news = [text for text in map(shown, asks) if text]
-        heard_before = audience.heard and said == record["replies"]
+        made = record["replies"]
+        heard_before = audience.heard and said[len(said) - len(made) :] == made
         audience.say(PARTING.join(news if heard_before else said))
         return values
 
@@ -284,6 +299,7 @@ class _Going:
                 f"The answer does not fit what is asked: {faults_in(error)}."
             ) from error
         say = PARTING.join(filter(None, map(shown, self.wait.asks)))
+        audience.first = ""  # it comes with a reply that is kept
         audience.say(say)
         version = self.head["version"]
         return unmoved(self.services.spec, self.wait.values, version, say, "invalid_answer")

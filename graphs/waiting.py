@@ -117,6 +117,9 @@ class Wait:
             "phase": phase,
         }
         record.pop("worded", None)
+        record.pop("correction", None)
+        if correction := turn.get("correction"):
+            record["correction"] = correction
         return run.going_on({"turn": record, "messages": add_messages(window, list(messages))})
 
 

@@ -245,7 +245,7 @@ class CheckEntry:
         confidence: How sure the model was that judged it; None if none did.
         latency_ms: How long all of it took.
         outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
-            safe reply.
+            safe reply. "pending": it was sent, and a model has still to judge it.
         bypassed: Whether a model should have judged it and could not.
         review: Whether somebody should look at it.
         at: When it was recorded, ISO 8601 in UTC.

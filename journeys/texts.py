@@ -26,6 +26,8 @@ class Texts:
         refused: Answer of a turn that failed in a journey that refuses to go on then.
         unsafe: Answer in place of a reply that breaks the rules, where the journey has no
             `__safe_reply__` of its own.
+        wrong_before: Said before a reply, if the one before it was sent and then found to break the
+            rules.
         unsure: Answer of a concierge to a message that starts none of its journeys.
         which: Question of a concierge which of its journeys is meant; `{journeys}` stands for them.
         cancelled: Answer when the user gives up a journey.
@@ -84,6 +86,7 @@ class Texts:
     too_long: str = "That is more than I can read at once. Could you put it more briefly?"
     refused: str = "I cannot go on with this right now. Please try again later."
     unsafe: str = "I am not able to answer that here. Is there anything else that I can do?"
+    wrong_before: str = "My last answer was not right. Please do not rely on it."
     unsure: str = "I am not sure that I can help with that. What would you like to do?"
     which: str = "What can I help you with? {journeys}"
     cancelled: str = "All right, we leave that. Is there anything else?"

@@ -22,8 +22,9 @@ class Validation:
 
     Attributes:
         mode: "before_send" holds a reply back until it is checked; an invalid one is written anew,
-            once. "after_send" lets it go out at once, through a filter of personal data, and
-            records what the check finds.
+            once. "after_send" lets it go out at once, through a filter of personal data; a model
+            judges it after the turn, what is found is recorded, and a reply that was wrong is
+            corrected in the next one.
         confidence: A reply that is judged invalid with more than this is written anew; with this or
             less it is sent, and recorded.
         timeout_seconds: Longest wait for a check, retries included; then the reply goes out under

@@ -159,7 +159,8 @@ class Turn(TypedDict):
     `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
     asked; it is None where nobody counts, as in Studio, which does so itself. `asked` is what the
     user was asked about before, and agents may do now. `guidelines` are those that hold, the first
-    to count first, and `checks` how the reply was checked. `near` are the journeys of a concierge
+    to count first, and `checks` how the reply was checked. `correction` is said before the reply,
+    where that of the turn before was wrong. `near` are the journeys of a concierge
     that a model held likely, but not likely enough, and `completed` is the one that ended.
     `attempts` are those at fields, in order; rows of the store are written from them, and from
     `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
@@ -192,6 +193,7 @@ class Turn(TypedDict):
     asked: NotRequired[list[Pending]]
     guidelines: NotRequired[list[Guided]]
     checks: NotRequired[list[Check]]
+    correction: NotRequired[str]
     near: NotRequired[list[str]]
     completed: NotRequired[Completed]
     attempts: NotRequired[list[Attempted]]
@@ -231,7 +233,8 @@ class Check(TypedDict):
     """One check of a reply; a row of the validation audit is written from it.
 
     `outcome` is sent, masked, rewritten or replaced. `violations` say what was wrong with the reply
-    that was checked first. `bypassed` says that the model's check could not be made.
+    that was checked first. `bypassed` says that the model's check could not be made. `pending` is
+    there where that is made after the turn.
     """
 
     pathway: str
@@ -242,6 +245,7 @@ class Check(TypedDict):
     outcome: str
     bypassed: bool
     review: bool
+    pending: NotRequired[bool]
 
 
 class AgentError(TypedDict):

@@ -84,8 +84,10 @@ class Turns:
         """
         now = asyncio.get_running_loop().time()
         left = GRACE_SECONDS if self._until is None else max(self._until - now, 0.0)
-        if self._running:
-            await asyncio.wait(self._running, timeout=left)
+        until = now + left
+        while self._running and now < until:
+            await asyncio.wait(self._running, timeout=until - now)
+            now = asyncio.get_running_loop().time()
         for task in self._running:
             task.cancel()
         if self._running:
@@ -98,6 +100,13 @@ class Turns:
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
+
+    async def let_go(self, session: PathwayManager) -> None:
+        """Close a session; where its last reply is still to be judged, that is not waited for."""
+        if session.is_judging:
+            self.begin(session.close())
+        else:
+            await session.close()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -123,7 +123,7 @@ class Wiring:
         try:
             yield manager
         finally:
-            await manager.close()
+            await self.turns.let_go(manager)
 
     @asynccontextmanager
     async def turn(self, session_id: str) -> AsyncIterator[PathwayManager]:

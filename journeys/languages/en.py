@@ -54,6 +54,7 @@ CASUAL: Mapping[str, str] = {
     "too_long": "That's more than I can read in one go. Can you make it shorter?",
     "refused": "I can't go on with this right now. Try again later, please.",
     "unsafe": "I can't answer that here. Anything else I can do?",
+    "wrong_before": "My last answer wasn't right. Please don't rely on it.",
     "unsure": "I'm not sure I can help with that. What would you like to do?",
     "which": "What can I do for you? {journeys}",
     "cancelled": "Okay, forget about that. Anything else?",

@@ -74,7 +74,7 @@ class JourneyOffer:
             else:
                 response = await _told(session, message, tell)
         finally:
-            await session.close()
+            await self._wiring.turns.let_go(session)
         return _outcome(session_id, greeting, response)
 
     async def _session(self, session_id: str) -> tuple[PathwayManager, str]:

@@ -117,6 +117,7 @@ async def test_after_send_words_go_out_at_once_and_nothing_personal(
         assert not any("4111" in piece or "1111" in piece for piece in pieces)
         assert len(pieces) > 2 or tokens == 1
         assert model.calls[0].stream
+        await talk.restored(model=model)
         [checked] = await talk.journey.checks()
         assert (checked.outcome, checked.review, checked.is_valid) == ("masked", True, False)
         assert checked.violations == ["card: personal data", "it is rude"]
@@ -128,7 +129,8 @@ async def test_after_send_what_is_said_is_kept_whatever_the_check_finds(chat: Ta
         talk = await chat(kind, says("guaranteed", "Fine.", "Fine."), model)
         said = [await talk.says("Hi") for _ in range(3)]
 
-        assert said == ["guaranteed", "Fine.", "Fine."]
+        assert said == ["guaranteed", f"{Texts().wrong_before}\n\nFine.", "Fine."]
+        await talk.restored(model=model)
         checks = await talk.journey.checks()
         assert [check.review for check in checks] == [True, False, True]
         assert [check.outcome for check in checks] == ["sent"] * 3

@@ -160,6 +160,7 @@ async def test_post_validation_after_sending_records_and_changes_nothing(
         chat = await line(checked(__validation__=Validation(mode="after_send")))
 
         assert await chat.says("How much?") == PROMISE
+        await chat.restored()
         assert kinds(script) == ["understanding", "answer", "validation"]
         (row,) = await checks(chat)
         assert (row.is_valid, row.outcome, row.review) == (False, "sent", True)
