@@ -1,0 +1,59 @@
+"""A process that answers, and is still judging what it said."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import PrivateAttr
+
+from graphs import lease
+from journeys import JourneyConfig, Validation
+from nodes.llm.scripted import ScriptedModel
+from tests.flow_control.desk import POLITE, desk, says, verdict
+
+LEASE = 0.3
+LateDesk = desk(POLITE, __validation__=Validation(mode="after_send"))
+RUDE = verdict(0.99, "it is rude")
+
+
+class Held(ScriptedModel):
+    """A model that answers once it is let; `begun` says that it was asked."""
+
+    _begun: Any = PrivateAttr(default_factory=asyncio.Event)
+    _let: Any = PrivateAttr(default_factory=asyncio.Event)
+
+    def __init__(self, *answers: Any) -> None:
+        super().__init__(*answers)
+
+    @property
+    def begun(self) -> asyncio.Event:
+        event: asyncio.Event = self._begun
+        return event
+
+    @property
+    def let(self) -> asyncio.Event:
+        event: asyncio.Event = self._let
+        return event
+
+    async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
+        self._begun.set()
+        await self._let.wait()
+        return await super()._agenerate(*args, **kwargs)
+
+
+def live(url: str, begun: Any, let: Any) -> None:
+    """Answer one message; say when its reply is judged, and judge it when that is let."""
+    lease.SECONDS = LEASE
+    asyncio.run(_live(url, begun, let))
+
+
+async def _live(url: str, begun: Any, let: Any) -> None:
+    model = Held(RUDE)
+    config = JourneyConfig(persistence=url)
+    async with LateDesk("s-1", config, agents=says("first"), model=model) as talk:
+        await talk.process_message("Hi")
+        await model.begun.wait()
+        begun.set()
+        await asyncio.to_thread(let.wait, 110)
+        model.let.set()
