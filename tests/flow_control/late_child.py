@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from pydantic import PrivateAttr
@@ -10,7 +11,7 @@ from pydantic import PrivateAttr
 from graphs import lease
 from journeys import JourneyConfig, Validation
 from nodes.llm.scripted import ScriptedModel
-from tests.flow_control.desk import POLITE, desk, says, verdict
+from tests.flow_control.desk import POLITE, VALID, desk, says, told, verdict
 
 LEASE = 0.3
 LateDesk = desk(POLITE, __validation__=Validation(mode="after_send"))
@@ -57,3 +58,17 @@ async def _live(url: str, begun: Any, let: Any) -> None:
         begun.set()
         await asyncio.to_thread(let.wait, 110)
         model.let.set()
+
+
+def talkative(url: str, messages: int, log: str) -> None:
+    """Say so many messages; write which replies were judged here."""
+    Path(log).write_text("\n".join(asyncio.run(_talkative(url, messages))))
+
+
+async def _talkative(url: str, messages: int) -> list[str]:
+    model = ScriptedModel(always=VALID)
+    agents = {"clerk": lambda given: given["message"]}
+    async with LateDesk("s-1", JourneyConfig(persistence=url), agents=agents, model=model) as talk:
+        for number in range(messages):
+            await talk.process_message(f"there {number}")
+    return [told(model, number)["reply"] for number in range(len(model.calls))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +16,9 @@ from journeys import CheckEntry, JourneyConfig, Locale, Pathway, Personality, Te
 from nodes.llm.scripted import Fault, ScriptedModel
 from tests import api as helpers
 from tests import forked
-from tests.api import one
+from tests.api import one, serving, wired
 from tests.flow_control.desk import NO_PROMISE, POLITE, VALID, desk, says, told, verdict
-from tests.flow_control.late_child import LEASE, RUDE, Held, LateDesk, live
+from tests.flow_control.late_child import LEASE, RUDE, Held, LateDesk, live, talkative
 from tests.post_office import found
 
 serve = helpers.serve
@@ -368,24 +370,59 @@ async def test_a_user_abroad_is_corrected_in_their_language(talk: Talk, memory_u
         await chat.restored(model=model)
 
 
-async def test_over_http_no_reply_waits_for_it(serve: Callable[..., Any]) -> None:
-    with Held(RUDE, VALID, VALID) as model:
-        api = await serve(one(LateDesk, **says("a", "b", "c")), model=model)
-        session = await api.begin("desk")
-        heard = await api.hears(session, "Hi")
+async def test_many_processes_judge_each_reply_once(
+    talk: Talk, postgres_url: str, tmp_path: Path
+) -> None:
+    with ScriptedModel(always=VALID) as model:
+        agents = {"clerk": lambda given: given["message"]}
+        chat = await talk(LateDesk, agents, postgres_url, options={"model": model})
+        log = tmp_path / "calls"
+        other = forked.process(talkative, postgres_url, 12, str(log))
+        other.start()
+        for number in range(12):
+            await chat.says(f"here {number}")
+        await asyncio.to_thread(other.join)
+        await chat.restored(model=model)
+        everywhere = log.read_text().splitlines()
+        everywhere += [told(model, number)["reply"] for number in range(len(model.calls))]
+        assert len(everywhere) == len(set(everywhere)) == 24
+        assert [row.outcome for row in await rows(chat)] == ["sent"] * 24
+
+
+async def test_a_server_that_stops_judges_what_it_has_sent(memory_url: str) -> None:
+    with Held(RUDE) as model:
+        async with AsyncExitStack() as stack:
+            wiring = wired(one(LateDesk, **says("a")), url=memory_url, model=model)
+            api = await stack.enter_async_context(serving(wiring))
+            await api.says(await api.begin("desk"), "Hi")
+            await model.begun.wait()
+            config = JourneyConfig(persistence=memory_url)
+            handle = LateDesk("s-1", config, model=model)
+            assert [row.outcome for row in await handle.checks()] == ["pending"]
+            asyncio.get_running_loop().call_later(0.3, model.let.set)
+        assert [row.outcome for row in await handle.checks()] == ["sent"]
+        await handle.close()
+
+
+async def test_over_http_no_reply_waits_for_it(serve: Callable[..., Any], store_url: str) -> None:
+    with Held(RUDE, RUDE, VALID, VALID) as model:
+        agents = {"clerk": lambda given: given["message"]}
+        api = await serve(one(LateDesk, **agents), model=model, url=store_url)
+        plain, streamed = await api.begin("desk"), await api.begin("desk", "s-2")
+        assert (await api.says(plain, "a"))["message"] == "a"
+        heard = await api.hears(streamed, "a")
         assert [name for name, _ in heard] == ["pathway", "token", "done"]
         await model.begun.wait()
-        reply = asyncio.create_task(api.says(session, "Hi"))
-        model.let.set()
-        assert (await reply)["message"] == f"{WRONG}\n\nb"
+        audit = (await api.client.get(f"{plain}/audit")).json()
+        assert [check["outcome"] for turn in audit["turns"] for check in turn["checks"]] == [
+            "pending"
+        ]
 
-        model.let.clear()
-        model.begun.clear()
-        assert (await api.says(session, "Hi"))["message"] == "c"
-        await model.begun.wait()
-        audit = (await api.client.get(f"{session}/audit")).json()
-        assert "pending" in str(audit)
-        rollback = api.client.post(f"{session}/rollback", json={"version": 0})
-        rolled_back = asyncio.create_task(rollback)
         model.let.set()
-        assert (await rolled_back).status_code == 200
+        assert (await api.says(plain, "b"))["message"] == f"{WRONG}\n\nb"
+        heard = await api.hears(streamed, "b")
+        words = "".join(data["text"] for name, data in heard if name == "token")
+        assert words == heard[-1][1]["message"] == f"{WRONG}\n\nb"
+        for session in (plain, streamed):  # which waits for what is still judged
+            body = {"version": 0}
+            assert (await api.client.post(f"{session}/rollback", json=body)).status_code == 200
