@@ -6,13 +6,23 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langgraph.types import interrupt
+from pydantic import BaseModel
 
 from graphs import lease
-from journeys import CheckEntry, JourneyConfig, Locale, Pathway, Personality, Texts, Validation
+from journeys import (
+    CheckEntry,
+    JourneyConfig,
+    Locale,
+    MergeStrategy,
+    Pathway,
+    Personality,
+    Texts,
+    Validation,
+)
 from nodes.llm.scripted import Fault, ScriptedModel
 from tests import api as helpers
 from tests import forked
@@ -25,6 +35,12 @@ serve = helpers.serve
 Talk = Callable[..., Any]
 WRONG = Texts().wrong_before
 AFTER = Validation(mode="after_send")
+
+
+class Certain(BaseModel):
+    """A certain answer."""
+
+    answer: Literal["yes"]
 
 
 async def spoken(talk: Any, message: str = "Hi") -> tuple[str, str]:
@@ -333,6 +349,44 @@ async def test_what_an_interrupt_asks_is_corrected_where_it_goes_on(
     assert await chat.says("ask") == "guaranteed?"
     corrected = f"{WRONG}\n\nyou said yes"
     assert await spoken(chat, "yes") == (corrected, corrected)
+
+
+async def test_an_answer_that_is_not_taken_leaves_the_correction_to_the_next(
+    talk: Talk, memory_url: str
+) -> None:
+    def clerk(given: Any) -> str:
+        return f"you said {interrupt('guaranteed?', response_schema=Certain).answer}"
+
+    kind = desk(NO_PROMISE, __validation__=AFTER)
+    chat = await talk(kind, {"clerk": clerk}, memory_url, options={"model": False})
+    await chat.says("ask")
+    assert await spoken(chat, "perhaps") == ("guaranteed?", "guaranteed?")
+    reply = await chat.journey.resume({"answer": "yes"})
+    assert reply.message == f"{WRONG}\n\nyou said yes"
+
+
+async def test_what_was_heard_before_an_interrupt_is_not_heard_again(
+    talk: Talk, memory_url: str
+) -> None:
+    class FirstPath(Pathway):
+        __agents__ = ["first"]
+        __accumulate__ = {"done": MergeStrategy.REPLACE}
+        __complete_when__ = ["done"]
+        __next__ = "second"
+
+    class SecondPath(Pathway):
+        __agents__ = ["second"]
+        __runs_on_arrival__ = True
+
+    kind = desk(
+        NO_PROMISE, DeskPath=None, FirstPath=FirstPath, SecondPath=SecondPath, __validation__=AFTER
+    )
+    replies = iter([{"response": "guaranteed"}, {"response": "Well.", "done": True}])
+    agents = {"first": lambda given: next(replies), "second": lambda given: interrupt("sure?")}
+    chat = await talk(kind, agents, memory_url, options={"model": False})
+    assert await chat.says("one") == "guaranteed"
+    asked = f"{WRONG}\n\nWell.\n\nsure?"
+    assert await spoken(chat, "two") == (asked, asked)
 
 
 async def test_replies_that_are_held_to_be_worded_anew_are_corrected_as_well(
