@@ -47,7 +47,6 @@ from journeys import (
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
-from nodes.checking.scope import is_judged_later
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.llm.usage import Usage
 from nodes.running import Journal, Running
@@ -408,7 +407,7 @@ class PathwayManager(History, Operators):
         held, self._held = self._held, None
         async with nullcontext(session.checked(held)) if held else session.turn() as head:
             if not is_over(head):
-                if is_judged_later(self.spec):
+                if self.spec.is_judged_later:
                     models = self._opened_models()
                     head = await validation_audit.settled(session, head, self.config, models)
                 yield session, head

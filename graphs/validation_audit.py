@@ -136,7 +136,8 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
         violations, confidence = check["violations"], check["confidence"]
         said = _said(check, seal, _place(session.session_id, turn["number"]))
         row = {**mine, **{f"new_{name}": value for name, value in said.items()}}
-        spent = {**mine, **{f"new_{name}": value for name, value in usage.counted().items()}}
+        counted = usage.counted()
+        spent = {**mine, **{f"new_{name}": counted[name] for name in USAGE}}
         written = Statement(JUDGED, [row], exactly_one=True), Statement(SPENT, [spent])
         with suppress(LostRace):  # another process took this one for dead, or it was deleted
             await store.write(*written)

@@ -205,6 +205,12 @@ class JourneySpec:
         return any(part.escalation for part in (self, *self.parts.values()))
 
     @property
+    def is_judged_later(self) -> bool:
+        """Whether a model judges its replies after they were sent: so in all its parts with checks."""
+        parts = (self, *self.parts.values())
+        return {one.validation.mode for one in parts if one.validation} == {"after_send"}
+
+    @property
     def why_abstract(self) -> str:
         """Why no session can be begun; empty if one can."""
         if self.entry:

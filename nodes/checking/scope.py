@@ -24,19 +24,9 @@ def checks_of(spec: JourneySpec) -> Validation | None:
     Where several journeys are one, their tokens are held back if one of them wants that, and all
     kinds of personal data that one of them names are masked. What a rule requires may be said.
     """
-    checks = _declared(spec)
+    checks = _together(spec) if spec.parts else spec.validation
     said = _required(spec.guidelines)[1] if checks else ()
     return replace(checks, allow=(*checks.allow, *said)) if checks and said else checks
-
-
-def is_judged_later(spec: JourneySpec) -> bool:
-    """Whether a model judges the replies of a session after they were sent."""
-    checks = _declared(spec)
-    return checks is not None and checks.mode == "after_send"
-
-
-def _declared(spec: JourneySpec) -> Validation | None:
-    return _together(spec) if spec.parts else spec.validation
 
 
 # By identity: nothing in a spec changes.
