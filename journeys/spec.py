@@ -206,7 +206,7 @@ class JourneySpec:
 
     @property
     def is_judged_later(self) -> bool:
-        """Whether a model judges its replies after they were sent: so in all its parts with checks."""
+        """Whether a model judges its replies after they are sent, wherever they are checked."""
         parts = (self, *self.parts.values())
         return {one.validation.mode for one in parts if one.validation} == {"after_send"}
 
