@@ -29,7 +29,16 @@ from graphs.binding import REPLY, opaque, reply_in, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
 from graphs.reply_stream import callbacks_here, showing_here
 from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
-from nodes.agent import After, brief_of, guarded, noted, result_of, run_agent
+from nodes.agent import (
+    SAID,
+    After,
+    brief_of,
+    guarded,
+    noted,
+    result_of,
+    run_agent,
+    said_before,
+)
 from nodes.patterns import conclude_as_one
 from nodes.patterns.work import Seat, Work, ended_as, own_flags, within
 from nodes.payloads import base_of, given_in_turn, payload_of
@@ -248,8 +257,11 @@ async def _inner_worked(
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": {**payload, **told}, **turn}
-    if REPLY in (state.get("progress") or {}):
-        start["progress"] = {REPLY: state["progress"][REPLY]}
+    progress = state.get("progress") or {}
+    if REPLY in progress:
+        start["progress"] = {REPLY: progress[REPLY]}
+    if said := said_before(progress):
+        start["progress"] = {**start.get("progress", {}), SAID: said}
     pipeline = seat.pipeline.members[seat.name].call
 
     async def ran() -> Output:

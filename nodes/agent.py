@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from journeys.locale import NOWHERE
+from nodes.collect import FORM
 from nodes.consent import Consent
+from nodes.effect_outcome import EFFECTS
 from nodes.llm.speculation import Speculation
 from nodes.llm.usage import Usage
 from nodes.patterns import RULES
@@ -27,6 +28,8 @@ from nodes.telemetry import AgentRun, agent_rests
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
+SAID = "said"
+"""Name of what the progress of an inner pipeline has of what was said before it."""
 _NEARLY = 0.99
 """Share of an agent's time after which a cancellation is taken for the end of it."""
 
@@ -161,6 +164,12 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
         return await call()
 
 
+def said_before(progress: Mapping[str, Any]) -> list[str]:
+    """Return what the runtime says in a pathway before its agents: of its form and its effects."""
+    steps = [progress[name] for name in (FORM, EFFECTS) if name in progress]
+    return [*progress.get(SAID, ()), *(text for step in steps for text in step["said"])]
+
+
 def is_live(services: Services, seat: Seat) -> bool:
     """Say whether the words of an agent are heard while it works."""
     # What is tried again would be heard twice.
@@ -176,17 +185,19 @@ def _speaker(
     calls: CallsOfRun,
 ) -> _Speaker:
     turn = state.get("turn")
-    parting = PARTING if turn and turn["replies"] else ""
-    live = is_live(services, seat)
-    say = partial(services.say, pathway=seat.pathway.id) if live else None
+    replied = PARTING if turn and turn["replies"] else ""
+    before = PARTING.join(said_before(state.get("progress") or {}))
+    opening, parting = (replied + before, PARTING) if before else ("", replied)
+    say = services.say if is_live(services, seat) else None
     log = tool_log(services.running.journal, seat.pathway.id)
     place = (seat.pathway.id, seat.path)
     ahead = services.running.asked_ahead(place)
-    return _Speaker(services.usage or Usage(), calls, place, turn, say, parting, rules, log, ahead)
+    usage = services.usage or Usage()
+    return _Speaker(usage, calls, place, turn, say, opening, parting, rules, log, ahead)
 
 
 class _Speaker:
-    """Passes on what an agent says while it works; the first words are parted from those before."""
+    """Passes on what an agent says while it works, and before it what the steps before it say."""
 
     def __init__(
         self,
@@ -194,7 +205,8 @@ class _Speaker:
         calls: CallsOfRun,
         place: tuple[str, str],
         turn: Turn | None,
-        emit: Callable[[str], None] | None = None,
+        emit: Callable[[str, str | None], None] | None = None,
+        opening: str = "",
         parting: str = "",
         rules: Sequence[Mapping[str, Any]] = (),
         log: ToolLog | None = None,
@@ -208,6 +220,7 @@ class _Speaker:
         self.rules = rules
         self.log = log
         self._emit = emit
+        self._opening = opening
         self._parting = parting
         self._place = place
         self._turn = turn
@@ -228,5 +241,9 @@ class _Speaker:
     def __call__(self, text: str) -> None:
         if self._emit and text:
             said = cleaned(text)
-            self._emit(said if self.spoke else self._parting + said)
+            if not self.spoke:
+                if self._opening:
+                    self._emit(self._opening, None)
+                said = self._parting + said
+            self._emit(said, self._place[0])
             self.spoke = True

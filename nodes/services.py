@@ -96,6 +96,8 @@ class Services:
         checks, outlet = self.checks, self.outlet
         if checks and outlet and pathway is not None and validation_of(self.spec, pathway):
             text = outlet.let(text, checks)
+        elif outlet:
+            text = outlet.rest() + text  # what was kept back of the words before it
         if text:
             self.emit({"type": "token", "text": text})
 

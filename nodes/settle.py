@@ -46,6 +46,7 @@ class Hop:
         is_idle: Whether it stopped before its agents: something is open, or was not done.
         is_aside: Whether it only answered in place of a text.
         is_complete: Whether the pathway is complete.
+        heard: How many replies of the turn listeners heard while they were made.
     """
 
     services: Services
@@ -62,6 +63,7 @@ class Hop:
     is_idle: bool = False
     is_aside: bool = False
     is_complete: bool = False
+    heard: int = 0
 
     def note(self, kind: str, **details: Any) -> None:
         """Audit what happened."""
@@ -180,6 +182,8 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     turn["ran"] = [*turn["ran"], pathway.id]
     if said:
         turn["replies"] = [*turn["replies"], PARTING.join(said)]
+    if any(result["streamed"] for result in hop.results):
+        hop.heard = len(turn["replies"])
     turn["ops"] = [*turn["ops"], *hop.ops]
     turn["flags"] = list(dict.fromkeys(flags))
     outputs = list(leaves(hop.results))
@@ -268,9 +272,7 @@ def _is_complete(hop: Hop) -> bool:
 
 def _tell(hop: Hop) -> None:
     """Let listeners hear the reply of this hop, unless they heard it while it was made."""
-    before, turn = len(hop.state["turn"]["replies"]), hop.turn
-    if any(result["streamed"] for result in hop.results):
-        return
+    before, turn = max(len(hop.state["turn"]["replies"]), hop.heard), hop.turn
     worded = turn.get("worded", [])
     for place, reply in enumerate(turn["replies"][before:], before):
         parting = PARTING if place else ""

@@ -21,6 +21,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from journeys import (
     NEVER,
     Agent,
+    Effect,
+    Field,
     Guideline,
     InputField,
     IntentTrigger,
@@ -736,3 +738,106 @@ async def test_an_example_is_booked_over_ag_ui() -> None:
     state = await graph.aget_state({"configurable": {"thread_id": "browser"}})
     assert state.values["position"]["status"] == "complete"
     assert len({one.id for one in browser.shown}) == 14
+
+
+# what the runtime says beside an agent whose words are streamed
+
+
+class Words(Signature):
+    """Say something."""
+
+    response: str = OutputField(description="What to say")
+
+
+class Stall(Journey):
+    """Sell lamps."""
+
+    class SalePath(Pathway):
+        """Sell a lamp."""
+
+        __title__ = "the sale"
+        __signature__ = Words
+        __agents__ = ["seller"]
+        __fields__ = [Field("colour", "enum", "Which colour?", choices=["red", "blue"])]
+        __effects__ = [Effect("sell", done="Sold!")]
+
+    class HoursPath(Pathway):
+        """Say when the stall is open."""
+
+        __signature__ = Words
+        __agents__ = ["guide"]
+        __return_behavior__ = ReturnToPrevious()
+
+    class TourPath(Pathway):
+        """Show the stall."""
+
+        __signature__ = Words
+        __agents__ = ["guide"]
+        __return_behavior__ = ReturnToPrevious(policy="ask")
+
+    __transitions__ = [
+        Transition(IntentTrigger(["your hours"]), to_pathway="hours"),
+        Transition(IntentTrigger(["show me"]), to_pathway="tour"),
+    ]
+
+
+class CheckedStall(Stall):
+    """Sell lamps, and check replies after they are sent."""
+
+    __validation__ = Validation(mode="after_send")
+
+
+class NestedStall(Stall):
+    """Sell lamps by a pipeline in a pipeline."""
+
+    class SalePath(Stall.SalePath):
+        __agents__ = []
+        __pipeline__ = Pipeline.sequential([Pipeline.sequential(["seller"]).to_agent("team")])
+
+
+def sell() -> str:
+    """Sell it."""
+    return "sold"
+
+
+def lamp_words(call: Any) -> Any:
+    if call.schema_name != "understanding":
+        return {"response": "Ask for number 4111 1"}
+    wanted = call.schema["properties"]
+    return {name: None if name in ("reply", "asks") else [] for name in wanted}
+
+
+OF_A_SALE = ("hello", "what are your hours", "show me", "yes", "red")
+
+
+@pytest.mark.parametrize("kind", [Stall, CheckedStall, NestedStall])
+async def test_what_the_runtime_says_beside_an_agent_is_streamed_too(kind, memory_url):
+    model = ScriptedModel(understanding=[], agent=[], always=lamp_words)
+    config = JourneyConfig(persistence=memory_url)
+    heard, replies = [], []
+    async with kind("s-1", config, model=model, tools={"sell": sell}) as journey:
+        await journey.start()
+        for text in OF_A_SALE:
+            events = [event async for event in journey.stream_message(text)]
+            heard.append("".join(e.data["text"] for e in events if e.type == "token"))
+            replies.append(events[-1].data["response"].message)
+
+    said = "Ask for number 4111 1"
+    assert replies == [
+        "Which colour? (red, blue)",
+        f"{said}\n\nBack to the sale.\n\nWhich colour? (red, blue)",
+        f"{said}\n\nShall we go on with the sale?",
+        "Which colour? (red, blue)",
+        f"Sold!\n\n{said}",
+    ]
+    assert heard == replies
+
+
+@pytest.mark.parametrize("kind", [Stall, CheckedStall, NestedStall])
+async def test_nor_does_a_graph_leave_it_out_of_its_stream(kind):
+    model = ScriptedModel(understanding=[], agent=[], always=lamp_words)
+    graph = kind.compile(model=model, tools={"sell": sell}, checkpointer=InMemorySaver())
+    client = Client(graph)
+    for text in OF_A_SALE:
+        reply = await client.says(text, subgraphs=True)
+        assert "".join(client.texts) == reply
