@@ -158,6 +158,8 @@ async def in_free_text(
     """
     asked = draft.dialogue.asked
     given = heard.commands[0] if len(heard.commands) == 1 else None
+    if asked and asked["kind"] == "more" and isinstance(given, Confirm) and _is_taken(free):
+        return replace(heard, commands=[], whole=False), free  # "pay it" is no yes to "what else?"
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
         return heard, free
     field = draft.field(given.field)
@@ -176,8 +178,13 @@ async def in_free_text(
 
 def authors_first(heard: Heard, free: Sequence[Verdict]) -> list[Command]:
     """Return what was heard, without repairs where an author's own trigger took the message."""
-    own = any(v.holds and v.tier in ("pattern", "own") for v in free)
+    own = _is_taken(free)
     return [c for c in heard.commands if not (own and isinstance(c, _REPAIRS))]
+
+
+def _is_taken(free: Sequence[Verdict]) -> bool:
+    """Say whether an author's own trigger took the message."""
+    return any(v.holds and v.tier in ("pattern", "own") for v in free)
 
 
 def heard_for(draft: TurnDraft, message: str, verdicts: Sequence[Verdict]) -> list[Command]:

@@ -159,3 +159,31 @@ async def test_an_upgrade_remembers_what_was_done_under_an_old_name(chat: Chat) 
     assert list(chat.talk["done"]) == ["monthly_payment.pay"]
     assert chat.asked == ("change", "sum")
     assert chat.world.count("pay") == 1
+
+
+class Till(Journey):
+    """Take payments."""
+
+    class HomePath(Pathway):
+        """What there is to do."""
+
+        __agents__ = ["greeter"]
+        __complete_when__ = NEVER
+
+    class PaymentPath(Pathway):
+        """Pay a bill."""
+
+        __fields__ = [Field("amount", "integer", "How much?")]
+
+    __transitions__ = [Transition(wants("pay it"), to_pathway="payment")]
+
+
+@trace(Domain(Till, agents={"greeter": tells("Hello.")}))
+async def test_a_phrase_that_may_be_a_yes_begins_its_task_again_after_it_was_left(chat: Chat):
+    await chat.says("pay it")
+    await chat.says("stop that")
+    assert chat.reply.endswith("Is there anything else?")
+
+    assert await chat.says("pay it") == "How much?"
+    await chat.says("stop that")
+    assert await chat.says("yes") != "How much?"
