@@ -9,6 +9,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import ferry, forked
 from tests.ferry import World
 
@@ -60,6 +62,7 @@ async def test_what_was_noted_decides_what_is_done_again(kept_url: str, tmp_path
     }
 
 
+@pytest.mark.long
 async def test_killed_before_each_statement_nothing_is_done_twice(tmp_path: Path) -> None:
     before = tmp_path / "before.db"
     await ferry.led_up(f"sqlite:///{before}", World(tmp_path))

@@ -141,6 +141,7 @@ asyncio.run(main())
     ],
     ids=["return", "correction"],
 )
+@pytest.mark.long
 async def test_a_fresh_process_goes_on_where_the_last_one_was(
     domain: str, before: list[str], then: str, tmp_path: Path
 ) -> None:
