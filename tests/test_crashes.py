@@ -78,7 +78,7 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> 
     await begun(url)
     version = 0
     # On Postgres each killed process leaves a lease behind, which has to end first.
-    rounds = 8 if url.startswith("postgresql") else 12
+    rounds = 6 if url.startswith("postgresql") else 8
     for _ in range(rounds):
         log.write_text("")
         process = forked.process(crash_child.live, url, "s-1", str(log), "talk", None)

@@ -218,7 +218,7 @@ async def test_nor_where_a_model_understands(features, memory_url):
     assert await held(features, memory_url, messages, model=model()) == plain
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(st.sampled_from(MESSAGES), st.sets(st.sampled_from(FEATURES))), max_size=12)
 )

@@ -16,7 +16,7 @@ from tests import crash_child, forked, process_child
 from tests.crash_child import Diary
 from tests.post_office import found
 
-SESSIONS = 60
+SESSIONS = 40
 
 
 def token(number: int) -> str:

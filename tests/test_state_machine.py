@@ -45,7 +45,7 @@ from tests.talk import path_in
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 16,
+    max_examples=HUNTING or 10,
     stateful_step_count=40,
     derandomize=not HUNTING,
     # Shrinking takes minutes; a hunt does it.
@@ -349,6 +349,6 @@ def test_any_conversation_stands_where_the_rules_say(
     def conversation() -> RuleBasedStateMachine:
         return Conversation(store_url, loop, plans)
 
-    few = settings(SETTINGS, max_examples=HUNTING or 4)  # the rules are the same in every store
+    few = settings(SETTINGS, max_examples=HUNTING or 3)  # the rules are the same in every store
     chosen = SETTINGS if store_url.startswith("memory") else few
     run_state_machine_as_test(conversation, settings=chosen)  # type: ignore[arg-type]

@@ -135,7 +135,7 @@ messages = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages, ears())
 def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Ear) -> None:
     heard = hear(message, listening)

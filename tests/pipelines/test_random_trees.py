@@ -96,7 +96,7 @@ def run(pipeline: PatternPipeline, message: str) -> dict[str, Any]:
     return asyncio.run(pipeline.run(message=message))
 
 
-@searched(60)
+@searched(40)
 @given(TREES, st.sampled_from(WORDS[:12]))
 def test_everybody_whom_the_rules_name_is_asked_and_heard(tree: Node, word: str) -> None:
     staff = Staff()
@@ -132,7 +132,7 @@ def _timeless(result: Mapping[str, Any]) -> str:
     return json.dumps(result, sort_keys=True)
 
 
-@searched(60)
+@searched(40)
 @given(TREES, st.sampled_from(WORDS[:12]), st.sets(st.integers(0, 14), min_size=1, max_size=4))
 def test_failures_are_told_exactly_and_nothing_else_is_lost(
     tree: Node, word: str, ill: set[int]

@@ -45,7 +45,7 @@ from tests.traces.orders import DEPTH, FORMS, ORDERS, Book
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 12,
+    max_examples=HUNTING or 6,
     stateful_step_count=30,
     derandomize=not HUNTING,
     phases=[Phase.generate, Phase.shrink] if HUNTING else [Phase.generate],

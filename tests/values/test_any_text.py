@@ -44,7 +44,7 @@ def _loaded() -> None:
     load(FIELDS)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS, field=st.sampled_from(FIELDS), setting=st.sampled_from(SETTINGS))
 def test_any_text_is_a_plain_value_or_refused(text: str, field: Field, setting: Setting) -> None:
     for span in found_in(field, text, setting):
