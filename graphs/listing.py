@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Place(NamedTuple):
-    """Where a page ended: the last session on it."""
+    """The end of a page: the last session on it."""
 
     updated_at: str
     journey_id: str
@@ -50,7 +50,7 @@ class Listed:
 
     @property
     def place(self) -> Place:
-        """Where a page that ends with this session ends."""
+        """Return the cursor of a page that ends with this session."""
         return Place(self.updated_at, self.journey_id, self.session_id)
 
 

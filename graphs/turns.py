@@ -75,7 +75,7 @@ def given_to_all(given: RunnableConfig) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Audience:
-    """Who listens to a turn, if anybody; knows whether something was said already.
+    """The listener of a turn, if there is one; knows whether something was said already.
 
     `first` is said before all else, once anything is said.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PENDING = "pending"
 """Outcome of a check that a model has still to make."""
 CORRECTION = "correction"
-"""What the next reply says first, in a session's row as a turn is given it."""
+"""Key of the text that the next reply begins with, in a session's row as a turn is given it."""
 LAST = 2**31 - 1
 """No row has a higher number."""
 _WRITTEN = [column.name for column in validation_audit.c if column.name != "id"]

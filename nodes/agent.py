@@ -228,7 +228,7 @@ class _Speaker:
 
     @property
     def consent(self) -> Consent | None:
-        """What the user was asked about; None where there is no turn, and so nobody to ask."""
+        """Calls that the user was asked about; None where there is no turn."""
         if self._consent is None and self._turn is not None:
             self._consent = Consent(*self._place, self._turn)
         return self._consent

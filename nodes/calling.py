@@ -57,7 +57,7 @@ class Ear(Protocol):
 
     @property
     def consent(self) -> Consent | None:
-        """What the user was asked about; None where there is no user who could agree."""
+        """Calls that the user was asked about; None where there is no user who could agree."""
 
     def __call__(self, text: str) -> None:
         """Take some words."""

@@ -13,7 +13,6 @@ from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
 from nodes.hearing import Ear, Heard, hear, ready_to_hear
 from nodes.llm.form import Asking
-from nodes.steer import OUTSIDE
 from nodes.talk import Asked, Option
 
 if TYPE_CHECKING:
@@ -107,19 +106,13 @@ async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
 
     A trigger of the author's own on the same message comes before what was heard in it.
     """
-    policy = policy_of(draft)
     by_author = any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
     heard = [] if by_author else reading.heard.commands
     wishes = [c for c in (*heard, *reading.answer.commands) if isinstance(c, Human)]
-    if policy is None or not wishes:
+    if policy_of(draft) is None or not wishes:
         return False
     others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]
     reading.answer = replace(reading.answer, commands=others)
-    if wishes[0].reason != "asked" and not policy.sentiment:
-        reason = "nobody is called for a mood here"
-        draft.note("dropped", trigger="human", reason=reason)
-        draft.flags.append(OUTSIDE)
-        return False
     asked_for(draft, wishes[0].reason)
     draft.rest()
     return True
