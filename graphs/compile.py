@@ -49,7 +49,7 @@ from nodes.checking.scope import checks_of
 from nodes.collect import collect, is_collected
 from nodes.effect_outcome import went_well
 from nodes.features import Features, features_of
-from nodes.hearing import load as load_hearing
+from nodes.language import load as load_hearing
 from nodes.llm.models import open_models
 from nodes.matching.index import index_of
 from nodes.services import Services

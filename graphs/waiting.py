@@ -20,7 +20,7 @@ from journeys import (
     PathwayExecutionError,
 )
 from nodes.giving_up import gives_up
-from nodes.hearing import load
+from nodes.language import load
 from nodes.messages import Message, add_messages
 from nodes.pausing import WAITING
 from nodes.phases import phase_of

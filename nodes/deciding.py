@@ -23,7 +23,7 @@ from nodes.draft import TurnDraft
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.forms.sheet import owners
-from nodes.hearing.greetings import is_greeting
+from nodes.language.greetings import is_greeting
 from nodes.legal import Limits, asks_model, legal
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import (

@@ -13,8 +13,8 @@ from nodes.deciding import decide, is_deaf
 from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, remember_effects, went_well
 from nodes.forms.claims import claimed
-from nodes.hearing import ready_to_hear
 from nodes.interpret import Reading
+from nodes.language import ready_to_hear
 from nodes.legal import limits_of
 from nodes.listening import (
     asking_in,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Human
-from nodes.hearing import Ear, hear
+from nodes.language import Ear, hear
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.state import Turn

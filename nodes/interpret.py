@@ -11,7 +11,7 @@ from journeys import ModelError, TransitionSpec
 from nodes.commands import Command, Verdict
 from nodes.draft import TurnDraft
 from nodes.guidance import BYPASSED, Weighed, bypassed, judged, rules_here
-from nodes.hearing import Heard
+from nodes.language import Heard
 from nodes.llm.budget import seconds_for, spent
 from nodes.llm.form import Asking
 from nodes.llm.understanding import Moment, understood

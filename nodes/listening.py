@@ -29,8 +29,8 @@ from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import owners, settled
-from nodes.hearing import Ear, Heard, hear
-from nodes.hearing.greetings import is_greeting
+from nodes.language import Ear, Heard, hear
+from nodes.language.greetings import is_greeting
 from nodes.legal import legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of

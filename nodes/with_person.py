@@ -9,8 +9,8 @@ from nodes.commands import Confirm, Deny
 from nodes.draft import TurnDraft
 from nodes.escalating import escalation_of, release, takeover_of
 from nodes.forms.questions import question_of
-from nodes.hearing import Ear, ready_to_hear
-from nodes.hearing import hear as heard_in
+from nodes.language import Ear, ready_to_hear
+from nodes.language import hear as heard_in
 from nodes.messages import GIVEN_BACK, mark
 from nodes.moves import note
 from nodes.state import PARTING, Update

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Wait
 from nodes.draft import TurnDraft
 from nodes.forms.sheet import owners
-from nodes.hearing.greetings import is_greeting
+from nodes.language.greetings import is_greeting
 from nodes.repair.clarifying import MOST_UNCLEAR, clarify, tasks_of
 from nodes.repair.people import offer_person, policy_of
 from nodes.talk import Option

@@ -11,7 +11,7 @@ from nodes.commands import Command, Human
 from nodes.draft import TurnDraft
 from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
-from nodes.hearing import Ear, Heard, hear, ready_to_hear
+from nodes.language import Ear, Heard, hear, ready_to_hear
 from nodes.llm.form import Asking
 from nodes.talk import Asked, Option
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Command, Deny, Explain, Human, Repeat, Skip, Wait
-from nodes.hearing.ear import YES_OR_NO, Ear, Heard
-from nodes.hearing.mentions import is_task, mentioned
-from nodes.hearing.reading import Reading
+from nodes.language.ear import YES_OR_NO, Ear, Heard
+from nodes.language.mentions import is_task, mentioned
+from nodes.language.reading import Reading
 from nodes.values import Unreadable, value_of
 
 _LONGEST = 30

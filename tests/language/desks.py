@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from journeys import Field
 from nodes.commands import Command
-from nodes.hearing import Ear, Heard, hear
+from nodes.language import Ear, Heard, hear
 from nodes.talk import Asked, Option
 from nodes.values import Setting
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hearing.desks import BANK, CLAIM, GERMAN, RESTAURANT, ear, wrong
+from tests.language.desks import BANK, CLAIM, GERMAN, RESTAURANT, ear, wrong
 
 SENT = {"recipient": "Maya", "amount": {"amount": "50.00", "currency": "EUR"}}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from nodes.commands import Confirm, Deny, Noise
-from nodes.hearing.ear import YES_OR_NO, Ear, Heard
-from nodes.hearing.reading import Reading
+from nodes.language.ear import YES_OR_NO, Ear, Heard
+from nodes.language.reading import Reading
 
 _YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
 _NO = frozenset("\U0001f44e\u274c\u2716\U0001f645")

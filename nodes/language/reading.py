@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from nodes.hearing.lexicon import Lexicon
+from nodes.language.lexicon import Lexicon
 from nodes.words import plain
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rapidfuzz.distance import OSA
 
 from nodes.commands import Choose, Command, Deny, Fill
-from nodes.hearing.ear import CHOOSING, Ear, Heard
-from nodes.hearing.filling import is_readable
-from nodes.hearing.reading import Reading, read
+from nodes.language.ear import CHOOSING, Ear, Heard
+from nodes.language.filling import is_readable
+from nodes.language.reading import Reading, read
 from nodes.talk import Option
 
 _MEANINGS = ("meaning_leave", "meaning_go_on", "meaning_anew", "meaning_change", "meaning_person")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.commands import Clear, Command, Correct, Fill
-from nodes.hearing.correcting import lead_of, meant_change, named_change
-from nodes.hearing.ear import Ear, Heard
-from nodes.hearing.filling import readable_part
-from nodes.hearing.known import of_type
-from nodes.hearing.mentions import mentioned
-from nodes.hearing.reading import Reading
+from nodes.language.correcting import lead_of, meant_change, named_change
+from nodes.language.ear import Ear, Heard
+from nodes.language.filling import readable_part
+from nodes.language.known import of_type
+from nodes.language.mentions import mentioned
+from nodes.language.reading import Reading
 
 _MOST_WORDS = 40
 _LONGEST_VALUE = 12

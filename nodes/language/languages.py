@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from functools import cache
 
-from nodes.hearing.english import ENGLISH
-from nodes.hearing.german import GERMAN
-from nodes.hearing.lexicon import Lexicon, Sayings
+from nodes.language.english import ENGLISH
+from nodes.language.german import GERMAN
+from nodes.language.lexicon import Lexicon, Sayings
 
 # English is understood everywhere: its phrases are not those of the others.
 _SPOKEN: dict[str, tuple[Sayings, ...]] = {"en": (ENGLISH,), "de": (GERMAN, ENGLISH)}

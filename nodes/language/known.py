@@ -8,9 +8,9 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Correct
-from nodes.hearing.ear import Ear
-from nodes.hearing.filling import is_readable, readable_part
-from nodes.hearing.reading import Reading, read
+from nodes.language.ear import Ear
+from nodes.language.filling import is_readable, readable_part
+from nodes.language.reading import Reading, read
 from nodes.values import Unreadable, found_in, value_of
 
 _DATE = Field("day", "date")

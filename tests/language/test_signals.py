@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.hearing import Ear
-from tests.hearing.desks import (
+from nodes.language import Ear
+from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,

@@ -8,8 +8,8 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 
 from nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
-from nodes.hearing import Ear, hear
-from tests.hearing.desks import DESKS, ENGLISH, GERMAN, ear
+from nodes.language import Ear, hear
+from tests.language.desks import DESKS, ENGLISH, GERMAN, ear
 
 KINDS = (
     "",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nodes.hearing.german.answers import ANSWERS
-from nodes.hearing.german.choices import CHOICES
-from nodes.hearing.german.forms import FORMS
-from nodes.hearing.german.signals import SIGNALS
-from nodes.hearing.german.words import WORDS
-from nodes.hearing.lexicon import Sayings
+from nodes.language.german.answers import ANSWERS
+from nodes.language.german.choices import CHOICES
+from nodes.language.german.forms import FORMS
+from nodes.language.german.signals import SIGNALS
+from nodes.language.german.words import WORDS
+from nodes.language.lexicon import Sayings
 
 GERMAN = Sayings(
     phrases={**ANSWERS, **SIGNALS, **CHOICES, **FORMS},

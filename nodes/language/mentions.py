@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from journeys import Field
-from nodes.hearing.lexicon import Lexicon
+from nodes.language.lexicon import Lexicon
 from nodes.words import plain
 
 _LEAST_STEM = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from journeys import Field
-from nodes.hearing import Ear, hear
-from tests.hearing.desks import (
+from nodes.language import Ear, hear
+from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,

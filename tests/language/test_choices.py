@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nodes.commands import Fill
-from nodes.hearing import Ear, hear
+from nodes.language import Ear, hear
 from nodes.values import value_of
-from tests.hearing.desks import (
+from tests.language.desks import (
     CLINIC,
     ENGLISH,
     GERMAN,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from nodes.hearing.answers import answer
-from nodes.hearing.choices import choice
-from nodes.hearing.ear import Ear, Heard
-from nodes.hearing.filling import answered_whole, free_text, values_given
-from nodes.hearing.languages import lexicon_of
-from nodes.hearing.noise import noise
-from nodes.hearing.reading import read
-from nodes.hearing.several import correction
-from nodes.hearing.signals import signal
+from nodes.language.answers import answer
+from nodes.language.choices import choice
+from nodes.language.ear import Ear, Heard
+from nodes.language.filling import answered_whole, free_text, values_given
+from nodes.language.languages import lexicon_of
+from nodes.language.noise import noise
+from nodes.language.reading import read
+from nodes.language.several import correction
+from nodes.language.signals import signal
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
-from nodes.hearing.ear import Ear, Heard
-from nodes.hearing.filling import is_readable, readable_part, values_given
-from nodes.hearing.known import is_value, of_type, other_day, reads_as, shortest
-from nodes.hearing.lexicon import Lexicon
-from nodes.hearing.mentions import mentioned
-from nodes.hearing.reading import Reading
+from nodes.language.ear import Ear, Heard
+from nodes.language.filling import is_readable, readable_part, values_given
+from nodes.language.known import is_value, of_type, other_day, reads_as, shortest
+from nodes.language.lexicon import Lexicon
+from nodes.language.mentions import mentioned
+from nodes.language.reading import Reading
 from nodes.values import found_in
 
 _LONGEST_VALUE = 12

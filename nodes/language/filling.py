@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from journeys import Field
 from nodes.commands import Command, Correct, Fill
-from nodes.hearing.claims import Claim, claims_of, is_of_another
-from nodes.hearing.ear import Ear, Heard
-from nodes.hearing.greetings import is_greeting
-from nodes.hearing.reading import Reading
+from nodes.language.claims import Claim, claims_of, is_of_another
+from nodes.language.ear import Ear, Heard
+from nodes.language.greetings import is_greeting
+from nodes.language.reading import Reading
 from nodes.values import Setting, Unreadable, value_of
 
 _FREE = ("text", "list")

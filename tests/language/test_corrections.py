@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.hearing.desks import (
+from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from nodes.commands import Command, Confirm, Correct, Deny, Fill
-from nodes.hearing.ear import YES_OR_NO, Ear, Heard
-from nodes.hearing.filling import is_readable, readable_part, values_given
-from nodes.hearing.reading import Reading
-from nodes.hearing.several import correction
+from nodes.language.ear import YES_OR_NO, Ear, Heard
+from nodes.language.filling import is_readable, readable_part, values_given
+from nodes.language.reading import Reading
+from nodes.language.several import correction
 
 _AT_STAKE = ("summary", "correction")
 _OFFERS = ("return", "human", "unclaimed", "retry", "more")

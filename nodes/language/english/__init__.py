@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nodes.hearing.english.answers import ANSWERS
-from nodes.hearing.english.choices import CHOICES
-from nodes.hearing.english.forms import FORMS
-from nodes.hearing.english.signals import SIGNALS
-from nodes.hearing.english.words import WORDS
-from nodes.hearing.lexicon import Sayings
+from nodes.language.english.answers import ANSWERS
+from nodes.language.english.choices import CHOICES
+from nodes.language.english.forms import FORMS
+from nodes.language.english.signals import SIGNALS
+from nodes.language.english.words import WORDS
+from nodes.language.lexicon import Sayings
 
 ENGLISH = Sayings(
     phrases={**ANSWERS, **SIGNALS, **CHOICES, **FORMS},

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeys import Field
-from nodes.hearing.lexicon import Lexicon
-from nodes.hearing.mentions import closeness, concerns, speaks_of
-from nodes.hearing.reading import Reading, Token
+from nodes.language.lexicon import Lexicon
+from nodes.language.mentions import closeness, concerns, speaks_of
+from nodes.language.reading import Reading, Token
 from nodes.values import Setting, Span, found_in
 from nodes.words import plain
 
