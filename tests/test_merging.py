@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from journeys import (
     Transition,
 )
 from nodes.context import apply_ops, checked, how_to_merge, names_changed, restoring
-from nodes.plain import size
+from nodes.plain import copied, size, uncollected
 
 # A busy machine is slow, not wrong.
 calm = settings(deadline=None)
@@ -388,3 +389,37 @@ def test_restoring_turns_any_context_into_any_other(one: Any, other: Any) -> Non
 
 def test_a_value_that_was_none_is_restored_as_absent() -> None:
     assert apply_ops({"a": 1, "b": 2}, restoring({"a": 1, "b": 2}, {"a": None, "b": 2})) == {"b": 2}
+
+
+def test_a_large_context_is_copied_without_full_collections() -> None:
+    large = {f"topic {n}": {"name": f"name {n}", "seen": [n, n + 1]} for n in range(20_000)}
+    collected: list[int] = []
+
+    def note(phase: str, about: dict[str, int]) -> None:
+        if phase == "start":
+            collected.append(about["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        same = copied(large)
+    finally:
+        gc.callbacks.remove(note)
+    assert same == large
+    assert same["topic 1"] is not large["topic 1"]
+    assert len(collected) <= 1
+    assert gc.isenabled()
+
+
+def test_garbage_is_collected_again_after_something_that_cannot_be_read() -> None:
+    def refuse(given: bytes) -> None:
+        raise ValueError(given)
+
+    with pytest.raises(ValueError, match="broken"):
+        uncollected(refuse, b"broken")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        uncollected(len, b"")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
