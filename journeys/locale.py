@@ -11,8 +11,9 @@ from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean, shown
 
-LANGUAGES = ("en", "de")
-"""Languages that the runtime's own texts are shipped in."""
+_FILES = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
+LANGUAGES = ("en", *sorted(name[:2] for name in _FILES if re.fullmatch(r"(?!en)..\.yaml", name)))
+"""Languages that the runtime's own texts are shipped in: those that have a file."""
 FIRST_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DATE_ORDERS = ("dmy", "mdy")
 DECIMAL_SIGNS = (".", ",")

@@ -21,6 +21,7 @@ from journeys.files.form_basics import (
     list_or_mapping,
     mapping_or_text,
 )
+from journeys.locale import LANGUAGES
 
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
@@ -163,11 +164,14 @@ class PersonalityForm(Form):
     reword: bool = Field(False, description="Whether a model words what the runtime says itself.")
 
 
+Language = Literal[LANGUAGES]  # type: ignore[valid-type]
+
+
 class LocaleForm(Form):
     """Where users are at home. What is left out is the session's, else of whoever runs it."""
 
     model_config = ConfigDict(title="Locale")
-    language: Literal["en", "de"] = Field("en", description="Of the runtime's own texts.")
+    language: Language = Field("en", description="Of the runtime's own texts.")
     region: Text = Field("US", description="Country, as two capitals: DE.")
     timezone: Text = Field("UTC", description="IANA name: Europe/Berlin.")
     first_day: Literal[

@@ -1,17 +1,23 @@
 """The catalogue of texts by language, formality, and with emojis or without.
 
-What an author or an operator words anew is put over it in `nodes/speech.py`.
+Each language is a file beside this one. What an author or an operator words anew is put over it in
+`nodes/speech.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from journeys.texts import Texts
+from journeys.languages.data import name_faults, read_data, refuse, text_faults
+from journeys.personality import FORMALITIES
+from journeys.texts import BRACED, Texts
 
-__all__ = ["EMOJIS", "texts_in"]
+__all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in"]
 
 EMOJIS: Mapping[str, str] = {
     "closing": "👋",
@@ -25,6 +31,21 @@ EMOJIS: Mapping[str, str] = {
 """What follows a text where emojis are on. Never one that refuses, or tells of a failure."""
 
 
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What is said in one language.
+
+    Attributes:
+        name: Of the language, in English.
+        address: Formality -> how a model is told to address the user; empty where nothing is said.
+        texts: Formality -> name -> text; what is neutral counts where nothing else is written.
+    """
+
+    name: str
+    address: Mapping[str, str]
+    texts: Mapping[str, Mapping[str, str]]
+
+
 @lru_cache
 def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False) -> Texts:
     """Return the catalogue in a language, with all its texts.
@@ -34,12 +55,61 @@ def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False)
         formality: One of `FORMALITIES`; what is neutral where nothing else is written.
         emojis: Whether some texts end in one.
     """
-    # Most sessions speak one language: the others are not read before somebody does.
-    written = import_module(f"journeys.languages.{language}")
-    said: dict[str, str] = {**written.NEUTRAL, **getattr(written, formality.upper())}
+    written = catalogue_of(language).texts
+    said: dict[str, str] = {**written["neutral"], **written[formality]}
     if emojis:
         said |= {name: f"{_of(said, name)} {emoji}" for name, emoji in EMOJIS.items()}
     return Texts(**said)
+
+
+@lru_cache
+def catalogue_of(language: str) -> Catalogue:
+    """Return what is said in a language, from its file, which is read once.
+
+    Raises:
+        ConfigurationError: The file has faults; each is named with its entry and the way out.
+    """
+    return catalogue_from(Path(__file__).with_name(f"{language}.yaml"))
+
+
+def catalogue_from(path: Path) -> Catalogue:
+    """Return what is said in the language of a file.
+
+    Raises:
+        ConfigurationError: The file has faults; each is named with its entry and the way out.
+    """
+    data = read_data(path)
+    refuse(path, name_faults("", data, ("name", "address", *FORMALITIES), all_of_them=True))
+    refuse(path, [] if isinstance(data["name"], str) else ["name: is no text. Write it in quotes."])
+    refuse(path, _section_faults(data))
+    refuse(path, _faults(data, reference=path.stem == "en"))
+    return Catalogue(data["name"], data["address"], {each: data[each] for each in FORMALITIES})
+
+
+def _section_faults(data: Mapping[str, Any]) -> Iterator[str]:
+    for section in ("address", *FORMALITIES):
+        if not isinstance(data[section], dict):
+            yield f"{section}: is no mapping. Write 'name: text' below it, or {{}}."
+
+
+def _faults(data: Mapping[str, Any], *, reference: bool) -> Iterator[str]:
+    english = asdict(Texts())
+    yield from name_faults("address", data["address"], FORMALITIES, all_of_them=False)
+    yield from text_faults("address", data["address"])
+    for section in FORMALITIES:
+        texts, whole = data[section], section == "neutral" and not reference
+        yield from name_faults(section, texts, english, all_of_them=whole)
+        yield from text_faults(section, texts)
+        for name, text in texts.items():
+            if name in english and isinstance(text, str):
+                yield from _placeholder_faults(f"{section}.{name}", text, english[name])
+
+
+def _placeholder_faults(entry: str, text: str, english: str) -> Iterator[str]:
+    wanted = BRACED.findall(english)
+    if Counter(BRACED.findall(text)) != Counter(wanted):
+        named = ", ".join(f"{{{each}}}" for each in wanted) or "none"
+        yield f"{entry}: has other placeholders than the English text. Write {named}, each once."
 
 
 def _of(said: Mapping[str, str], name: str) -> str:

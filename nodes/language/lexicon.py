@@ -6,35 +6,57 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from textwrap import dedent
+from pathlib import Path
 
+from journeys.languages.data import refuse
 from nodes.words import plain
 
 _WORD = re.compile(r"[a-z]{2,}")
-_GROUP = re.compile(r"\(\?P<([a-z_]+)>")
-_NAME = re.compile(r"\{([a-z_]+)\}")
+GROUP = re.compile(r"\(\?P<([a-z_]+)>")
+NAME = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sayings:
-    """The phrases and words of one language.
+    """The phrases and words of one language, as its file has them.
 
     Attributes:
         phrases: Regular expressions of what is said for one thing, one a line, in small letters and
             without punctuation or apostrophes; `{name}` stands for the phrases of that name.
+        parts: Phrases that only others are made of.
         words: Words of one use.
         ordinals: Word -> place, counted from 1, or from the end below 0.
         type_words: Type of a field -> what values of it are called.
         leads: Type of a field -> words that stand right before a value of it.
         concepts: Words of one thing that is counted or measured.
+        source: The file, for whoever is told of a fault in it.
     """
 
     phrases: Mapping[str, str]
+    parts: Mapping[str, str]
     words: Mapping[str, str]
     ordinals: Mapping[str, int]
     type_words: Mapping[str, str]
     leads: Mapping[str, str]
     concepts: tuple[str, ...]
+    source: Path
+
+    def lines(self, name: str) -> list[str]:
+        """Return the phrases of a name as regular expressions, with all others put in."""
+        return [_folded(line, self) for line in lines_of(self.phrases[name])]
+
+    def try_out(self, name: str) -> None:
+        """Compile the phrases of a name one by one.
+
+        Raises:
+            ConfigurationError: One of them is no regular expression.
+        """
+        for line in self.lines(name):
+            try:
+                re.compile(_numbered(line))
+            except re.error as error:
+                fault = f"phrases.{name}: '{line}' is no regular expression: {error}. Mend it."
+                refuse(self.source, [fault])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +79,14 @@ class Lexicon:
     _words: dict[str, frozenset[str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = {name for each in self.languages for name in each.phrases}
-        lines = {name: self._lines(name) for name in sorted(names)}
+        names = sorted(self.languages[0].phrases)
+        lines = {name: [x for each in self.languages for x in each.lines(name)] for name in names}
         filler = _any(lines["filler"])
         for name, own in lines.items():
             if name.startswith("form_"):
-                self._forms[name] = [re.compile(line) for line in own]
+                self._forms[name] = [self._tried(name, line) for line in own]
                 continue
             said = _any(own)
-            # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
-            again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
             again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
             self._sources[name] = _numbered(rf"(?:{filler} )*{said}{again}(?= |$)")
@@ -114,31 +134,32 @@ class Lexicon:
     def _pattern(self, name: str) -> re.Pattern[str]:
         """Return a pattern, compiled when it is first looked for."""
         if name not in self._compiled:
-            self._compiled[name] = re.compile(self._sources[name])
+            self._compiled[name] = self._tried(name, self._sources[name])
         return self._compiled[name]
 
-    def _lines(self, name: str) -> list[str]:
-        texts = [each.phrases.get(name, "") for each in self.languages]
-        return [
-            self._spread(plain(line), sayings)
-            for sayings, text in zip(self.languages, texts, strict=True)
-            for line in _lines_of(text)
-        ]
-
-    def _spread(self, line: str, sayings: Sayings) -> str:
-        """Put the phrases of a name in its place; they are of the same language."""
-
-        def spelled(found: re.Match[str]) -> str:
-            lines = _lines_of(sayings.phrases[found[1]])
-            return _any([self._spread(plain(line), sayings) for line in lines])
-
-        return _NAME.sub(spelled, line.replace("(?p<", "(?P<"))
+    def _tried(self, name: str, pattern: str) -> re.Pattern[str]:
+        try:
+            return re.compile(pattern)
+        except re.error:
+            for each in self.languages:
+                each.try_out(name)
+            raise
 
 
-def _lines_of(text: str) -> list[str]:
+def _folded(line: str, sayings: Sayings) -> str:
+    """Return a phrase without marks, with the phrases of a name put in its place."""
+
+    def spelled(found: re.Match[str]) -> str:
+        own = sayings.phrases.get(found[1]) or sayings.parts[found[1]]
+        return _any([_folded(each, sayings) for each in lines_of(own)])
+
+    return NAME.sub(spelled, plain(line).replace("(?p<", "(?P<"))
+
+
+def lines_of(text: str) -> list[str]:
     """Return the lines of phrases; one that is indented goes on with the one before."""
     lines: list[str] = []
-    for line in dedent(text).strip("\n").splitlines():
+    for line in text.splitlines():
         if line.startswith(" ") and lines:
             lines[-1] += line.lstrip()
         elif line.strip():
@@ -149,11 +170,11 @@ def _lines_of(text: str) -> list[str]:
 def _numbered(pattern: str) -> str:
     """Return a pattern in which groups of one name, in several phrases, are told apart."""
     number = count()
-    return _GROUP.sub(lambda found: f"(?P<{found[1]}_{next(number)}>", pattern)
+    return GROUP.sub(lambda found: f"(?P<{found[1]}_{next(number)}>", pattern)
 
 
 def _any(lines: list[str]) -> str:
-    return f"(?:{'|'.join(lines)})"
+    return f"(?:{'|'.join(lines)})" if lines else "(?!)"  # nothing is said so
 
 
 def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from journeys import Personality
+from journeys.languages import catalogue_of
 
 _FORMALITY = {
     "formal": "Be formal: courteous, in whole sentences, no slang and no contractions.",
     "casual": "Be casual: relaxed and plain, as among friends.",
-}
-_LANGUAGES = {
-    "en": "English",
-    "de": "German",
-}
-_ADDRESS = {
-    ("de", "formal"): ' In German, say "Sie".',
-    ("de", "neutral"): ' In German, say "Sie".',
-    ("de", "casual"): ' In German, say "du".',
 }
 
 
@@ -47,8 +39,9 @@ def _lines(personality: Personality, language: str) -> Iterator[str]:
     if personality.formality in _FORMALITY:
         yield _FORMALITY[personality.formality]
     yield "Use an emoji where it fits." if personality.emojis else "Use no emojis."
-    address = _ADDRESS.get((language, personality.formality), "")
+    said = catalogue_of(language)
+    address = said.address.get(personality.formality, "")
     yield (
-        f"Your language is {_LANGUAGES[language]}; a user who writes in another one is answered in "
-        f"theirs.{address}"
+        f"Your language is {said.name}; a user who writes in another one is answered in theirs."
+        f"{f' In {said.name}, {address}.' if address else ''}"
     )

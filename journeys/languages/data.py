@@ -1,0 +1,89 @@
+"""Data files of languages: YAML read by the safe loader, with faults that name file and entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from journeys.errors import ConfigurationError, did_you_mean, shown
+
+_ROOT = Path(__file__).parents[2]
+
+
+def read_data(path: Path) -> dict[str, Any]:
+    """Return what a data file holds.
+
+    Raises:
+        ConfigurationError: It is no YAML, holds an entry twice, or is no mapping.
+    """
+    import yaml  # noqa: PLC0415 - a process reads one or two such files, and most imports none
+
+    fast: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(fast):  # type: ignore[valid-type, misc]
+        """The safe loader, for which an entry that is written twice is a fault."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            if twice := next((key for key in keys if keys.count(key) > 1), None):
+                raise yaml.YAMLError(f"{shown(twice)} is written twice. Join the two.")
+            made: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+            return made
+
+    try:
+        data = yaml.load(path.read_text("utf-8"), Loader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{_place(path)}: cannot be read. {error}") from None
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"{_place(path)}: is no mapping. Write 'entry: value'.")
+    return data
+
+
+def refuse(path: Path, faults: Iterable[str]) -> None:
+    """Raise the faults of a data file, if there are any.
+
+    Raises:
+        ConfigurationError: One line for each fault.
+    """
+    if lines := [f"{_place(path)}: {fault}" for fault in faults]:
+        raise ConfigurationError("\n".join(lines))
+
+
+def name_faults(
+    entry: str, given: Mapping[Any, Any], known: Iterable[str], *, all_of_them: bool
+) -> list[str]:
+    """Return what is wrong with the names of an entry.
+
+    Args:
+        entry: Where they stand; "" is the file itself.
+        given: What is written there.
+        known: The names of the reference.
+        all_of_them: Whether none may be missing.
+    """
+    names = list(known)
+    where = f"{entry}." if entry else ""
+    faults = [
+        f"{where}{name}: is not known. Known are: {', '.join(names)}."
+        f"{did_you_mean(str(name), names)}"
+        if isinstance(name, str)
+        else f"{where}{name}: is read as {type(name).__name__}. Write the name in quotes."
+        for name in given
+        if name not in names
+    ]
+    missing = [name for name in names if name not in given] if all_of_them else []
+    return faults + [f"{where}{name}: is missing. Add it, as English has it." for name in missing]
+
+
+def text_faults(entry: str, given: Mapping[Any, Any]) -> list[str]:
+    """Return which values of an entry are no texts."""
+    return [
+        f"{entry}.{name}: {shown(value)} is no text. Write it in quotes."
+        for name, value in given.items()
+        if not isinstance(value, str)
+    ]
+
+
+def _place(path: Path) -> str:
+    """Return where a file is, seen from the root of the repository."""
+    return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else str(path)

@@ -1,0 +1,173 @@
+"""Languages as data files: complete, alike, and refused with the way out where they are not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import journeys
+from journeys import ConfigurationError
+from journeys.languages import catalogue_from, catalogue_of
+from journeys.locale import LANGUAGES
+from nodes.language.languages import DATA, lexicon_of, sayings_from, sayings_of
+from nodes.language.lexicon import Lexicon
+
+ROOT = Path(journeys.__file__).parents[1]
+SAID = ROOT / "journeys" / "languages"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return data
+
+
+def _written(tmp_path: Path, data: dict[str, Any]) -> Path:
+    path = tmp_path / "xx.yaml"
+    path.write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
+    return path
+
+
+def test_every_language_is_read_and_said() -> None:
+    assert {path.stem for path in DATA.glob("*.yaml")} == set(LANGUAGES)
+    assert {path.stem for path in SAID.glob("*.yaml")} == set(LANGUAGES)
+    assert LANGUAGES[0] == "en"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_names_of_english_and_only_regular_expressions(
+    language: str,
+) -> None:
+    english, other = sayings_of("en"), sayings_of(language)
+    for section in ("phrases", "words", "type_words", "leads"):
+        assert set(getattr(other, section)) == set(getattr(english, section)), section
+    for name in other.phrases:
+        other.try_out(name)
+    lexicon_of(language).load()
+
+
+def test_a_name_that_is_read_nowhere_is_not_kept() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "nodes").rglob("*.py"))
+    named = {*sayings_of("en").phrases, *sayings_of("en").words}
+    assert [name for name in sorted(named) if f'"{name}"' not in code] == []
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "text", "fault"),
+    [
+        ("phrases", "yess", "ja", "phrases.yess: is not known. Known are: "),
+        ("phrases", "yes", None, "phrases.yes: is missing. Add it, as English has it."),
+        ("phrases", True, "ja", "phrases.True: is read as bool. Write the name in quotes."),
+        ("phrases", "no", 7, "phrases.no: 7 is no text. Write it in quotes."),
+        ("phrases", "no", "nein {so}", "no: {so} stands for nothing. Add 'so' under parts."),
+        ("phrases", "yes", "ja {yes}", "yes: {yes} leads back to 'yes'. Write its phrases out."),
+        ("phrases", "negated", "not .+", "phrases.negated: 'not .+' names nothing. Name named by"),
+        ("parts", "yes", "ja", "parts.yes: is under phrases too. Keep one of the two."),
+        ("parts", "odd", "ja", "parts.odd: is not used by any phrase. Take it out."),
+        ("words", "joints", None, "words.joints: is missing. Add it, as English has it."),
+        ("ordinals", "first", "1st", "ordinals.first: is no place. Write a number from 1, or -1"),
+        ("leads", "dates", "on", "leads.dates: is not known. Known are: time, date, datetime."),
+    ],
+)
+def test_a_file_for_reading_with_a_fault_is_refused_with_the_way_out(
+    tmp_path: Path, section: str, name: Any, text: Any, fault: str
+) -> None:
+    data = _read(DATA / "en.yaml")
+    if text is None:
+        del data[section][name]
+    else:
+        data[section][name] = text
+    with pytest.raises(ConfigurationError) as refused:
+        sayings_from(_written(tmp_path, data))
+    assert f"{tmp_path / 'xx.yaml'}: {fault}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("phrases: [a]\n", "words: is missing. Add it, as English has it."),
+        ("phrases:\n  a: b\n  a: c\n", "'a' is written twice. Join the two."),
+        ("- a\n", "is no mapping. Write 'entry: value'."),
+        ("a: {\n", "cannot be read. "),
+        ("a: !!python/name:os.system x\n", "cannot be read. could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_no_such_yaml_is_refused(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "xx.yaml"
+    path.write_text(text, "utf-8")
+    for read in (sayings_from, catalogue_from):
+        if read is sayings_from or "missing" not in fault:
+            with pytest.raises(ConfigurationError) as refused:
+                read(path)
+            assert f"{path}: " in str(refused.value)
+            assert fault in str(refused.value)
+
+
+def test_a_bad_regular_expression_is_named_where_it_is_compiled(tmp_path: Path) -> None:
+    data = _read(DATA / "en.yaml")
+    data["phrases"]["wait"] += "just (a sec\n"
+    lexicon = Lexicon((sayings_from(_written(tmp_path, data)),))
+    with pytest.raises(ConfigurationError, match=r"xx\.yaml: phrases\.wait: 'just \(a sec' is no"):
+        lexicon.load()
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "text", "fault"),
+    [
+        ("neutral", "closing", None, "neutral.closing: is missing. Add it, as English has it."),
+        ("casual", "bye", "Ciao", "casual.bye: is not known. Known are: closing, "),
+        ("formal", "wait", False, "formal.wait: False is no text. Write it in quotes."),
+        (
+            "casual",
+            "corrected",
+            "{field} ist {wert}",
+            "casual.corrected: has other placeholders than the English text. "
+            "Write {field}, {value}, each once.",
+        ),
+        ("address", "polite", "say Sie", "address.polite: is not known. Known are: formal, "),
+    ],
+)
+def test_a_file_for_saying_with_a_fault_is_refused_with_the_way_out(
+    tmp_path: Path, section: str, name: str, text: Any, fault: str
+) -> None:
+    data = _read(SAID / "de.yaml")
+    if text is None:
+        del data[section][name]
+    else:
+        data[section][name] = text
+    with pytest.raises(ConfigurationError) as refused:
+        catalogue_from(_written(tmp_path, data))
+    assert f"{tmp_path / 'xx.yaml'}: {fault}" in str(refused.value)
+
+
+def test_a_fault_in_a_file_of_ours_is_named_from_the_root_of_the_repository() -> None:
+    with pytest.raises(ConfigurationError, match=r"^nodes/language/data/de\.yaml: phrases: is not"):
+        catalogue_from(DATA / "de.yaml")
+
+
+def test_files_are_read_once_and_not_by_an_import() -> None:
+    assert catalogue_of("de") is catalogue_of("de")
+    assert sayings_of("de") is sayings_of("de")
+    code = "import journeys, nodes.language, sys; print('yaml' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "False"
+
+
+def test_the_wheel_holds_the_files_of_every_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hatchling.build import build_wheel  # noqa: PLC0415 - for this test alone
+
+    monkeypatch.chdir(ROOT)
+    with zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))) as wheel:
+        held = set(wheel.namelist())
+    for language in LANGUAGES:
+        assert f"nodes/language/data/{language}.yaml" in held
+        assert f"journeys/languages/{language}.yaml" in held
