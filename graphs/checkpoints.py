@@ -22,6 +22,7 @@ from graphs.paused import PausedRun
 from graphs.sealing import state_of
 from graphs.statements import Row, Statement
 from journeys import StateError
+from nodes.plain import LARGE, uncollected
 from nodes.state import Position, Turn
 
 COMMIT = "__journey_commit"
@@ -197,8 +198,12 @@ class StoreSaver(TurnSaver):
         values: dict[str, Any] = {}
         for channel, kind, blob in stored:
             with self._place(session, f"{channel}|{checkpoint['channel_versions'].get(channel)}"):
-                values[channel] = self.serde.loads_typed((kind, blob))
+                values[channel] = self._opened_value(kind, blob)
         return values
+
+    def _opened_value(self, kind: str, blob: bytes) -> Any:
+        load = self.serde.loads_typed
+        return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
 
 
 def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:

@@ -16,7 +16,6 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from journeys import ConfigurationError, StateError
-from nodes.plain import LARGE, uncollected
 
 _NAME = "aes256gcm"
 _MARK = f"{_NAME}:"
@@ -27,17 +26,9 @@ _WRONG = (
 )
 
 
-class _StrictSerializer(JsonPlusSerializer):
-    """LangGraph's serializer, which reads a large state while no garbage is collected."""
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        load = super().loads_typed
-        return uncollected(load, data) if len(data[1]) >= LARGE else load(data)
-
-
 def strict_serializer() -> JsonPlusSerializer:
     """Return the serializer of plain state: no pickle, no type is imported on load."""
-    return _StrictSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
 def seal_of(stored: str, key: bytes | None) -> Seal:
