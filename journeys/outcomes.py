@@ -204,15 +204,16 @@ class AuditEntry:
     The rows of a turn are in the order in which it went. A session stands where the last row of
     these kinds led: transition; advanced (by `__next__`); arrived (there, and run in the same
     turn); returned (from a detour); restarted (at the entry, after a task was given up); changing
-    (of what an effect did); migrated (`__migrations__`); rollback. `moved_to` is that place.
+    (of what an effect did); migrated (by `__migrations__`, or as this version does not have the
+    pathway); rollback. `moved_to` is that place.
 
     Others are completed (a pathway), journey_completed (in a concierge), detour_entered,
-    detour_left, stack_cleared, dropped, depth_refused, hop_limit, pruned, version_changed;
-    retried (another try of an agent) and agent_failed; tool_done, tool_failed and tool_not_called;
-    failure, model_failed, condition_raised, callback_failed, late_result; guideline,
-    guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed, effect_late,
-    effect_unsure, or effect_apart: done with other values as well, in a turn that was not kept;
-    and what collecting and repairing note.
+    detour_left, pause_ended, stack_cleared, dropped, depth_refused, hop_limit, pruned,
+    version_changed; retried (another try of an agent) and agent_failed; tool_done, tool_failed
+    and tool_not_called; failure, model_failed, condition_raised, callback_failed, late_result;
+    guideline, guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed,
+    effect_late, effect_unsure, or effect_apart: done with other values as well, in a turn that
+    was not kept; and what collecting and repairing note.
     """
 
     session_id: str

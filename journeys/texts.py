@@ -21,6 +21,9 @@ class Texts:
         closing: Answer to a message after the journey has ended.
         apology: Answer of a turn that failed under graceful recovery.
         too_deep: Answer when a detour would exceed the depth limit.
+        moved_back: After a new version of the journey that does not have the pathway: what it goes
+            back to.
+        moved_to_entry: The same, where the journey begins anew.
         empty: Answer to an empty message.
         too_long: Answer to a message over the size limit.
         refused: Answer of a turn that failed in a journey that refuses to go on then.
@@ -81,6 +84,12 @@ class Texts:
 
     closing: str = "We are all done here. If you need anything else, just say so."
     apology: str = "Sorry, something went wrong on our side. Nothing was lost; please try again."
+    moved_back: str = (
+        "What we were doing has changed since your last message, so we go on with {task}."
+    )
+    moved_to_entry: str = (
+        "What we were doing has changed since your last message, so we begin again from the start."
+    )
     too_deep: str = "Let us finish what we have open first; then we can get to that."
     empty: str = "I did not catch anything. What would you like to say?"
     too_long: str = "That is more than I can read at once. Could you put it more briefly?"

@@ -346,7 +346,7 @@ def now() -> datetime:
 
 
 def check_known(spec: JourneySpec, position: Position) -> None:
-    """Refuse a position of another version of the journey, which may have had other pathways."""
+    """Refuse a position of this version of the journey that names a pathway it never had."""
     for pathway in (position["pathway"], *(frame["pathway"] for frame in position["stack"])):
         if pathway not in spec.reachable:
             raise PathwayNotFoundError(pathway, sorted(spec.reachable))
@@ -355,13 +355,14 @@ def check_known(spec: JourneySpec, position: Position) -> None:
 def migrated(spec: JourneySpec, position: Position) -> Position:
     """Return a position of an older version with the names that its pathways have now (T27).
 
-    What the journey's `__migrations__` does not name stays as it is.
+    What the journey's `__migrations__` does not name stays as it is; the names that a session of
+    this version has are this version's.
     """
 
     def renamed(id_: str) -> str:
-        return id_ if id_ in spec.pathways else spec.migrations.get(id_, id_)
+        return spec.migrations.get(id_, id_)
 
-    if not spec.migrations:
+    if not spec.migrations or position["version"] == spec.version:
         return position
     stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]
     after: Position = {**position, "pathway": renamed(position["pathway"]), "stack": stack}

@@ -60,7 +60,7 @@ def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, dept
         again: Position = {**position, "returning": False, "status": status}
         moved = Moved(come_to(again, spec.pathways[target], transition.updates))
     elif target in paused:
-        moved = _reopened(_unwound(standing, target))
+        moved = _reopened(unwound(standing, target))
     elif spec.pathways[target].is_detour:
         moved = _detour(spec, standing, transition, depth)
     else:
@@ -78,13 +78,13 @@ def back(spec: JourneySpec, standing: Standing) -> Moved:
     if isinstance(returns, ReturnToSpecific):
         target = returns.target_pathway
         if target in paused:
-            return _returned(position, _reopened(_unwound(standing, target)))
+            return _returned(position, _reopened(unwound(standing, target)))
         frames = position["stack"][-1:]
         moved = _moved_on(standing, target, undo=frames)
         return _returned(position, replace(moved, ops=_undo(standing.context, frames)))
     if not paused:
         return Moved({**position, "returning": False})
-    return _returned(position, _unwound(standing, paused[-1]))
+    return _returned(position, unwound(standing, paused[-1]))
 
 
 def _returned(before: Position, moved: Moved) -> Moved:
@@ -99,7 +99,7 @@ def _reopened(moved: Moved) -> Moved:
     return replace(moved, position={**moved.position, "status": "active"})
 
 
-def _unwound(standing: Standing, target: str) -> Moved:
+def unwound(standing: Standing, target: str) -> Moved:
     """Resume a paused pathway; the frames above it are left, the last one first."""
     position, stack = standing.position, standing.position["stack"]
     place = next(i for i, frame in enumerate(stack) if frame["pathway"] == target)

@@ -12,6 +12,7 @@ from nodes.legal import limits_of
 from nodes.services import Services
 from nodes.state import SessionState, Update
 from nodes.steer import steer
+from nodes.upgrading import has_moved
 
 
 async def understand(state: SessionState, services: Services, features: Features) -> Update:
@@ -20,7 +21,7 @@ async def understand(state: SessionState, services: Services, features: Features
     Raises:
         ContextSizeExceededError: The context would be too large.
         MaxPathwayDepthError: Under fail_fast, when a detour would exceed the depth limit.
-        PathwayNotFoundError: The session stands in a pathway that this journey does not have.
+        PathwayNotFoundError: The session stands in a pathway that this version never had.
     """
     draft = open_draft(state, services)
     for hold in features.holds:
@@ -30,10 +31,7 @@ async def understand(state: SessionState, services: Services, features: Features
         if draft.turn["kind"] == "start":
             greet(draft)
         return draft.undecided()
-    check_known(services.spec, draft.position)
-    if "pending" in draft.position:
-        take_pending(draft)
-    if any(stop(draft) for stop in features.stops):
+    if await _is_stopped(draft, features):
         return draft.update()
     reading = await interpret(draft, features)
     await _decide(draft, reading, features)
@@ -41,6 +39,17 @@ async def understand(state: SessionState, services: Services, features: Features
     for complete in features.completes:
         complete(draft, reading)
     return draft.update()
+
+
+async def _is_stopped(draft: TurnDraft, features: Features) -> bool:
+    """Say whether the turn is decided before its message is interpreted."""
+    if draft.position["version"] == draft.spec.version:
+        check_known(draft.spec, draft.position)
+    elif await has_moved(draft):
+        return True
+    if "pending" in draft.position:
+        take_pending(draft)
+    return any(stop(draft) for stop in features.stops)
 
 
 def _check_ahead(draft: TurnDraft) -> None:

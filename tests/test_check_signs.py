@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -9,6 +10,7 @@ import pytest
 
 from journeys import (
     Journey,
+    JourneyConfig,
     MergeStrategy,
     OutputField,
     Pathway,
@@ -295,3 +297,63 @@ def test_an_intent_that_patterns_tell_too_is_not(folder: Path):
     (folder / "desk.yaml").write_text(INTENTS + "  - {to: desk, patterns: [do it]}\n")
 
     assert warnings("desk.yaml") == []
+
+
+# --- Sessions of a store that a version would move -----------------------------------------------
+
+RENT = '''
+from journeys import Field, Journey, Pathway
+
+
+class Rent(Journey):
+    """Pay the rent."""
+
+    class {path}(Pathway):
+        """Pay the rent."""
+
+        __fields__ = [Field("flat", "{kind}", "Which flat?"), Field("sum", "money", "How much?")]
+'''
+
+
+async def talked(source: str, store: str, *messages: str) -> None:
+    """Talk in a session of a journey that is written in a file."""
+    names: dict[str, Any] = {"__name__": "rent"}
+    exec(source, names)
+    async with names["Rent"]("s-1", JourneyConfig(persistence=store)) as journey:
+        await journey.start()
+        for message in messages:
+            await journey.process_message(message)
+
+
+def test_sessions_that_a_version_would_move_are_listed(folder: Path):
+    old, new = (folder / "old.py", folder / "rent.py")
+    old.write_text(RENT.format(path="PaymentPath", kind="text"))
+    new.write_text(RENT.format(path="MonthlyPath", kind="integer"))
+    store = f"sqlite:///{folder / 'rent.db'}"
+    asyncio.run(talked(old.read_text(), store, "hello", "4"))
+
+    same = run("check", "old.py", "--against", store).stdout
+    assert "✓ rent: 1 session in the store" in same
+    assert "is gone" not in same
+
+    moved = " ".join(run("check", "rent.py", "--against", store, code=1).stdout.split())
+    assert "✗ rent: 1 session in the store" in moved
+    assert "'payment' is gone: 1 session (s-1) would go on in 'monthly'." in moved
+    assert "'flat' has another type now: 1 session (s-1)" in moved
+
+    named = new.read_text().replace(
+        'rent."""\n\n    class',
+        'rent."""\n\n    __migrations__ = {"payment": "monthly"}\n\n    class',
+        1,
+    )
+    new.write_text(named)
+    kept = run("check", "rent.py", "--against", store).stdout
+    assert "✓ rent: 1 session in the store" in kept
+    assert "'flat' has another type now" in kept
+
+
+def test_a_store_that_is_not_there_is_not_made(folder: Path):
+    (folder / "rent.py").write_text(RENT.format(path="PaymentPath", kind="text"))
+    said = run("check", "rent.py", "--against", "sqlite:///nowhere.db", code=2).output
+    assert "There is no store sqlite:///nowhere.db." in said
+    assert not (folder / "nowhere.db").exists()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from journeys import (
     NEVER,
@@ -638,22 +639,36 @@ def moving(*, newer: bool) -> type[Journey]:
     return Moving
 
 
-@pytest.mark.parametrize("before", [("pack it",), ("pack it", "help")])
-async def test_a_session_in_a_pathway_that_is_gone_is_told_so(talk, store_url, before):
-    """Section 5: PathwayNotFoundError(pathway_id, available), present or paused."""
+@pytest.mark.parametrize(("before", "at"), [(("pack it",), "plan"), (("pack it", "help"), "help")])
+async def test_a_session_in_a_pathway_that_is_gone_goes_on_elsewhere(talk, store_url, before, at):
+    """Section 5 raises an error for good; here the session goes on in a place that is there."""
     old, new = moving(newer=False), moving(newer=True)
     chat = await talk(old, staff(old), store_url)
     for words in before:
         await chat.says(words)
 
-    polite = JourneyConfig(persistence=store_url)
-    async with await new.restore("s-1", polite, agents=staff(new)) as journey:
-        reply = await journey.process_message("hello?")
-    assert (reply.message, reply.metadata["error"]["type"]) == (APOLOGY, "PathwayNotFoundError")
-
     strict = JourneyConfig(persistence=store_url, error_recovery="fail_fast")
     async with await new.restore("s-1", strict, agents=staff(new)) as journey:
-        with pytest.raises(PathwayNotFoundError) as caught:
-            await journey.process_message("hello?")
+        reply = await journey.process_message("hello?")
+        kinds = [entry.kind for entry in await journey.audit()]
+    assert reply.pathway_id == at
+    assert reply.metadata["pathway_stack"] == []
+    assert kinds.count("migrated") == (at == "plan")
+    assert ("begin again" in reply.message) is (at == "plan")
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_state_that_names_no_pathway_of_its_own_version_is_refused(paused: bool) -> None:
+    """Section 5: PathwayNotFoundError(pathway_id, available), present or paused."""
+    journey = moving(newer=True)
+    graph = journey.compile(agents=staff(journey), checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    first = await graph.ainvoke({"messages": "hello"}, thread)
+    frame = {"pathway": "boxes", "turn": 1, "question": "", "before": None}
+    broken = {"stack": [frame]} if paused else {"pathway": "boxes"}
+    await graph.aupdate_state(thread, {"position": {**first["position"], **broken}}, "settle")
+
+    with pytest.raises(PathwayNotFoundError) as caught:
+        await graph.ainvoke({"messages": "hello?"}, thread)
     assert (caught.value.pathway_id, caught.value.available) == ("boxes", ["help", "plan"])
     assert isinstance(caught.value, ValueError)

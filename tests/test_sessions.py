@@ -27,6 +27,7 @@ from journeys import (
     SessionExistsError,
     SessionNotStartedError,
     StateError,
+    Texts,
     VersionNotFoundError,
 )
 from nodes.plain import stamp
@@ -509,15 +510,17 @@ async def test_a_session_goes_on_under_a_new_version(talk: Talk, store_url: str)
         assert [(row.turn, row.reason) for row in rows] == [(2, f"now {again.spec.version}")]
 
 
-async def test_a_session_in_a_pathway_that_is_gone_says_so(talk: Talk, store_url: str) -> None:
+async def test_a_session_in_a_pathway_that_is_gone_begins_again(talk: Talk, store_url: str) -> None:
     call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
     await call.says("to Rome")
 
     async with await trip().restore("s-1", call.journey.config, agents=CLERK) as again:
         reply = await again.process_message("here")
-        assert reply.metadata["error"]["type"] == "PathwayNotFoundError"
-        assert "'pay' not found" in reply.metadata["error"]["message"]
+        assert reply.message == f"{Texts().moved_to_entry}\n\nnoted"
+        assert (reply.pathway_id, reply.metadata["error"]) == ("plan", None)
         assert reply.accumulated_context == {"city": "Rome"}
+        rows = [row for row in await again.audit() if row.kind == "migrated"]
+        assert [(row.from_pathway, row.to_pathway) for row in rows] == [("pay", "plan")]
         await again.rollback(0)
         assert (await again.process_message("to Rome")).is_journey_complete
 

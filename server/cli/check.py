@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from journeys import Journey
+from journeys import Journey, JourneyConfig
 from server.cli.edge import CommandError
 from server.cli.files import (
     FaultyFileError,
@@ -34,6 +35,9 @@ from server.cli.loading import (
 )
 from server.cli.rendering import out, plain
 from server.cli.walking import is_definition, journey_files
+from server.settings import Settings
+
+_MOST_SHOWN = 5
 
 
 def check(
@@ -41,18 +45,82 @@ def check(
         str,
         typer.Argument(help="File, folder, module or module:Class. Default: the current folder."),
     ] = ".",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="A store, postgresql://... or sqlite:///FILE: list the sessions in it that these "
+            "versions would move, or whose values they would read again.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Report every fault and every warning of the journeys in a file, folder or module.
 
     Modules with a journey in them are imported, YAML and JSON files read; no agent runs. In a
-    folder, tests, hidden folders and environments are passed over. Exit code 0: no fault; 1:
-    faults, or no journey at all; 2: nothing of that name.
+    folder, tests, hidden folders and environments are passed over. With --against, nothing in the
+    store is changed. Exit code 0: no fault; 1: faults, no journey at all, or sessions that would be
+    moved; 2: nothing of that name.
     """
     report = _Report()
     _CHECKS[_kind(path)](path, report)
     report.print(path)
     if report.faults or not (report.journeys or report.guidelines):
         raise typer.Exit(1)
+    if against is not None:
+        config = _existing(against)
+        moved = [asyncio.run(_compared(journey, config)) for journey in report.journeys.values()]
+        if any(moved):
+            raise typer.Exit(1)
+
+
+def _existing(store: str) -> JourneyConfig:
+    """Return the settings of a store that is there: to look into one must not make one."""
+    config = Settings().config(store)
+    file = config.persistence.removeprefix("sqlite:///")
+    if config.persistence.startswith("sqlite:///") and not Path(file).exists():
+        raise CommandError(f"There is no store {store}.", exit_code=2)
+    return config
+
+
+async def _compared(journey: type[Journey], config: JourneyConfig) -> bool:
+    """Show what a journey would do to the sessions of a store; say whether it would move any."""
+    # Here, as it brings LangGraph along, and the other checks start quicker without.
+    from graphs.stranding import Stranding, strandings  # noqa: PLC0415
+
+    if not journey.spec.entry:
+        return False
+    moves: dict[tuple[str, str], list[str]] = {}
+    misfits: dict[str, list[str]] = {}
+    seen = 0
+
+    def note(found: Stranding) -> None:
+        for id_ in found.gone:
+            moves.setdefault((id_, found.goes_to), []).append(found.session_id)
+        for name in found.misfits:
+            misfits.setdefault(name, []).append(found.session_id)
+
+    with out.status(f"Looking at the sessions of {journey.spec.id} ..."):
+        async for found in strandings(journey.spec, config):
+            seen += 1
+            note(found)
+    title = f"{journey.spec.id}: {_count(seen, 'session')} in the store"
+    _line("✗" if moves else "✓", "red" if moves else "green", title)
+    for (id_, place), sessions in moves.items():
+        text = f"'{id_}' is gone: {_named(sessions)} would go on in '{place}'."
+        _line("✗", "red", f"{text} `__migrations__` can name its new id.", "  ")
+    for name, sessions in misfits.items():
+        text = (
+            f"'{name}' has another type now: {_named(sessions)} would have it read again or asked."
+        )
+        _line("!", "yellow", text, "  ")
+    return bool(moves)
+
+
+def _named(sessions: Sequence[str]) -> str:
+    """Return how many sessions there are, and the ids of the first ones."""
+    shown = ", ".join(sessions[:_MOST_SHOWN])
+    more = ", ..." if len(sessions) > _MOST_SHOWN else ""
+    return f"{_count(len(sessions), 'session')} ({shown}{more})"
 
 
 @dataclass

@@ -15,7 +15,7 @@ from nodes.commands import Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
 from tests.traces.elsewhere import HOTEL
 from tests.traces.journeys import BALANCE, BANK, RESTAURANT
-from tests.traces.versions import RENT, RULES, this_year
+from tests.traces.versions import RENT, RULES, this_year, without_payment, without_rules
 
 
 @trace(RENT)
@@ -48,6 +48,71 @@ async def test_an_upgrade_finds_what_is_paused_by_its_new_name(chat: Chat) -> No
     assert (chat.at, chat.stack) == ("monthly_payment", [])
     assert chat.asks("month")
     assert chat.value("flat") == "4b"
+
+
+@trace(RENT)
+async def test_a_pathway_that_is_gone_leads_to_the_entry(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("4b", Fill("flat", "4b"))
+    await chat.restart(without_payment())
+    await chat.says("900", calls=0)
+    assert chat.at == "deposit"
+    assert chat.says_text("moved_to_entry")
+    assert chat.asks("tenant")
+    assert chat.value("sum") is None
+    assert chat.audited("migrated") == ["migrated"]
+    await chat.says("Ada Lovelace", Fill("tenant", "Ada Lovelace"))
+    await chat.says("900", Fill("sum", "900"))
+    assert chat.value("sum") == {"amount": "900.00", "currency": "EUR"}
+
+
+@trace(RENT)
+async def test_a_detour_that_is_gone_leads_back_to_what_it_interrupted(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("4b", Fill("flat", "4b"))
+    await chat.says("what are the house rules?", Go("rules"))
+    await chat.restart(without_rules())
+    await chat.says("yes", calls=0)
+    assert (chat.at, chat.stack) == ("payment", [])
+    assert chat.says_text("moved_back", task="the payment")
+    assert chat.asks("sum")
+    assert chat.value("flat") == "4b"
+    await chat.says("900", Fill("sum", "900"))
+    assert chat.world.count("pay") == 1
+
+
+@trace(RENT)
+async def test_a_paused_pathway_that_is_gone_is_not_gone_back_to(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("4b", Fill("flat", "4b"))
+    await chat.says("what are the house rules?", Go("rules"))
+    await chat.restart(this_year(migrates=False))
+    await chat.says("yes", Confirm())
+    assert chat.stack == []
+    assert chat.audited("migrated", "pause_ended") == ["pause_ended"]
+    assert chat.at == "rules"
+
+
+@trace(RENT)
+async def test_a_value_of_another_type_is_read_again(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("12", Fill("flat", "12"))
+    await chat.restart(without_rules(flat="integer"))
+    await chat.says("900", Fill("sum", "900"))
+    assert chat.value("flat") == 12
+    assert chat.world.args("pay")["flat"] == 12
+
+
+@trace(RENT)
+async def test_a_value_that_cannot_be_read_as_another_type_is_asked_for(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("the attic", Fill("flat", "the attic"))
+    await chat.restart(without_rules(flat="integer"))
+    await chat.says("900", Fill("sum", "900"))
+    assert chat.value("flat") is None
+    assert chat.asks("flat")
+    await chat.says("7", Fill("flat", "7"))
+    assert chat.world.args("pay")["flat"] == 7
 
 
 async def at_the_last_question(chat: Chat) -> None:

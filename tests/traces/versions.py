@@ -63,8 +63,61 @@ def this_year(*, migrates: bool = True) -> type[Journey]:
     return Rent
 
 
+def without_payment() -> type[Journey]:
+    """A version that begins elsewhere, and has neither the payment nor a new name for it."""
+
+    class Rent(Journey):
+        """Pay the rent."""
+
+        class DepositPath(Pathway):
+            """Pay the deposit."""
+
+            __title__ = "the deposit"
+            __fields__ = [
+                Field("tenant", "name", "What is your name?"),
+                Field("sum", "money", "How much?", currency="EUR"),
+            ]
+
+        class HousePath(Pathway):
+            """Who lives in the house."""
+
+            __agents__ = ["janitor"]
+            __return_behavior__ = ReturnToPrevious(policy="ask")
+
+        __transitions__ = [Transition(wants("who lives here"), to_pathway="house")]
+
+    return Rent
+
+
+def without_rules(*, flat: str = "text") -> type[Journey]:
+    """A version that has no house rules any more; the flat may be of another type."""
+
+    class Rent(Journey):
+        """Pay the rent."""
+
+        class PaymentPath(Pathway):
+            """Pay the rent."""
+
+            __title__ = "the payment"
+            __fields__ = [
+                Field("flat", flat, "Which flat?"),
+                Field("sum", "money", "How much?", currency="EUR"),
+            ]
+            __effects__ = [Effect("pay", {"flat": "flat"}, done="Paid.")]
+
+        class HousePath(Pathway):
+            """Who lives in the house."""
+
+            __agents__ = ["janitor"]
+            __return_behavior__ = ReturnToPrevious(policy="ask")
+
+        __transitions__ = [Transition(wants("who lives here"), to_pathway="house")]
+
+    return Rent
+
+
 def rent_tools(world: World) -> dict[str, Any]:
-    def pay(flat: str, idempotency_key: str, month: str = "") -> str:
+    def pay(flat: Any, idempotency_key: str, month: str = "") -> str:
         "Pay the rent."
         return world.do("pay", idempotency_key, flat=flat, month=month)
 
