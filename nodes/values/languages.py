@@ -1,0 +1,231 @@
+"""Words of values by language: one file each in `data/`, checked against `data/form.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib import resources
+from types import SimpleNamespace
+from typing import Any
+
+from journeys.errors import ConfigurationError, did_you_mean
+
+NOTHING = "(?!)"
+"""A pattern that matches nothing."""
+_COMMA = re.compile(r",(?![^{}]*\})")
+_LOOKBEHIND = re.compile(r"(\(\?<[=!][^)]*\))")
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_CHECKS = {
+    "numbers.order": re.compile("ten unit|ten and unit|unit and ten"),
+    "dates.feasts": re.compile(rf"\d\d-\d\d|easter[+-]\d\d?|advent [1-4]|\d\d {_DAY} -?[1-5]"),
+    "dates.units": re.compile("1|7|14|30|365"),
+    "dates.which": re.compile("this|next|last|after_next"),
+    "dates.which_behind": re.compile("this|next|last|after_next"),
+    "times.names": re.compile("12|0"),
+    "times.parts": re.compile("morning|evening|night|noon|meal"),
+    "show.clock": re.compile("12h|24h"),
+}
+"""What texts, or the keys of mappings, must be."""
+
+
+def vocabulary(language: str) -> SimpleNamespace:
+    """Return what is read where a language is spoken: its own words, then those beside it.
+
+    Parts of the form are attributes; one that is a word of Python ends in "_". Where two languages
+    differ, the one that is spoken counts. `languages` holds each of them alone.
+
+    Raises:
+        ConfigurationError: A file of data is not as it must be.
+    """
+    return _vocabulary(language[:2].lower())
+
+
+@lru_cache(maxsize=64)
+def _vocabulary(name: str) -> SimpleNamespace:
+    own = _language(name if _file(name).is_file() else "en")
+    languages = (own, *(_language(other) for other in own.beside))
+    joined = SimpleNamespace(languages=languages)
+    for section in vars(own):
+        parts = [vars(getattr(each, section)) for each in languages if section != "beside"]
+        merged = {key: _merged([part[key] for part in parts]) for key in (parts or [{}])[0]}
+        setattr(joined, section, SimpleNamespace(**merged))
+    return joined
+
+
+def _merged(values: list[Any]) -> Any:
+    first = values[0]
+    if isinstance(first, tuple):
+        return tuple(dict.fromkeys(item for value in values for item in value))
+    if isinstance(first, dict):
+        keys = dict.fromkeys(key for value in values for key in value)
+        return {key: _merged([value[key] for value in values if key in value]) for key in keys}
+    if isinstance(first, list) and first and isinstance(first[0], tuple):
+        sized = len({len(value) for value in values}) == 1
+        if sized:
+            return [_merged(list(items)) for items in zip(*values, strict=True)]
+    if isinstance(first, list):
+        return [item for value in values for item in value]
+    return first
+
+
+@cache
+def _language(name: str) -> SimpleNamespace:
+    """Return the words of one language alone."""
+    form, said = read("form"), read(name)
+    faults: list[str] = []
+    language = SimpleNamespace(beside=_words(said.pop("beside", "")))
+    form.pop("beside")
+    _refuse_others(said, form, "", faults)
+    for section, parts in form.items():
+        own = said.get(section) or {}
+        _refuse_others(own, parts, f"{section}.", faults)
+        values = {
+            key if key.isidentifier() and key not in ("and", "from") else f"{key}_": _checked(
+                own.get(key), kind, f"{section}.{key}", faults
+            )
+            for key, kind in parts.items()
+        }
+        setattr(language, section, SimpleNamespace(**values))
+    if faults:
+        raise ConfigurationError(f"{_file(name).name} of values: {' '.join(faults)}")
+    return language
+
+
+def _refuse_others(
+    said: Mapping[str, Any], form: Mapping[str, Any], at: str, faults: list[str]
+) -> None:
+    for key in said:
+        if key not in form:
+            hint = did_you_mean(str(key), list(form))
+            faults.append(f"{at}{key} is unknown.{hint}")
+
+
+def _checked(value: Any, kind: str, at: str, faults: list[str]) -> Any:
+    """Return a value as its kind has it; what is wrong with it is added to the faults."""
+    kind, needed = kind.removesuffix("!"), kind.endswith("!")
+    if value is None and needed:
+        faults.append(f"{at} is missing; give {kind}.")
+    try:
+        made = _made(value, kind)
+        if (check := _CHECKS.get(at)) and value is not None:
+            for item in _judged(made, kind):
+                if not check.fullmatch(str(item)):
+                    raise ValueError(f"{item!r} must be of the form {check.pattern}")
+    except (ValueError, TypeError, AttributeError, re.error) as error:
+        faults.append(f"{at} must be {kind}: {error}.")
+        return None
+    return made
+
+
+def _judged(made: Any, kind: str) -> Iterable[Any]:
+    if isinstance(made, dict):
+        return made.values() if kind.endswith(": text") else made.keys()
+    return [made]
+
+
+def _made(value: Any, kind: str) -> Any:
+    if ": " in kind:
+        return _mapping(value or {}, *kind.split(": "))
+    if kind.startswith("lists"):
+        made = [_words(item) for item in value or []]
+        if value is not None and kind[6:] and len(made) != int(kind[6:]):
+            raise ValueError(f"there are {len(made)}")
+        return made
+    if kind == "forms":
+        return [SimpleNamespace(**{"add": 0, "sign": 0, **form}) for form in value or []]
+    return _SIMPLE[kind](value)
+
+
+def _mapping(value: Mapping[Any, Any], key: str, kind: str) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
+    for name, item in value.items():
+        read_as = _SIMPLE[kind](item)
+        names = _phrases(name) if key == "phrases" else [_SIMPLE[key](name)]
+        made.update(dict.fromkeys(names, read_as))
+    return made
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(_text(value).casefold().split())
+
+
+def _phrases(value: Any) -> tuple[str, ...]:
+    parts = [" ".join(part.split()) for part in _COMMA.split(_text(value))] if value else []
+    for part in parts:
+        if not part:
+            raise ValueError("one is empty; take the comma too many away")
+        re.compile(pattern(part))
+    return tuple(parts)
+
+
+def _text(value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text; quote it")
+    return value or ""
+
+
+def _number(value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{value!r} is no number")
+    return value
+
+
+_SIMPLE = {
+    "words": _words,
+    "phrases": _phrases,
+    "text": _text,
+    "name": _text,
+    "number": _number,
+    "flag": bool,
+}
+
+
+@cache
+def everywhere() -> SimpleNamespace:
+    """Return what values have in every language: habits of regions, and currencies."""
+    said = read("everywhere")
+    return SimpleNamespace(**said)
+
+
+def read(name: str) -> Any:
+    """Read a file of data.
+
+    Raises:
+        ConfigurationError: It is no YAML.
+    """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+
+    try:
+        return YAML(typ="safe", pure=True).load(_file(name).read_text("utf-8"))
+    except YAMLError as error:
+        said = " ".join(str(error).split())
+        raise ConfigurationError(f"{name}.yaml of values is no YAML: {said}") from None
+
+
+def _file(name: str) -> Any:
+    return resources.files("nodes.values").joinpath("data", f"{name}.yaml")
+
+
+def pattern(phrase: str) -> str:
+    """Return a phrase as a regular expression."""
+    pieces = _LOOKBEHIND.split(phrase)
+    for at in range(0, len(pieces), 2):
+        piece = re.sub(r"(?<!\\)\((?!\?)", "(?:", pieces[at])
+        piece = piece.replace(" ?", r"\s*").replace(" ", r"\s+")
+        pieces[at] = piece.replace("'", "['\u2019]")
+    return "".join(pieces)
+
+
+def one_of(*groups: Iterable[str]) -> str:
+    """Return a pattern of phrases that matches the longest of them."""
+    phrases = {phrase for group in groups for phrase in group}
+    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    return f"(?:{'|'.join(map(pattern, longest))})" if longest else NOTHING
+
+
+def literally(*groups: Iterable[str]) -> str:
+    """Return a pattern of words that stand for themselves; a hyphen may be a blank."""
+    words = [re.escape(word).replace(r"\ ", " ") for group in groups for word in group]
+    return one_of(words)
