@@ -24,6 +24,7 @@ FIELD_TYPES = (
     "email",
     "phone",
     "name",
+    "full_name",
     "address",
     "enum",
     "list",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -16,7 +15,7 @@ _DATED = ("date", "datetime", "time")
 
 def ranges_of(field: Field) -> list[Range]:
     """Return the ranges that a field's values must lie in."""
-    return [one for one in field.validators if isinstance(one, Range)]
+    return [one for one in field.validators if isinstance(one, Range)] if field.validators else []
 
 
 def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
@@ -78,39 +77,34 @@ def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
     Raises:
         ValueError, TypeError, KeyError: The two cannot be compared.
     """
-    measure = measure_of(value, kind)
-    least, most = (bound_of(bound, kind, setting) for bound in (one.least, one.most))
-    above = least is None or _alike(measure, least) >= least
-    below = most is None or _alike(measure, most) <= most
-    if kind == "time" and None not in (least, most) and least > most:
-        return above or below
-    return above and below
-
-
-def _alike(measure: Any, bound: Any) -> Any:
-    """Return a moment as a day where only a day bounds it."""
-    is_day = isinstance(bound, date) and not isinstance(bound, datetime)
-    return measure.date() if is_day and isinstance(measure, datetime) else measure
+    measure, least = measure_of(value, kind), bound_of(one.least, kind, setting)
+    most = bound_of(one.most, kind, setting)
+    if isinstance(measure, datetime):  # a moment, as a day where only a day bounds it
+        day = measure.date()
+        above = least is None or (measure if isinstance(least, datetime) else day) >= least
+        below = most is None or (measure if isinstance(most, datetime) else day) <= most
+    else:
+        above, below = least is None or measure >= least, most is None or measure <= most
+    if kind == "time" and least is not None and most is not None and least > most:
+        return bool(above or below)
+    return bool(above and below)
 
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Say whether a value lies in all ranges of a field, as far as it can be compared."""
     kind = kind_of(field)
     try:
-        return all(lies_in(value, one, kind, setting) for one in ranges_of(field))
+        for one in ranges_of(field):
+            if not lies_in(value, one, kind, setting):
+                return False
     except (ValueError, TypeError, KeyError, ArithmeticError):
-        return True
+        pass
+    return True
 
 
 def kind_of(field: Field) -> str:
     """Return the type of single values of a field."""
     return field.items if field.type == "list" else field.type
-
-
-def first_fitting(readings: Iterable[Any], field: Field, setting: Setting) -> Any:
-    """Return the first reading that a field's ranges allow, or else the first."""
-    known = list(readings)
-    return next((value for value in known if fits(value, field, setting)), known[0])
 
 
 def wants_past(field: Field, setting: Setting) -> bool:
@@ -120,10 +114,7 @@ def wants_past(field: Field, setting: Setting) -> bool:
             most = bound_of(one.most, "datetime", setting)
         except ValueError:
             continue
-        if most is not None and _day(most) <= setting.at.date():
+        day = most.date() if isinstance(most, datetime) else most
+        if day is not None and day <= setting.at.date():
             return True
     return False
-
-
-def _day(moment: date | datetime) -> date:
-    return moment.date() if isinstance(moment, datetime) else moment

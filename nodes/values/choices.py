@@ -1,86 +1,127 @@
-"""Values of an enum: as declared, in a further spelling, by their place, or nearly so."""
+"""Values of an enum, as declared, by their place or nearly so; yes and no."""
 
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
+from types import SimpleNamespace
 
 from rapidfuzz.distance import OSA
 
 from journeys.fields import Field
+from nodes.values.languages import Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.numbers import numeral_of, ordinals_of
 from nodes.values.scanning import Hit, apart, folded, words_in
 from nodes.values.setting import Setting
 
-_ORDINAL = re.compile(
-    r"(?<!\w)(?:the|number|option|choice|no\.|nummer|das|die|der|den)\s+(?P<word>first|second"
-    r"|third|fourth|fifth|last"
-    r"|1st|2nd|3rd|4th|5th|one|two|three|four|five|[1-9]|erste[nrs]?|zweite[nrs]?|dritte[nrs]?"
-    r"|vierte[nrs]?"
-    r"|fünfte[nrs]?|letzte[nrs]?|eins|zwei|drei|vier|fünf)(?:\s+(?:one|option|choice))?(?!\w)",
-    re.IGNORECASE,
-)
-_PLACES = (
-    ("first", "1st", "one", "1", "erste", "eins"),
-    ("second", "2nd", "two", "2", "zweite", "zwei"),
-    ("third", "3rd", "three", "3", "dritte", "drei"),
-    ("fourth", "4th", "four", "4", "vierte", "vier"),
-    ("fifth", "5th", "five", "5", "fünfte", "fünf"),
-)
 _SHORT, _LONG = 4, 8
+_MOST_PLACES = 5
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+
+
+@cache
+def _grammar(words: Vocabulary) -> SimpleNamespace:
+    own, known = words.ordinals, everywhere()
+    places = {word for word, place in ordinals_of(words).items() if place <= _MOST_PLACES}
+    numerals = [w for each in words.languages for w in each.numbers.units[1 : _MOST_PLACES + 1]]
+    last = [word + end for word in own.last for end in ("", *own.endings)]
+    word = literally(places, last, numerals)
+    either = words.yes_no
+    return SimpleNamespace(
+        last=frozenset(last),
+        place=re.compile(
+            rf"(?<!\w){one_of(own.leads)}\s+(?P<word>{word}|[1-{_MOST_PLACES}]"
+            rf"(?:{literally(words.numbers.endings)})?)(?:\s+{one_of(own.behind)})?(?!\w)",
+            re.IGNORECASE,
+        ),
+        either=re.compile(
+            rf"(?<!\w)(?:(?P<no>{one_of(either.no, known.no)})"
+            rf"|(?P<yes>{one_of(either.yes, known.yes)}))(?!\w)",
+            re.IGNORECASE,
+        ),
+        unsure=re.compile(rf"\b{one_of(either.unsure)}\b", re.IGNORECASE),
+        mild=frozenset(either.mild),
+    )
 
 
 def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find declared values and their further spellings; then places; then what is nearly one."""
-    ways = _ways(field)
-    hits = [hit for said, value in ways.items() for hit in _said(text, said, value)]
+    ways, patterns = _ways(tuple(field.ways.items()))
+    hits = []
+    for pattern, value in patterns:
+        hits += [Hit(found.start(), found.end(), value) for found in pattern.finditer(text)]
     if hits:
         longer = {said: value for said, value in ways.items() if len(words_in(said)) > 1}
         return apart([*hits, *_nearly(text, longer)])
-    return _placed(text, field) or _nearly(text, ways)
+    return _placed(text, field, setting) or _nearly(text, ways)
 
 
-def _ways(field: Field) -> dict[str, str]:
+@lru_cache(maxsize=1_000)
+def _ways(
+    declared: tuple[tuple[str, tuple[str, ...]], ...],
+) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
     """Return how each value may be said; what would stand for two values says neither."""
     ways: dict[str, set[str]] = {}
-    for value, others in field.ways.items():
+    for value, others in declared:
         spelled = value.replace("_", " ").replace("-", " ")
         for said in (value, spelled, *others):
             plain = folded(said).strip()
             for spelled_so in {plain.casefold(), plain.lower()}:
                 ways.setdefault(spelled_so, set()).add(value)
-    return {said: next(iter(of)) for said, of in ways.items() if said and len(of) == 1}
+    plainly = {said: next(iter(of)) for said, of in ways.items() if said and len(of) == 1}
+    patterns: dict[str, list[str]] = {}
+    for said, value in plainly.items():
+        spaced = r"[\s_-]+".join(re.escape(part) for part in said.split())
+        patterns.setdefault(value, []).append(spaced)
+    return plainly, [
+        (re.compile(rf"(?<!\w)(?:{_longest(said)})(?:s|es)?(?!\w)", re.IGNORECASE), value)
+        for value, said in patterns.items()
+    ]
 
 
-def _said(text: str, said: str, value: str) -> list[Hit]:
-    spaced = r"[\s_-]+".join(re.escape(part) for part in said.split())
-    pattern = re.compile(rf"(?<!\w){spaced}(?:s|es)?(?!\w)", re.IGNORECASE)
-    return [Hit(found.start(), found.end(), value) for found in pattern.finditer(text)]
+def _longest(said: list[str]) -> str:
+    return "|".join(sorted(said, key=len, reverse=True))
 
 
-def _placed(text: str, field: Field) -> list[Hit]:
-    values = list(field.ways)
-    hits = []
-    for found in _ORDINAL.finditer(text):
+def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
+    values, words = list(field.ways), vocabulary(setting.language)
+    own, known, hits = _grammar(words), ordinals_of(words), []
+    for found in own.place.finditer(text):
         word = found["word"].casefold()
-        word = word[:-1] if word[-1] in "nrs" and word[:-1].endswith("te") else word
-        if word in ("last", "letzte"):
-            place = len(values) - 1
-        else:
-            place = next((at for at, names in enumerate(_PLACES) if word in names), len(values))
-        if place < len(values):
-            hits.append(Hit(found.start(), found.end(), values[place], False))
+        place = known.get(word) or numeral_of(word, words) or numeral_of(word[:1], words) or 0
+        if word in own.last:
+            place = len(values)
+        if 0 < place <= len(values):
+            hits.append(Hit(found.start(), found.end(), values[place - 1], False))
     return apart(hits)
 
 
 def _nearly(text: str, ways: dict[str, str]) -> list[Hit]:
     """Return the one value that words of a text differ from by a slip of the hand."""
     hits: list[Hit] = []
-    words = list(re.finditer(r"[^\W_]+(?:['\u2019-][^\W_]+)*", text))[:40]
+    words = list(_TOKEN.finditer(text))[:40]
     for said, value in ways.items():
-        count = max(1, len(words_in(said)))
         most = 0 if len(said) < _SHORT else 1 if len(said) < _LONG else 2
-        for at in range(len(words) - count + 1 if most else 0):
+        if not most:
+            continue
+        count = max(1, len(words_in(said)))
+        for at in range(len(words) - count + 1):
             start, end = words[at].start(), words[at + count - 1].end()
-            heard = text[start:end].casefold()
-            if heard[0] == said[0] and OSA.distance(heard, said, score_cutoff=most) <= most:
+            near = text[start:end].casefold()
+            if near[0] == said[0] and OSA.distance(near, said, score_cutoff=most) <= most:
                 hits.append(Hit(start, end, value, False))
     return hits if len({hit.value for hit in hits}) == 1 else []
+
+
+def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
+    """Find yes and no; a 1 or 0 counts only alone."""
+    alone = text.strip(" .!")
+    if alone in ("1", "0"):
+        start = text.index(alone)
+        return [Hit(start, start + 1, alone == "1", False)]
+    own = _grammar(vocabulary(setting.language))
+    hits = [
+        Hit(found.start(), found.end(), not found["no"], False, found[0].casefold() in own.mild)
+        for found in own.either.finditer(text)
+    ]
+    return [] if not hits or own.unsure.search(text) else apart(hits)

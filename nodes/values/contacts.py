@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from types import SimpleNamespace
 
 from journeys.fields import Field
+from nodes.values.languages import Vocabulary, one_of, vocabulary
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
 
 _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
-_SPOKEN = re.compile(
-    r"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+(?:dot|punkt)\s+)[\w+-]+){0,4})\s*(?:\(at\)|\[at\]"
-    r"|\s(?:at|ät)\s)\s*"
-    r"(?P<domain>[\w-]+(?:\s*(?:\.|\(dot\)|\[dot\]|\s(?:dot|punkt)\s)\s*[\w-]+){1,4})(?!\S)",
-    re.IGNORECASE,
-)
-_DOT = re.compile(r"\s*(?:\(dot\)|\[dot\]|(?<=\s)(?:dot|punkt)(?=\s)|\.)\s*", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"(?<![\w@.,/+-])(?:(?:\+|00)\s?)?\(?\+?\d(?:[\d\s().\-/\u2010-\u2015]{3,30}\d)"
-    r"(?:\s*(?:,|;)?\s*(?:ext\.?|extension|x|durchwahl|dw\.?)\s*\d{1,6}|;ext=\d{1,6})?(?![\w@])",
-    re.IGNORECASE,
-)
-_EXTENSION = re.compile(r"\s*\b(?:durchwahl|dw)\b\.?\s*", re.IGNORECASE)
 _AMERICAN = re.compile(r"[2-9]\d{9}")
 _ENDS = ".,;:!?'\u2026"
 _MOST_LOOKED_UP = 20
+
+
+@cache
+def _grammar(words: Vocabulary) -> SimpleNamespace:
+    own = words.contacts
+    at, dot = one_of(own.at), one_of(own.dot)
+
+    def compiled(source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
+
+    return SimpleNamespace(
+        spelled=compiled(
+            rf"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+{dot}\s+)[\w+-]+){{0,4}})\s*(?:\({at}\)"
+            rf"|\[{at}\]|\s{at}\s)\s*"
+            rf"(?P<domain>[\w-]+(?:\s*(?:\.|\({dot}\)|\[{dot}\]|\s{dot}\s)\s*[\w-]+){{1,4}})(?!\S)"
+        ),
+        at=compiled(rf"[(\[\s]{at}[)\]\s]"),
+        dot=compiled(rf"\s*(?:\({dot}\)|\[{dot}\]|(?<=\s){dot}(?=\s)|\.)\s*"),
+        number=compiled(
+            r"(?<![\w@.,/+-])(?:(?:\+|00)\s?)?\(?\+?\d(?:[\d\s().\-/\u2010-\u2015]{3,30}\d)"
+            rf"(?:\s*(?:,|;)?\s*{one_of(own.extension)}\s*\d{{1,6}}|;ext=\d{{1,6}})?(?![\w@])"
+        ),
+        extension=compiled(rf"\s*\b{one_of(own.extension)}\s*(?=\d+\s*$)"),
+    )
 
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -35,9 +49,10 @@ def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
         start = found.start() + (len(found[0]) - len(found[0].lstrip("'")))
         if address := _normal(said):
             hits.append(_framed(text, Hit(start, start + len(said), address)))
-    if "@" not in text:
-        for found in _SPOKEN.finditer(text):
-            said = f"{_DOT.sub('.', found['part'])}@{_DOT.sub('.', found['domain'])}"
+    own = _grammar(vocabulary(setting.language))
+    if "@" not in text and own.at.search(text):
+        for found in own.spelled.finditer(text):
+            said = f"{own.dot.sub('.', found['part'])}@{own.dot.sub('.', found['domain'])}"
             if address := _normal(said):
                 hits.append(Hit(found.start(), found.end(), address, False))
     return apart(hits)
@@ -68,18 +83,19 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
     An extension follows as RFC 3966 has it: "+14155552671;ext=12".
     """
     hits = []
-    for found in list(_NUMBER.finditer(text))[:_MOST_LOOKED_UP]:
-        if number := _dialled(found[0], setting.region):
+    own = _grammar(vocabulary(setting.language))
+    for found in list(own.number.finditer(text))[:_MOST_LOOKED_UP]:
+        if number := _dialled(found[0], setting.region, own):
             abroad = found[0].lstrip("( ").startswith(("+", "00"))
             hits.append(Hit(found.start(), found.end(), number, abroad))
     return apart(hits)
 
 
-def _dialled(said: str, region: str) -> str:
+def _dialled(said: str, region: str, own: SimpleNamespace) -> str:
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
     written = said.replace("(0)", "") if said.lstrip("( ").startswith(("+", "00")) else said
-    written = _EXTENSION.sub(" ext. ", written)
+    written = own.extension.sub(" ext. ", written)
     written = re.sub(r"^\s*00(?=\s?[1-9])", "+", written)
     try:
         number = phonenumbers.parse(written, region)

@@ -1,31 +1,24 @@
-"""Dates: digits in the order of the region, names of months and days, words as "tomorrow"."""
+"""Dates: digits in the order of the region, names of months, days and feasts, "tomorrow"."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime, timedelta
+from functools import cache, lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from rapidfuzz.distance import OSA
 
 from journeys.fields import Field
 from nodes.values.bounds import wants_past
-from nodes.values.calendars import (
-    FEASTS,
-    MONTHS,
-    ORDINALS,
-    WEEKDAYS,
-    first_day_of_week,
-    month_is_first,
-)
-from nodes.values.days import day_of, in_month, next_year_day
-from nodes.values.scanning import Hit, apart
+from nodes.values.languages import Table, Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.numbers import numeral_of, numerals_in, ordinals_of
+from nodes.values.scanning import Hit, apart, before
 from nodes.values.setting import Setting
-from nodes.values.weeks import relative_days, weekdays_in
 
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_DAYS = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
-_ORDINAL = "|".join(
-    re.escape(name).replace(r"\-", "[- ]") for name in sorted(ORDINALS, key=len, reverse=True)
-)
 _EDGE, _END = r"(?<![\w.,/:+-])", r"(?![\w]|[-/:.,]\d)"
 _ISO = re.compile(
     rf"{_EDGE}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})"
@@ -35,37 +28,110 @@ _COMPACT = re.compile(rf"{_EDGE}((?:19|20)\d\d)([01]\d)([0-3]\d){_END}")
 _DIGITS = re.compile(
     rf"{_EDGE}(\d{{1,2}})([./-])\s?(\d{{1,2}})(?:\2\s?(\d{{4}}|'?\d{{2}})|(\.(?!\d)))?{_END}"
 )
-_YEAR = (
-    r"(?:\s*,?\s*(?:(?:in|im jahr)\s+)?(\d{4}(?![:\d])|'\d\d)(?!\s?(?:uhr|h|hours|[ap]\.?\s?m)\b))?"
-)
-_DAY_MONTH = re.compile(
-    rf"(?<![\w.,/:])(?:(\d{{1,2}})(?:st|nd|rd|th|ten|te|\.)?|({_ORDINAL}))[\s-]*"
-    rf"(?:(?:day\s+)?of\s+)?({_MONTH})\b\.?-?{_YEAR}",
-    re.IGNORECASE,
-)
-_MONTH_DAY = re.compile(
-    rf"\b({_MONTH})\b\.?[\s-]*(?:the\s+)?(?:(\d{{1,2}})(?:st|nd|rd|th)?|({_ORDINAL}))"
-    rf"(?![\w:]|[.,]\d){_YEAR}",
-    re.IGNORECASE,
-)
-_DAY_ONLY = re.compile(
-    r"(?<![\w.,/:])(?:(\d{1,2})(?:st|nd|rd|th)\b|(?:am|den|der|dem|vom|zum)\s+(\d{1,2})\."
-    rf"(?!\d)|(?:the|am|den|der|dem|vom|zum)\s+({_ORDINAL})\b)(?!\s+(?:floor|time|one|person))",
-    re.IGNORECASE,
-)
-_FEAST = re.compile(
-    r"\b(" + "|".join(sorted(FEASTS, key=len, reverse=True)) + r")\b(?:,?\s+(\d{4}))?",
-    re.IGNORECASE,
-)
 _NEAR = 40
 """Most characters between the name of a day and its date."""
-# Of "half past seven" the hour is past, and not the day.
-_PAST = re.compile(
-    r"\b(?:ago|last|was|were|happened|had|since|previous|war|waren|letzte[nrms]?|vorige[nrms]?"
-    r"|(?<!half[ -])(?<!quarter[ -])(?<!five )(?<!ten )(?<!twenty )(?<!minutes )(?<!\d )past"
-    r"|vergangene[nrms]?|passiert|geschehen|seit|hatte|hatten)\b",
-    re.IGNORECASE,
-)
+_CLASH = 7
+"""Days in which a date that is not the named day of the week is a slip, and no later one."""
+_FIRST_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_Found = Iterator[tuple[re.Match[str], date | None, bool]]
+_WEEK, _MOVED = 7, 30
+"""Units of so many days and more are months."""
+
+
+@cache
+def _grammar(words: Vocabulary) -> SimpleNamespace:
+    own = words.dates
+    months = {word: at for at, said in enumerate(own.months, 1) for word in said}
+    weekdays = {word: at for at, said in enumerate(own.weekdays) for word in said}
+    ordinal, month, day = literally(ordinals_of(words)), literally(months), literally(weekdays)
+    endings = literally(words.numbers.endings, ("ten", "te")) + r"|\."
+    year = (
+        rf"(?:\s*,?\s*(?:{one_of(own.year)}\s+)?(?P<year>\d{{4}}(?![:\d])|'\d\d)"
+        rf"(?!\s?(?:{one_of(words.times.clock)}|[ap]\.?\s?m)\b))?"
+    )
+    near, later = Table.inverted(own.near), Table.inverted(own.later)
+    feasts, ahead, behind = Table(own.feasts), Table(own.ahead), Table(own.behind)
+    units = {word: days for days, said in own.units.items() for word in said}
+    count = rf"(?P<count>\d{{1,4}}|[^\W\d_]+(?:-[^\W\d_]+)?)\s+(?P<unit>{literally(units)})\b"
+    which = {name: one_of(said) for name, said in own.which.items()}
+    which_behind = {name: one_of(said) for name, said in own.which_behind.items()}
+    about = rf"(?:{one_of(own.about)}\s+)?"
+    said_day = rf"(?P<day>{day})"
+
+    def compiled(source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
+
+    put_off = rf"(?:\s+(?:(?P<next_week>{one_of(own.next_week)})|(?P<later>{later.source})))?"
+    return SimpleNamespace(
+        months=months,
+        weekdays=weekdays,
+        ordinals=ordinals_of(words),
+        short=frozenset(own.short_weekdays),
+        feasts=feasts,
+        near=near,
+        later=later,
+        ahead=ahead,
+        behind=behind,
+        units=units,
+        which=which,
+        adjoining=compiled(rf"[\s,.()]*(?:{one_of(own.adjoining)}[\s,.()]*)*"),
+        past=compiled(rf"\b{one_of(own.past)}\b"),
+        day_month=compiled(
+            rf"(?<![\w.,/:])(?:(?P<digits>\d{{1,2}})(?:{endings})?|(?P<word>{ordinal}))[\s-]*"
+            rf"(?:{one_of(own.of)}\s+)?(?P<month>{month})\b\.?-?{year}"
+        ),
+        month_day=compiled(
+            rf"\b(?P<month>{month})\b\.?[\s-]*(?:{one_of(own.the)}\s+)?"
+            rf"(?:(?P<digits>\d{{1,2}})(?:{literally(words.numbers.endings)})?"
+            rf"|(?P<word>{ordinal}))(?![\w:]|[.,]\d){year}"
+        ),
+        day_only=compiled(
+            rf"(?<![\w.,/:])(?:(?P<digits>\d{{1,2}}){literally(words.numbers.endings)}\b"
+            rf"|{one_of(own.day_leads)}\s+(?P<dotted>\d{{1,2}})\.(?!\d)"
+            rf"|{one_of(own.bare_day_leads)}\s+(?P<bare>\d{{1,2}})(?![\w:.,]\d|\w)"
+            rf"|{one_of(own.day_leads)}\s+(?P<word>{ordinal})\b)(?!\s+{literally(own.no_day)})"
+        ),
+        feast=compiled(rf"\b(?P<feast>{feasts.source})(?!\w)(?:,?\s+(?P<year>\d{{4}}))?"),
+        near_words=compiled(
+            rf"(?<!\w)(?P<near>{near.source})(?!\w)(?:\s+(?P<later>{later.source})\b)?"
+        ),
+        not_near={
+            word: compiled(rf"(?:{literally(said)}|{day})\s+$")
+            for word, said in own.not_near.items()
+        },
+        ahead_of=compiled(rf"\b(?P<way>{ahead.source})\s+{about}{count}(?:'?s?\s+time\b)?"),
+        from_day=compiled(
+            rf"(?<!\w){count}\s+(?:(?P<way>{behind.source})(?!\w)|(?:(?P<strict>{one_of(own.from_)})"
+            rf"\s+|(?:{one_of(own.week_from)}\s+)?)(?:(?P<weekday>{day})\b"
+            rf"|(?P<near>{near.source})(?!\w)))"
+        ),
+        month_ends=compiled(rf"\b{one_of(own.month_ends)}\b"),
+        next_week_starts=compiled(rf"\b{one_of(own.next_week_starts)}\b"),
+        next_month=compiled(rf"\b{one_of(own.next_month)}\b"),
+        weekday=compiled(
+            rf"(?:(?<!\w){_groups(which, 'which_')}\s+)?(?<!\w){said_day}\b\.?"
+            rf"(?:\s+{_groups(which_behind, 'behind_')}(?!\w))?{put_off}"
+        ),
+        week_before=compiled(
+            rf"\b{one_of(own.next_week)}(?:\s+{one_of(own.week_on)})?\s+{said_day}\b"
+        ),
+        maybe=compiled(
+            rf"\d|(?<!\w)(?:{month}|{day}|{near.source}|{feasts.source}|{ordinal}"
+            rf"|{literally(units)}|{one_of(own.next_month)}|{one_of(own.month_ends)}"
+            rf"|{one_of(own.next_week_starts)})"
+        ),
+        names=[
+            name
+            for name in (*months, *weekdays, *(n for n in near.values if n.isalpha()))
+            if len(name) >= _SHORT
+        ],
+    )
+
+
+def _groups(phrases: dict[str, str], prefix: str) -> str:
+    if not phrases:
+        return "(?!)"
+    return "(?:" + "|".join(f"(?P<{prefix}{n}>{said})" for n, said in phrases.items()) + ")"
 
 
 def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -73,36 +139,37 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
-    past = is_past(text, field, setting)
-    today = setting.at.date()
+    words = vocabulary(setting.language)
+    own = _grammar(words)
+    if not own.maybe.search(text):
+        return []
+    past, today = is_past(text, field, setting), setting.at.date()
+    first_day = first_day_of_week(setting)
     found = [
-        *_in_digits(text, setting, past),
-        *_named(text, today, past),
-        *_days_of_month(text, today, past),
-        *_feasts(text, today, past),
-        *relative_days(text, today, first_day_of_week(setting)),
+        *(_in_digits(text, setting, past) if any_digit(text) else ()),
+        *_named(text, today, past, own, words),
+        *_feasts(text, today, past, own),
+        *_relative(text, today, first_day, own, words),
     ]
-    hits = apart(_clean(found))
-    return _with_weekdays(text, hits, weekdays_in(text, today, past, first_day_of_week(setting)))
+    hits = []
+    for match, day, certain in found:
+        if day is not None:
+            end = match.start() + len(match[0].rstrip())
+            hits.append(Hit(match.start(), end, day.isoformat(), certain))
+    hits = [_with_year(text, hit, words) for hit in apart(hits)]
+    return _with_weekdays(text, hits, _weekdays(text, today, past, first_day, own), own, today)
+
+
+any_digit = re.compile(r"\d").search
 
 
 def is_past(text: str, field: Field, setting: Setting) -> bool:
     """Say whether the words, or the ranges of a field, speak of what is over."""
-    return wants_past(field, setting) or _PAST.search(text) is not None
+    past: re.Pattern[str] = _grammar(vocabulary(setting.language)).past
+    return wants_past(field, setting) or past.search(text) is not None
 
 
-def _clean(found: list[tuple[re.Match[str], date | None, bool]]) -> Iterator[Hit]:
-    for match, day, certain in found:
-        if day is not None:
-            yield Hit(
-                match.start(), match.start() + len(match[0].rstrip()), day.isoformat(), certain
-            )
-
-
-Found = Iterator[tuple[re.Match[str], date | None, bool]]
-
-
-def _in_digits(text: str, setting: Setting, past: bool) -> Found:
+def _in_digits(text: str, setting: Setting, past: bool) -> _Found:
     today = setting.at.date()
     for found in _ISO.finditer(text):
         yield found, day_of(int(found[1]), int(found[3]), int(found[4])), True
@@ -118,29 +185,207 @@ def _in_digits(text: str, setting: Setting, past: bool) -> Found:
         yield found, _dated(day, month, year, today, past), bool(year or dotted)
 
 
-def _named(text: str, today: date, past: bool) -> Found:
-    for found in _DAY_MONTH.finditer(text):
-        day = int(found[1]) if found[1] else _ordinal(found[2])
-        yield found, _dated(day, MONTHS[found[3].casefold()], found[4], today, past), True
-    for found in _MONTH_DAY.finditer(text):
-        day = int(found[2]) if found[2] else _ordinal(found[3])
-        yield found, _dated(day, MONTHS[found[1].casefold()], found[4], today, past), True
+def _named(text: str, today: date, past: bool, own: SimpleNamespace, words: Vocabulary) -> _Found:
+    for form in (own.day_month, own.month_day):
+        for found in form.finditer(text):
+            day, month = (
+                _day(found["digits"], found["word"], own),
+                own.months[_word(found["month"])],
+            )
+            yield found, _dated(day, month, found["year"], today, past), True
+    for found in own.day_only.finditer(text):
+        digits = found["digits"] or found["dotted"] or found["bare"]
+        yield found, in_month(_day(digits, found["word"], own), today, past), False
 
 
-def _days_of_month(text: str, today: date, past: bool) -> Found:
-    for found in _DAY_ONLY.finditer(text):
-        day = int(found[1] or found[2] or _ordinal(found[3]))
-        yield found, in_month(day, today, past), False
+def _day(digits: str | None, word: str | None, own: SimpleNamespace) -> int:
+    return int(digits) if digits else own.ordinals["-".join((word or "").casefold().split())]
 
 
-def _feasts(text: str, today: date, past: bool) -> Found:
-    for found in _FEAST.finditer(text):
-        month, day = FEASTS[found[1].casefold()]
-        yield found, _dated(day, month, found[2], today, past), True
+def _word(said: str) -> str:
+    return said.casefold()
 
 
-def _ordinal(word: str) -> int:
-    return ORDINALS["-".join(word.casefold().split())]
+def _feasts(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
+    for found in own.feast.finditer(text):
+        feast = own.feasts.of(found["feast"])
+        if found["year"]:
+            yield found, feast_in(int(found["year"]), feast), True
+            continue
+        days = [feast_in(today.year + add, feast) for add in ((0, -1) if past else (0, 1))]
+        later = (day for day in days if day and (day <= today if past else day >= today))
+        yield found, next(later, None), True
+
+
+def feast_in(year: int, feast: str) -> date | None:
+    """Return the day of a feast: "MM-DD", "easter+N", "advent N" or "MM sunday N"."""
+    if not 1583 <= year <= 4099:
+        return None
+    if feast.startswith("easter"):
+        from dateutil.easter import easter  # noqa: PLC0415 - a feast is rare
+
+        return easter(year) + timedelta(days=int(feast.removeprefix("easter")))
+    if feast.startswith("advent"):
+        eve = date(year, 12, 24)
+        last = eve - timedelta(days=(eve.weekday() + 1) % 7)
+        return last - timedelta(weeks=4 - int(feast[-1]))
+    if feast[2] == "-":
+        return day_of(year, int(feast[:2]), int(feast[3:]))
+    month, name, place = feast.split()
+    weekday, length = _FIRST_DAYS.index(name), monthrange(year, int(month))[1]
+    first = date(year, int(month), 1)
+    days = range((weekday - first.weekday()) % 7 + 1, length + 1, 7)
+    nth = int(place)
+    return first.replace(day=days[nth if nth < 0 else nth - 1])
+
+
+def _relative(
+    text: str, today: date, first_day: int, own: SimpleNamespace, words: Vocabulary
+) -> _Found:
+    """Find days that are named by their distance from today."""
+    for found in own.next_week_starts.finditer(text):
+        yield found, _next_week(today, first_day, first_day), True
+    for found in own.near_words.finditer(text):
+        unless = own.not_near.get(found["near"].casefold())
+        if not (unless and unless.search(before(text, found.start()))):
+            later = own.later.of(found["later"]) if found["later"] else 0
+            yield found, after_days(today, own.near.of(found["near"]) + later), True
+    month = after_months(today.replace(day=1), 1)
+    for found in own.month_ends.finditer(text):
+        yield found, after_days(month, -1) if month else None, True
+    for found in own.next_month.finditer(text):
+        yield found, month, False
+    for form in (own.ahead_of, own.from_day):
+        for found in form.finditer(text):
+            yield found, _counted(found, today, own, words), True
+
+
+def _counted(
+    found: re.Match[str], today: date, own: SimpleNamespace, words: Vocabulary
+) -> date | None:
+    count, unit = numeral_of(found["count"], words), own.units[found["unit"].casefold()]
+    said, start = found.groupdict(), today
+    if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
+        return None
+    if way := said.get("way"):
+        signs = own.ahead if found.re is own.ahead_of else own.behind
+        count *= signs.of(way)
+    elif said.get("weekday"):
+        ahead = (own.weekdays[said["weekday"].casefold()] - today.weekday()) % 7 or 7
+        start = today + timedelta(days=ahead)
+    else:
+        start = today + timedelta(days=own.near.of(said["near"]))
+    move = after_months if unit >= _MOVED else after_days
+    return move(start, count * (unit // _MOVED if unit >= _MOVED else unit))
+
+
+def _weekdays(
+    text: str, today: date, past: bool, first_day: int, own: SimpleNamespace
+) -> list[Hit]:
+    """Find names of days: the next such day after today, or the last one before.
+
+    "next friday" is the coming one, as most libraries have it; "friday next week" is counted from
+    the first day of the week on. An abbreviation that is another word too is weak: it counts beside
+    a date only.
+    """
+    hits = []
+    for found in own.week_before.finditer(text):
+        day = _next_week(today, first_day, own.weekdays[found["day"].casefold()])
+        hits.append(Hit(found.start(), found.end(), day.isoformat()))
+    ends = [(hit.start, hit.end) for hit in hits]
+    for found in own.weekday.finditer(text):
+        if not [1 for start, end in ends if start <= found.start() < end]:
+            day = _weekday(found, today, past, first_day, own)
+            short = found["day"].casefold() in own.short
+            start = found.start() + len(found[0]) - len(found[0].lstrip())
+            hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
+    return sorted(hits)
+
+
+def _weekday(
+    found: re.Match[str], today: date, past: bool, first_day: int, own: SimpleNamespace
+) -> date:
+    said = {name.partition("_")[2] for name, text in found.groupdict().items() if text}
+    weekday = own.weekdays[found["day"].casefold()]
+    ahead = (weekday - today.weekday()) % 7
+    which = said & {"this", "next", "last", "after_next"}
+    if "last" in which or (past and not which):
+        return today + timedelta(days=ahead - 7)
+    if found["next_week"]:
+        return _next_week(today, first_day, weekday)
+    ahead = ahead if "this" in which else ahead or 7
+    more = 7 if "after_next" in which else own.later.of(found["later"]) if found["later"] else 0
+    return today + timedelta(days=ahead + more)
+
+
+def _next_week(today: date, first_day: int, weekday: int) -> date:
+    begins = today + timedelta(days=7 - (today.weekday() - first_day) % 7)
+    return begins + timedelta(days=(weekday - first_day) % 7)
+
+
+def _with_year(text: str, hit: Hit, words: Vocabulary) -> Hit:
+    """Join a day and its month with the year in words behind them: "nineteen ninety"."""
+    if not hit.certain or hit.end >= len(text):
+        return hit
+    following = text[hit.end : hit.end + 60]
+    numbers = list(numerals_in(following, words))[:2]
+    if not numbers or following[: numbers[0].start].strip(" ,"):
+        return hit
+    year, end = numbers[0].value, numbers[0].end
+    if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
+        joint = following[end : numbers[1].start].strip(" -").casefold()
+        if joint in ("", *words.times.zero):
+            year, end = year * 100 + numbers[1].value, numbers[1].end
+    day = date.fromisoformat(hit.value)
+    if not 1000 <= year < 3000 or not (made := day_of(int(year), day.month, day.day)):
+        return hit
+    return Hit(hit.start, hit.end + end, made.isoformat())
+
+
+def _with_weekdays(
+    text: str, hits: list[Hit], weekdays: list[Hit], own: SimpleNamespace, today: date
+) -> list[Hit]:
+    """Join the name of a day with the date beside it, if the date is such a day."""
+    if not weekdays:
+        return hits
+    joined = [
+        hit
+        for hit in hits
+        if not [1 for named in weekdays if named.start < hit.start and hit.end <= named.end]
+    ]
+    for named in weekdays:
+        # Of a text full of names of days, only what is near is looked at closely.
+        least, most = named.start - _NEAR, named.end + _NEAR
+        near = [hit for hit in joined if hit.start <= most and least <= hit.end]
+        if [1 for hit in near if named.start < hit.end and hit.start < named.end]:
+            continue
+        beside = next((hit for hit in near if _adjoin(text, named, hit, own)), None)
+        day = _such_a_day(named, beside, today) if beside else None
+        if beside is None or day is None:
+            joined.append(named)
+        else:
+            start, end = min(named.start, beside.start), max(named.end, beside.end)
+            joined[joined.index(beside)] = Hit(start, end, day)
+    return sorted([hit for hit in joined if not hit.weak or hit.certain])
+
+
+def _such_a_day(named: Hit, beside: Hit, today: date) -> str | None:
+    """Return the date beside the name of a day, or the next of its number that is such a day."""
+    weekday, day = date.fromisoformat(named.value).weekday(), date.fromisoformat(beside.value)
+    if day.weekday() == weekday:
+        return str(beside.value)
+    if beside.certain or abs((day - today).days) <= _CLASH:
+        return None
+    for months in range(1, 48):
+        later = after_months(day, months)
+        if later and later.day == day.day and later.weekday() == weekday:
+            return later.isoformat()
+    return None
+
+
+def _adjoin(text: str, first: Hit, second: Hit, own: SimpleNamespace) -> bool:
+    left, right = sorted((first, second))
+    return own.adjoining.fullmatch(text, left.end, right.start) is not None
 
 
 def _dated(day: int, month: int, year: str | None, today: date, past: bool) -> date | None:
@@ -156,47 +401,158 @@ def _dated(day: int, month: int, year: str | None, today: date, past: bool) -> d
     return day_of(full, month, day)
 
 
-def _with_weekdays(text: str, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]:
-    """Join the name of a day with the date beside it, if the date is such a day."""
-    joined = [
-        hit
-        for hit in hits
-        if not any(named.start < hit.start and hit.end <= named.end for named in weekdays)
+def day_of(year: int, month: int, day: int) -> date | None:
+    """Return a day, or None if the calendar has no such one."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def next_year_day(day: int, month: int, today: date, past: bool) -> date | None:
+    """Return the next day of a month from today on, or the last one until today."""
+    step = -1 if past else 1
+    for year in range(today.year, today.year + 9 * step, step):
+        found = day_of(year, month, day)
+        if found and (found <= today if past else found >= today):
+            return found
+    return None
+
+
+def in_month(day: int, today: date, past: bool) -> date | None:
+    """Return the next day of that number from today on, or the last one until today."""
+    count = today.year * 12 + today.month - 1
+    for months in range(13):
+        year, month = divmod(count + (-months if past else months), 12)
+        found = day_of(year, month + 1, day)
+        if found and (found <= today if past else found >= today):
+            return found
+    return None
+
+
+def after_months(day: date, months: int) -> date | None:
+    """Return the same day some months on, or the last one of that month."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if not 1 <= year <= 9999:
+        return None
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def after_days(day: date, days: int) -> date | None:
+    """Return the day some days on; None past the end of the calendar."""
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+def month_is_first(setting: Setting) -> bool:
+    """Say whether the month stands before the day in digits where a user speaks."""
+    if setting.date_order:
+        return setting.date_order == "mdy"
+    return setting.region in everywhere().month_is_first
+
+
+def first_day_of_week(setting: Setting) -> int:
+    """Return the number of the day that a week begins with where a user speaks; Monday is 0."""
+    if setting.first_day:
+        return _FIRST_DAYS.index(setting.first_day)
+    known = everywhere()
+    if setting.region in known.week_from_saturday:
+        return 5
+    return 6 if setting.region in known.week_from_sunday else 0
+
+
+_SLIP = re.compile(r"[^\W\d_]{5,12}")
+_SHORT, _LONG = 5, 8
+
+
+def respelled(text: str, setting: Setting) -> str:
+    """Return a text with what is nearly the name of a month or day as that name.
+
+    A name of eight letters and more may differ in two places, a shorter one in one.
+    """
+    names = _grammar(vocabulary(setting.language)).names
+    return _SLIP.sub(lambda found: _nearest(found[0].casefold(), names) or found[0], text)
+
+
+def _nearest(word: str, names: list[str]) -> str:
+    near = [
+        name
+        for name in names
+        if name[0] == word[0]
+        and word != f"{name}s"
+        and OSA.distance(name, word, score_cutoff=2) <= 1 + (len(name) >= _LONG)
     ]
-    for named in weekdays:
-        # Of a text full of names of days, only what is near is looked at closely.
-        least, most = named.start - _NEAR, named.end + _NEAR
-        near = [hit for hit in joined if hit.start <= most and least <= hit.end]
-        if any(named.start < hit.end and hit.start < named.end for hit in near):
-            continue
-        beside = next((hit for hit in near if _adjoin(text, named, hit)), None)
-        if beside is None:
-            joined.append(named)
-        elif (
-            date.fromisoformat(beside.value).weekday() == date.fromisoformat(named.value).weekday()
-        ):
-            start, end = min(named.start, beside.start), max(named.end, beside.end)
-            joined[joined.index(beside)] = Hit(start, end, beside.value)
-        else:
-            joined.append(named)
-    alone = [hit for hit in joined if not hit.weak or hit.certain]
-    return sorted(alone)
+    return near[0] if len(near) == 1 else ""
 
 
-def _adjoin(text: str, first: Hit, second: Hit) -> bool:
-    left, right = sorted((first, second))
-    gap = text[left.end : right.start].casefold().strip(" ,.()")
-    return gap in (
-        "",
-        "the",
-        "the the",
-        "den",
-        "der",
-        "dem",
-        "on the",
-        "on",
-        "am",
-        "also",
-        "i.e",
-        "that is",
-    )
+_LANGUAGES = (
+    *("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "tr", "ru", "ja", "zh", "ko", "ar"),
+)
+# Of distances in English and German we read what names a day: "5 days" alone does not.
+_ELSEWHERE = _LANGUAGES[2:]
+_MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
+_LONGEST, _SHORTEST = 60, 4
+_LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
+_TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
+
+
+def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
+    """Return a date in another language or style, by dateparser; None if it is none.
+
+    Only a day and a month together, or a word for a day, make a date: dateparser alone would take
+    "50" for the year 2050.
+    """
+    said = text.strip(" .,!")
+    if not _SHORTEST <= len(said) <= _LONGEST or not _LETTERS.search(said):
+        return None
+    if _TELLING.search(said) or (len(said.split()) > _MOST_WORDS and not any_digit(said)):
+        return None
+    # The day alone: dateparser keeps every setting that it was ever given.
+    base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
+    prefers = "past" if wants_past(field, setting) else "future"
+    known = _parsed(said, base, prefers, "MDY" if month_is_first(setting) else "DMY")
+    return known.isoformat() if known else None
+
+
+@lru_cache(64)  # a message is read for each field that it may be about
+def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
+    import dateparser  # noqa: PLC0415 - 0.2 s
+
+    settings: Any = {
+        "RELATIVE_BASE": base,
+        "PREFER_DATES_FROM": prefers,
+        "DATE_ORDER": order,
+        "REQUIRE_PARTS": ["day", "month"],
+        "RETURN_AS_TIMEZONE_AWARE": False,
+    }
+    for parser, languages in (("absolute-time", _LANGUAGES), ("relative-time", _ELSEWHERE)):
+        try:
+            found = dateparser.parse(
+                said, languages=list(languages), settings={**settings, "PARSERS": [parser]}
+            )
+        except Exception:  # what the library stumbles over is no date
+            return None
+        if isinstance(found, datetime):
+            return found.date()
+    return None
+
+
+# Of each language its own words, since dateparser reads the tables of a language when a text may be
+# of it; and words that are no date in any, for which it asks them all.
+_OF_EACH = (
+    *("five people", "in 5 days", "am 5. mai", "le 5 mai", "el 5 de mayo", "5 maggio"),
+    *("5 de maio", "5 mei", "5 maja", "5 maj", "5 gün sonra", "5 мая", "5 may"),
+    *("5月5日", "5월 5일", "5 مايو"),
+)
+
+
+@cache
+def load_dates() -> None:
+    """Import dateparser and all its languages, for which no message should have to wait.
+
+    That takes half a second.
+    """
+    for said in _OF_EACH:
+        _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001

@@ -29,7 +29,17 @@ _CHECKS = {
 """What texts, or the keys of mappings, must be."""
 
 
-def vocabulary(language: str) -> SimpleNamespace:
+class Vocabulary(SimpleNamespace):
+    """The words that are read in a conversation; two are the same only if they are one."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+@lru_cache(maxsize=64)
+def vocabulary(language: str) -> Vocabulary:
     """Return what is read where a language is spoken: its own words, then those beside it.
 
     Parts of the form are attributes; one that is a word of Python ends in "_". Where two languages
@@ -38,14 +48,15 @@ def vocabulary(language: str) -> SimpleNamespace:
     Raises:
         ConfigurationError: A file of data is not as it must be.
     """
-    return _vocabulary(language[:2].lower())
+    name = language[:2].lower()
+    return _vocabulary(name if name.isalpha() and _file(name).is_file() else "en")
 
 
-@lru_cache(maxsize=64)
-def _vocabulary(name: str) -> SimpleNamespace:
-    own = _language(name if _file(name).is_file() else "en")
+@cache
+def _vocabulary(name: str) -> Vocabulary:
+    own = _language(name)
     languages = (own, *(_language(other) for other in own.beside))
-    joined = SimpleNamespace(languages=languages)
+    joined = Vocabulary(languages=languages)
     for section in vars(own):
         parts = [vars(getattr(each, section)) for each in languages if section != "beside"]
         merged = {key: _merged([part[key] for part in parts]) for key in (parts or [{}])[0]}
@@ -185,7 +196,13 @@ _SIMPLE = {
 def everywhere() -> SimpleNamespace:
     """Return what values have in every language: habits of regions, and currencies."""
     said = read("everywhere")
-    return SimpleNamespace(**said)
+    return SimpleNamespace(
+        **{name: frozenset(regions.split()) for name, regions in said["regions"].items()},
+        currencies=said["currencies"],
+        yes=_phrases(said["yes"]),
+        no=_phrases(said["no"]),
+        addresses=SimpleNamespace(**said["addresses"]),
+    )
 
 
 def read(name: str) -> Any:
@@ -213,6 +230,7 @@ def pattern(phrase: str) -> str:
     pieces = _LOOKBEHIND.split(phrase)
     for at in range(0, len(pieces), 2):
         piece = re.sub(r"(?<!\\)\((?!\?)", "(?:", pieces[at])
+        piece = piece.replace("ß", "ss").replace("ss", "(?:ss|ß)")
         piece = piece.replace(" ?", r"\s*").replace(" ", r"\s+")
         pieces[at] = piece.replace("'", "['\u2019]")
     return "".join(pieces)
@@ -229,3 +247,30 @@ def literally(*groups: Iterable[str]) -> str:
     """Return a pattern of words that stand for themselves; a hyphen may be a blank."""
     words = [re.escape(word).replace(r"\ ", " ") for group in groups for word in group]
     return one_of(words)
+
+
+class Table:
+    """Phrases, and what each stands for.
+
+    Args:
+        values: Phrase -> value; words in which a hyphen or blank is written differently are alike.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = {phrase.casefold(): value for phrase, value in values.items()}
+        self.source = one_of(self.values)
+
+    @classmethod
+    def inverted(cls, phrases: Mapping[Any, Iterable[str]]) -> Table:
+        """Return a table of a mapping from values to phrases."""
+        return cls({phrase: value for value, said in phrases.items() for phrase in said})
+
+    def of(self, said: str) -> Any:
+        """Return the value of what the pattern matched; None for anything else."""
+        plain = " ".join(said.casefold().split()).replace("\u2019", "'")
+        if plain in self.values:
+            return self.values[plain]
+        for phrase, value in self.values.items():
+            if re.fullmatch(pattern(phrase), said, re.IGNORECASE):
+                return value
+        return None

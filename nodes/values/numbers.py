@@ -1,46 +1,258 @@
-"""Integers and numbers: digits with both separators, words, percent."""
+"""Integers and numbers: digits with both separators, numerals in words, percent, people."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
+from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.numerals import fractions_in, numerals_in
-from nodes.values.scanning import Hit, apart, before
+from nodes.values.languages import Table, Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.scanning import Hit, apart, before, beside, is_filler, rest_of, words_of_field
 from nodes.values.setting import Setting
-from nodes.values.tables import words
 
-# Where the comma parts the decimals; elsewhere it is the point.
-_COMMA = frozenset(
-    words(
-        """
-    AL AM AR AT AZ BA BE BG BO BR BY CL CO CR CU CZ DE DK EC EE ES FI FR GE GR HR HU ID IS IT KZ
-    LT LU LV MD ME MK MZ NL NO PL PT PY RO RS RU SE SI SK TR UA UY UZ VE VN
-    """
-    )
-)
 MOST = 2**63 - 1
 """Largest number that is kept, either way of zero."""
 _DIGITS = r"\d+(?:[.,']\d+|[\u00a0\u202f ]\d{3}(?!\d))*"
-_NUMBER = re.compile(
-    rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|minus\s)\s?)?(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))"
-    r"(?P<scale>\s?(?:k|grand|mio|mln|million(?:en)?|tsd|thousand|tausend|billion)\b\.?)?"
-    r"(?P<fraction>\s?[½¼¾])?(?P<ordinal>st|nd|rd|th|\.(?=\s*$))?"
-    r"(?P<percent>\s?(?:%|percent\b|per\s?cent\b|prozent\b))?"
-    r"(?:(?=(?:kg|km|cm|mm|lbs?|m|g|h|min|c|f|°[cf]?)\b)|(?![\w/]|[.,:-]?\d))",
-    re.IGNORECASE,
-)
-_SCALES = {"k": 3, "grand": 3, "tsd": 3, "thousand": 3, "tausend": 3, "billion": 9}
+_MEASURES = r"(?:kg|km|cm|mm|lbs?|m|g|h|min|c|f|°[cf]?)\b"
 _FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
-_MINUS = re.compile(r"(?<!\w)minus\s+$", re.IGNORECASE)
 _SPACED = re.compile(r"[\u00a0\u202f ']")
+_WORD = re.compile(r"[^\W\d_]+")
+_ANY = re.compile(r"[^\W_]+")
+_HALF = Decimal("0.5")
+_MOST_WORDS = 24
+
+
+class Numerals:
+    """The numerals of one language.
+
+    Args:
+        own: Its words.
+    """
+
+    def __init__(self, own: SimpleNamespace) -> None:
+        said = own.numbers
+        self.small = {word: value for value, word in enumerate(said.units)}
+        self.small |= {word: 10 * value for value, word in enumerate(said.tens, 2)}
+        self.small |= {word: 100 * value for value, word in enumerate(said.hundreds, 1)}
+        self.small |= said.others
+        self.scales = said.scales
+        self.joints = frozenset(said.and_)
+        self.order = said.order
+        self.half = said.half_joined
+        parts = literally(self.small, self.scales, self.joints, [self.half] if self.half else [])
+        self.parts = re.compile(parts) if said.joined else None
+        self.word = f"(?>{parts})++" if said.joined else literally(self.small, self.scales)
+
+    def of(self, word: str) -> int | None:
+        """Return the value of one word for a whole number; None if it is none."""
+        if word in self.small:
+            return self.small[word]
+        if self.parts is None or len(word) > 60 or word.endswith(self.half or " "):
+            return None
+        parts = self.parts.findall(word)
+        value, count = self.run(parts, 0) if "".join(parts) == word else (0, 0)
+        return value if count and count == len(parts) else None
+
+    def run(self, words: list[str], first: int) -> tuple[int, int]:
+        """Return the value of the numeral that begins at a word, and of how many words it is."""
+        total = current = last = count = 0
+        joint = False
+        for place in range(first, min(first + _MOST_WORDS, len(words))):
+            word = words[place]
+            if word in self.joints and count and not joint:
+                joint = True
+                continue
+            scale = self.scales.get(word) if count else None
+            value = scale or self.small.get(word)
+            if value is None or not (scale or self._follows(value, last, joint)):
+                break
+            if scale == 100:
+                current *= scale
+            elif scale:
+                total, current = total + current * scale, 0
+            else:
+                current += value
+            last, count, joint = value, place - first + 1, False
+        return total + current, count
+
+    def _follows(self, value: int, last: int, joint: bool) -> bool:
+        """Say whether a word can go on a numeral: "twenty one", but not "four five"."""
+        if last == 0:
+            return not joint
+        if last >= 100:
+            return value < last
+        if self.order == "unit and ten":
+            return joint and last < 10 and 20 <= value <= 90
+        return joint == (self.order == "ten and unit") and 20 <= last <= 90 and 0 < value < 10
+
+
+@cache
+def _grammar(words: Vocabulary) -> SimpleNamespace:
+    own, people = words.numbers, words.people
+    tables = [Numerals(each) for each in words.languages]
+    behind, phrases = Table(own.behind), Table(own.phrases)
+    halves, numeral = Table(own.halves), "|".join(table.word for table in tables)
+    joints = literally(own.and_)
+    joined = "|".join(re.escape(table.half) for table in tables if table.half)
+    ordinals = {
+        word + ending: at
+        for each in words.languages
+        for at, said in enumerate(each.ordinals.places, 1)
+        for word in said
+        for ending in ("", *each.ordinals.endings)
+    }
+    kinds = literally(people.part)
+    return SimpleNamespace(
+        numerals=tables,
+        behind=behind,
+        phrases=phrases,
+        halves=halves,
+        ordinals=ordinals,
+        articles=frozenset(own.articles),
+        one=frozenset(own.one),
+        nothing=frozenset(own.no),
+        maybe=re.compile(
+            rf"[\d½¼¾]|(?<!\w)(?:{numeral}|{phrases.source}|{halves.source})|"
+            rf"(?<!\w)[^\W\d_]{{2,40}}(?:{joined or '(?!)'})(?!\w)",
+            re.IGNORECASE,
+        ),
+        number=re.compile(
+            rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|{one_of(own.minus)}\s)\s?)?"
+            rf"(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))(?P<scale>\s?{behind.source}\b\.?)?"
+            rf"(?P<fraction>\s?[½¼¾])?(?P<ordinal>{literally(own.endings)}|\.(?=\s*$))?"
+            rf"(?P<percent>\s?(?:%|{one_of(own.percent)}\b))?"
+            rf"(?:(?={_MEASURES})|(?![\w/]|[.,:-]?\d))",
+            re.IGNORECASE,
+        ),
+        run=re.compile(
+            rf"(?<!\w)(?:{numeral})(?!\w)(?:(?:\s+|\s*[-\u2010\u2011]\s*)(?:{joints}\s+)?"
+            rf"(?:{numeral})(?!\w)){{0,{_MOST_WORDS}}}",
+            re.IGNORECASE,
+        ),
+        phrase=re.compile(rf"(?<!\w){phrases.source}(?!\w)", re.IGNORECASE),
+        fraction=re.compile(
+            rf"(?<!\w)(?:(?P<half>{halves.source})|(?P<whole>[^\W\d_]{{2,40}}?)"
+            rf"(?:{joined or '(?!)'}))(?!\w)",
+            re.IGNORECASE,
+        ),
+        and_half=re.compile(rf"\s+{one_of(own.and_half)}(?!\w)", re.IGNORECASE),
+        point=re.compile(
+            rf"\s+{one_of(own.point)}\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){{0,8}})",
+            re.IGNORECASE,
+        ),
+        minus=re.compile(rf"(?<!\w){one_of(own.minus)}\s+$", re.IGNORECASE),
+        none=re.compile(rf"(?<!\w){one_of(own.none)}(?!\w)", re.IGNORECASE),
+        place=re.compile(
+            rf"(?<!\w)(?P<place>{literally(ordinals)})\s+(?P<what>[^\W\d_]+)", re.IGNORECASE
+        ),
+        people=frozenset(people.count),
+        party=Table(people.phrases),
+        alone=re.compile(rf"(?<!\w){one_of(people.phrases)}(?!\w)", re.IGNORECASE),
+        together=re.compile(
+            rf"(?<!\w)(?:{literally(people.self)}|(?:(?:{literally(people.own)})\s+)?"
+            rf"(?:{literally(people.one, people.some)}))(?!\w)",
+            re.IGNORECASE,
+        ),
+        some=re.compile(
+            rf"(?:{literally(people.and_)}|,)\s+(?:{literally(people.own)}\s+)?"
+            rf"{literally(people.some)}(?!\w)",
+            re.IGNORECASE,
+        ),
+        self=frozenset(people.self),
+        joint=re.compile(rf"\s*,?\s*(?:{literally(people.and_)}\s*)?", re.IGNORECASE),
+        kind=re.compile(rf"\s+{kinds}(?!\w)", re.IGNORECASE),
+    )
+
+
+def numerals_in(text: str, words: Vocabulary) -> Iterator[Hit]:
+    """Find whole numbers that are written in words."""
+    own = _grammar(words)
+    for found in own.phrase.finditer(text):
+        yield Hit(found.start(), found.end(), own.phrases.of(found[0]), False)
+    for found in own.run.finditer(text):
+        places = list(_WORD.finditer(text, found.start(), found.end()))
+        said, at = [place[0].casefold() for place in places], 0
+        while at < len(said):
+            value, count = _read_run(said, at, own)
+            if count:
+                start, end = places[at].start(), places[at + count - 1].end()
+                weak = count == 1 and said[at] in own.articles
+                yield _with_fraction(text, Hit(start, end, value, False, weak), own)
+            at += max(1, count)
+
+
+def _read_run(said: list[str], at: int, own: SimpleNamespace) -> tuple[int, int]:
+    for table in own.numerals:
+        value, count = table.run(said, at)
+        if count:
+            return value, count
+        single = table.of(said[at])
+        if single is not None:
+            return single, 1
+    return 0, 0
+
+
+def numeral_of(word: str, words: Vocabulary) -> int | None:
+    """Return the number that digits, a numeral of one word or an article for one stand for."""
+    word = word.casefold()
+    if word.isdecimal():
+        return int(word)
+    own = _grammar(words)
+    if word in own.one:
+        return 1
+    hit = next(numerals_in(word, words), None)
+    return hit.value if hit and (hit.start, hit.end) == (0, len(word)) else None
+
+
+def ordinals_of(words: Vocabulary) -> dict[str, int]:
+    """Return the words for places in an order, and the place of each."""
+    known: dict[str, int] = _grammar(words).ordinals
+    return known
+
+
+def fractions_in(text: str, own: SimpleNamespace) -> Iterator[Hit]:
+    """Find halves that are written in words; the value is a Decimal."""
+    for found in own.fraction.finditer(text):
+        if found["half"]:
+            value: Decimal | None = Decimal(str(own.halves.of(found["half"])))
+        else:
+            said = found["whole"].casefold()
+            whole = next((v for t in own.numerals if (v := t.of(said)) is not None), None)
+            value = None if whole is None else whole + _HALF
+        if value is not None:
+            yield Hit(found.start(), found.end(), value, False)
+
+
+def _with_fraction(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
+    """Join a numeral with the fraction behind it: "two and a half", "three point five"."""
+    if half := own.and_half.match(text, hit.end):
+        return Hit(hit.start, half.end(), hit.value + _HALF, False)
+    point = own.point.match(text, hit.end)
+    if point is None:
+        return hit
+    digits, end = "", point.start("digits")
+    for word in _ANY.finditer(text, end, point.end()):
+        digit = word[0] if word[0].isdecimal() else _digit(word[0].casefold(), own)
+        if not digit or (digits and word[0].isdecimal()):
+            break
+        digits, end = digits + digit, word.end()
+    return Hit(hit.start, end, hit.value + Decimal(f"0.{digits}"), False) if digits else hit
+
+
+def _digit(word: str, own: SimpleNamespace) -> str:
+    known = (table.small[word] for table in own.numerals if word in table.small)
+    value = next(known, 10)
+    return str(value) if value < 10 else ""
 
 
 def comma_is_decimal(setting: Setting) -> bool:
     """Say whether the comma parts the decimals where a user speaks."""
-    return setting.decimal_sign == "," if setting.decimal_sign else setting.region in _COMMA
+    if setting.decimal_sign:
+        return setting.decimal_sign == ","
+    return setting.region in everywhere().comma_is_decimal
 
 
 def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decimal | None:
@@ -55,6 +267,8 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
         grouped: Whether a group of three digits at the end always belongs to the thousands.
     """
     plain = digits
+    if plain.isdecimal():
+        return Decimal(plain)
     if _SPACED.search(plain):
         *groups, last = _SPACED.split(plain)
         if not _are_groups([*groups, re.split("[.,]", last)[0]]):
@@ -91,37 +305,101 @@ def _are_groups(parts: list[str], sign: str = ",") -> bool:
     )
 
 
-def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> Iterator[Hit]:
-    """Find numbers, as Decimal."""
-    for found in _NUMBER.finditer(text):
+def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> list[Hit]:
+    """Find numbers, as Decimal; some may overlap."""
+    words = vocabulary(setting.language)
+    own = _grammar(words)
+    if not own.maybe.search(text):
+        return []
+    hits = []
+    for found in own.number.finditer(text):
         value = decimal_of(found["digits"] or "0", setting, grouped=whole)
         if value is None:
             continue
-        value = value.scaleb(_scale_of(found["scale"]))
+        if said := found["scale"]:
+            value = value.scaleb(own.behind.of(said.strip().rstrip(".")))
         value += _FRACTIONS.get((found["fraction"] or "").strip(), 0)
         if (found["sign"] or "+") != "+":
             value = -value
         if abs(value) <= MOST:
-            yield Hit(found.start(), found.end(), value, False)
-    for hit in (*fractions_in(text), *numerals_in(text)):
+            hits.append(Hit(found.start(), found.end(), value, False))
+    for hit in (*fractions_in(text, own), *numerals_in(text, words)):
         value = Decimal(hit.value)
-        if minus := _MINUS.search(before(text, hit.start)):
+        if minus := own.minus.search(before(text, hit.start)):
             hit, value = hit._replace(start=hit.start - len(minus[0])), -value
         if abs(value) <= MOST:
-            yield hit._replace(value=value)
-
-
-def _scale_of(said: str | None) -> int:
-    word = (said or "").strip().rstrip(".").casefold()
-    return _SCALES.get(word, 6) if word else 0
+            hits.append(hit._replace(value=value))
+    return hits
 
 
 def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
-    """Find whole numbers."""
-    hits = apart(decimals_in(text, setting, whole=True))
-    return [hit._replace(value=int(hit.value)) for hit in hits if hit.value == int(hit.value)]
+    """Find whole numbers; of people also "me and my sister", of anything else "none"."""
+    own = _grammar(vocabulary(setting.language))
+    said = words_of_field(field, setting)
+    hits = [
+        hit._replace(value=int(hit.value))
+        for hit in apart(decimals_in(text, setting, whole=True))
+        if hit.value == int(hit.value)
+    ]
+    if own.people.intersection(said):
+        hits = _people(text, hits, own)
+    for found in own.place.finditer(text):
+        if found["what"].casefold() in said:
+            place = own.ordinals[found["place"].casefold().replace(" ", "-")]
+            hits.append(Hit(found.start(), found.end("place"), place, False))
+    return apart(hits) or _none(text, field, own, setting)
 
 
 def scan_numbers(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find numbers."""
-    return [hit._replace(value=float(hit.value)) for hit in apart(decimals_in(text, setting))]
+    hits = apart(decimals_in(text, setting))
+    return [hit._replace(value=float(hit.value)) for hit in hits] or [
+        hit._replace(value=0.0)
+        for hit in _none(text, field, _grammar(vocabulary(setting.language)), setting)
+    ]
+
+
+def _none(text: str, field: Field, own: SimpleNamespace, setting: Setting) -> list[Hit]:
+    """Return a zero where a text says that there is none of what is counted, and nothing else."""
+    first, _, rest = text.strip(" .!").partition(" ")
+    more = words_of_field(field, setting)
+    if rest and first.casefold() in own.nothing and more.issuperset(rest.casefold().split()):
+        return [Hit(text.index(first), text.index(first) + len(first), 0, False)]
+    found = own.none.search(text)
+    if found is None:
+        return []
+    hit = Hit(found.start(), found.end(), 0, False)
+    return [hit] if is_filler(rest_of(text, [hit]), setting, beside(field, setting)) else []
+
+
+def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
+    """Count people by kinds, "2 adults, 1 child", and by who they are, "me and my sister"."""
+    if own.some.search(text):
+        return []  # "2 of us and the kids"
+    for found in own.alone.finditer(text):
+        hits.append(Hit(found.start(), found.end(), own.party.of(found[0]), False))
+    single = [(found, 1) for found in own.together.finditer(text)]
+    counted = [(hit, kind) for hit in hits if (kind := own.kind.match(text, hit.end))]
+    items = [(found.start(), found.end(), 1, found[0].casefold()) for found, _ in single]
+    items += [(hit.start, kind.end(), hit.value, "") for hit, kind in counted]
+    made: list[Hit] = []
+    group: list[tuple[int, int, int, str]] = []
+    for item in [*sorted(items), (len(text) + 9, 0, 0, "")]:
+        if group and not (item[1] and own.joint.fullmatch(text, group[-1][1], item[0])):
+            made += _group(group, own)
+            group = []
+        if not group or item[0] >= group[-1][1]:
+            group.append(item)
+    return [hit for hit in hits if not _within(hit, made)] + made
+
+
+def _group(group: list[tuple[int, int, int, str]], own: SimpleNamespace) -> list[Hit]:
+    """Return how many people are named one after the other; none if the user is not among them."""
+    names = [said for _, _, _, said in group if said]
+    if len(group) < 2 or (names and not own.self.intersection(names)):
+        return []
+    return [Hit(group[0][0], group[-1][1], sum(item[2] for item in group), False)]
+
+
+def _within(hit: Hit, others: list[Hit]) -> bool:
+    return any(other.start <= hit.start and hit.end <= other.end for other in others)

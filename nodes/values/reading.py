@@ -1,38 +1,44 @@
-"""What was said, read as the value of a field; or why it is none."""
+"""Values of fields in a text: one scan, of which a whole answer or a part of a message is seen."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from journeys.fields import Field
 from nodes.plain import cleaned
-from nodes.values.addresses import address_in
-from nodes.values.booleans import scan_booleans
-from nodes.values.choices import scan_choices
+from nodes.values.addresses import address_in, scan_addresses
+from nodes.values.bounds import kind_of
+from nodes.values.choices import scan_booleans, scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
-from nodes.values.dates import scan_dates
-from nodes.values.fillers import BESIDE
-from nodes.values.lists import items_in
-from nodes.values.misspelled import respelled
-from nodes.values.moments import scan_datetimes
+from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
+from nodes.values.languages import Vocabulary, one_of, vocabulary
 from nodes.values.money import scan_money
-from nodes.values.names import name_in
+from nodes.values.names import full_name_in, name_in, scan_names
 from nodes.values.numbers import scan_integers, scan_numbers
-from nodes.values.other_dates import date_elsewhere
 from nodes.values.scanning import (
     LONGEST,
     Hit,
     Scanner,
+    beside,
     folded,
+    is_filler,
     only_value,
     rest_of,
+    settled,
+    words_in,
     words_of_field,
 )
 from nodes.values.setting import Setting, Unreadable
-from nodes.values.times import scan_times
+from nodes.values.times import parts_of_day, scan_datetimes, scan_times, wordings
 
+MOST_ITEMS = 200
+"""Most items of one list."""
 SCANNERS: dict[str, Scanner] = {
     "integer": scan_integers,
     "number": scan_numbers,
@@ -46,12 +52,63 @@ SCANNERS: dict[str, Scanner] = {
     "enum": scan_choices,
 }
 """What finds the values of a type in a text; other types have no shape of their own."""
-_PARTS = re.compile(
-    r"\b(?:in the |this |am )?(?:morning|evening|afternoon|tonight|night|morgens|früh"
-    r"|vormittags?|abends?|nachmittags?|nachts|mittags)\b"
-    r"|(?:(?<=heute )|(?<=gestern )|(?<=tag )|(?<=am ))morgen\b",
-    re.IGNORECASE,
-)
+_BRING_IN: dict[str, Scanner] = {
+    "name": scan_names,
+    "full_name": scan_names,
+    "address": scan_addresses,
+}
+"""What finds values without a shape behind the words that bring them in."""
+_PLAIN = ("integer", "number", "money")
+_OTHERS = tuple(Field("other", kind) for kind in ("date", "time", "phone", "email"))
+_DATED = ("date", "time", "datetime")
+_MOST_KEPT = 256
+_kept: dict[Any, list[Hit]] = {}
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A value inside a message.
+
+    Attributes:
+        value: As it would be kept.
+        raw: The words that give it.
+        start: Where they begin.
+        end: Where they end.
+        certain: Whether they can be nothing else, such as an e-mail address.
+        type: Type of the field that it was looked for.
+    """
+
+    value: Any
+    raw: str
+    start: int
+    end: int
+    certain: bool
+    type: str = ""
+
+
+def hits_in(field: Field, text: str, setting: Setting) -> list[Hit]:
+    """Return the values of a type with a shape in a text, all of them; each text is scanned once.
+
+    Args:
+        field: Whose type it is; of others, its words and ranges decide between readings.
+        text: What was said, in one spelling of its characters.
+        setting: When and where.
+    """
+    said = (field.name, field.label, field.ask, field.currency, field.validators)
+    # Moments of two zones may be equal; what "today" means is not.
+    ways = tuple(field.ways.items()) if field.choices else ()
+    key = (field.type, text, setting, setting.at.tzinfo, said, ways)
+    try:
+        known = _kept.get(key)
+    except TypeError:  # a validator without a hash
+        return SCANNERS[field.type](text, field, setting)
+    if known is None:
+        known = SCANNERS[field.type](text, field, setting)
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = known
+    return known
 
 
 def value_of(field: Field, raw: str, setting: Setting) -> Any:
@@ -70,31 +127,20 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     text = cleaned(raw).strip()
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
-    for said in extracted(field, text, setting):
-        value = _read(field, said, setting)
+    for start, end in _extracts(field, text, setting) if field.extract else ():
+        value = _read(field, text[start:end], setting) if text[start:end].strip() else None
         if value is not None:
             return value
     value = _read(field, text, setting) if text else None
     if value is None:
-        raise refused(field)
+        values = {"choices": ", ".join(field.ways)} if field.type == "enum" else {}
+        raise Unreadable(f"not_{field.type}", values=values)
     return value
 
 
-def refused(field: Field) -> Unreadable:
-    """Return why a text is no value of a field."""
-    values = {"choices": ", ".join(field.ways)} if field.type == "enum" else {}
-    return Unreadable(f"not_{field.type}", values=values)
-
-
-def extracted(field: Field, text: str, setting: Setting) -> list[str]:
-    """Return what a field's own patterns find: the first group, or all of it."""
-    places = extracts_in(field, text, setting)
-    return [text[start:end] for start, end in places if text[start:end].strip()]
-
-
-def extracts_in(field: Field, text: str, setting: Setting) -> list[tuple[int, int]]:
-    """Return where a field's own patterns find it."""
-    found = (setting.patterns.search(field.name, pattern, text) for pattern in field.extract)
+def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int]]:
+    """Return where a field's own patterns find it: the first group, or all of it."""
+    found = [setting.patterns.search(field.name, pattern, text) for pattern in field.extract]
     places = [match.span(1) if match.re.groups else match.span() for match in found if match]
     return [place for place in places if place[0] >= 0]
 
@@ -104,43 +150,199 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
     if field.type == "text":
         return text
     if field.type == "name":
-        return name_in(text) or None
+        return name_in(text, setting) or None
+    if field.type == "full_name":
+        return full_name_in(text, setting)
     if field.type == "address":
-        return address_in(text) or None
+        return address_in(text, setting) or None
     if field.type == "list":
-        return _list(field, text, setting)
-    return scanned(field, folded(text), setting)
+        return _items(field, text, setting)
+    return _one(field, folded(text), setting)
 
 
-def _list(field: Field, text: str, setting: Setting) -> list[Any] | None:
-    one = replace(field, type=field.items, items="text", extract=(), choices=field.choices)
-    return items_in(one, text, setting, SCANNERS.get(one.type), _read)
-
-
-def scanned(field: Field, text: str, setting: Setting) -> Any:
-    """Return the one value of a type with a shape that a text is about; None if there is none."""
-    hits = SCANNERS[field.type](text, field, setting)
-    more = BESIDE[field.type] | words_of_field(field)
-    hit = only_value(text, hits, more)
-    if hit is None and hits and field.type in ("date", "time", "datetime"):
-        hit = only_value(_without_hours(field, text, hits, setting), hits, more)
+def _one(field: Field, text: str, setting: Setting) -> Any:
+    """Return the one value with a shape that a text is about; None if there is none."""
+    hits = hits_in(field, text, setting)
+    more = beside(field, setting)
+    hit = only_value(text, hits, setting, more)
+    if hit is None and hits and field.type in _DATED:
+        hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value
     if field.type == "date" and len({hit.value for hit in hits}) < 2:
-        corrected = respelled(text)
-        if corrected != text and not hits:
-            return scanned(field, corrected, setting)
+        corrected = text if hits else respelled(text, setting)
+        if corrected != text:
+            return _one(field, corrected, setting)
         return date_elsewhere(text, field, setting)
     return None
 
 
 def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -> str:
     """Blank the part of the day, and for a date the time too, around what was found."""
-    blanks = [found.span() for found in _PARTS.finditer(text)]
+    blanks = parts_of_day(text, setting)
     if field.type == "date":
-        times = scan_times(rest_of(text, []), field, setting)
+        times = scan_times(text, field, setting)
         blanks += [(hit.start, hit.end) for hit in times if not hit.weak]
     for start, end in blanks:
-        if not any(start < hit.end and hit.start < end for hit in hits):
+        if not [1 for hit in hits if start < hit.end and hit.start < end]:
             text = text[:start] + " " * (end - start) + text[end:]
     return text
+
+
+def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
+    """Return the values of a field's type that stand in a message, in order; none overlap.
+
+    Text has no shape: it is found by the field's `extract` alone. Names and addresses are also
+    found behind what brings them in, as "my name is". What is denied ("not 50") is not found.
+    """
+    if len(text) > LONGEST:
+        return []
+    own = _extracted(field, text, setting) if field.extract else []
+    if own or field.type == "text":
+        return own
+    if scan := _BRING_IN.get(field.type):
+        return [_span(hit, text, field) for hit in scan(text, field, setting)]
+    plain = folded(text)
+    plain = plain if len(plain) == len(text) else text
+    if field.type == "list":
+        return _list(field, plain, text, setting)
+    hits = settled(plain, hits_in(field, plain, setting), setting)
+    if field.type in _PLAIN:
+        hits = _not_of_others(hits, plain, setting)
+    spans = [_span(hit, text, field) for hit in hits]
+    if field.type in ("time", "datetime"):
+        wide = zip(spans, hits, strict=True)
+        return [replace(span, raw=_words_of(field, hit, text, setting)) for span, hit in wide]
+    return spans
+
+
+def _words_of(field: Field, hit: Hit, text: str, setting: Setting) -> str:
+    """Return the words that give a time also where nothing stands around them."""
+    one = replace(field, extract=()) if field.extract else field
+    for words in wordings(text, hit, setting):
+        try:
+            if value_of(one, words, setting) == hit.value:
+                return words
+        except Unreadable:
+            continue
+    return text[hit.start : hit.end]
+
+
+def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence[Hit]:
+    """Leave out numbers that are plainly part of a date, a time, a telephone number."""
+    if not [1 for hit in hits if not hit.certain]:
+        return hits
+    others = [hit for field in _OTHERS for hit in hits_in(field, text, setting) if hit.certain]
+    return [
+        hit
+        for hit in hits
+        if hit.certain
+        or not [1 for other in others if other.start < hit.end and hit.start < other.end]
+    ]
+
+
+def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
+    spans = []
+    for start, end in _extracts(field, text, setting):
+        said = text[start:end]
+        try:
+            value = value_of(replace(field, extract=()), said, setting)
+        except Unreadable:
+            continue
+        spans.append(Span(value, said, start, end, True, field.type))
+    return spans[:1]
+
+
+def _span(hit: Hit, text: str, field: Field) -> Span:
+    start, end = hit.start, hit.end
+    return Span(hit.value, text[start:end], start, end, hit.certain, field.type)
+
+
+@cache
+def _of_lists(words: Vocabulary) -> SimpleNamespace:
+    own, ending = words.lists, one_of(words.names.endings)
+
+    def compiled(source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
+
+    joints = one_of(own.joints)
+    return SimpleNamespace(
+        none=compiled(rf"\s*{one_of(own.none)}[\s.!]*(?:{ending})?[\s.!]*"),
+        no=frozenset(own.no),
+        joint=compiled(rf"{joints}|&"),
+        break_=compiled(rf"\s*[;\n•·、،]\s*|\s*,(?!\d)\s*|\s+(?:{joints}|&)\s+|\s+&\s+"),
+        any_break=compiled(rf"\s*[;\n•·、،,]\s*|\s+(?:{joints}|&)\s+"),
+        bullet=compiled(rf"^(?:[-*\u2013]|\d{{1,3}}[.)])\s+|^{joints}\s+"),
+        lead=compiled(rf"^(?:{one_of(own.leads)}\s+)+"),
+        ending=compiled(rf"[\s,.!;]*\b{ending}\b[\s.!]*$"),
+    )
+
+
+def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
+    """Return the items of a list; None if a part of the text is no such item."""
+    own = _of_lists(vocabulary(setting.language))
+    one = replace(field, type=field.items, items="text", extract=())
+    if own.none.fullmatch(text) or _is_none_of(one, text, own, setting):
+        return []
+    shaped = one.type in SCANNERS
+    if shaped:
+        found = _spread(one, folded(text), setting)
+        if found is not None:
+            return [hit.value for hit in found]
+    breaks = own.any_break if shaped else own.break_
+    plain = own.ending.sub("", own.lead.sub("", text.strip()))
+    parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(plain)]
+    said = [part for part in parts if part and not own.joint.fullmatch(part)]
+    if not said or len(said) > MOST_ITEMS:
+        return None
+    values = [_read(one, part, setting) for part in said]
+    return None if None in values else values
+
+
+def _is_none_of(one: Field, text: str, own: SimpleNamespace, setting: Setting) -> bool:
+    """Say whether a text denies what is asked for: "no allergies"."""
+    first, *others = words_in(text) or [""]
+    return first in own.no and words_of_field(one, setting).issuperset(others)
+
+
+def _spread(one: Field, text: str, setting: Setting) -> Sequence[Hit] | None:
+    """Return the items with a shape of their own, if a text says nothing else."""
+    hits = [hit for hit in hits_in(one, text, setting) if not hit.weak]
+    if not hits or len(hits) > MOST_ITEMS:
+        return None
+    said = words_of_field(one, setting)
+    return hits if is_filler(rest_of(text, hits), setting, said) else None
+
+
+def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
+    if field.items not in SCANNERS:
+        return []
+    one = replace(field, type=field.items, items="text", extract=())
+    hits = _spread(one, plain, setting) or [h for h in hits_in(one, plain, setting) if h.certain]
+    if not hits:
+        return []
+    start, end = hits[0].start, hits[-1].end
+    certain = not [1 for hit in hits if not hit.certain]
+    values = [hit.value for hit in hits]
+    return [Span(values, text[start:end], start, end, certain, field.type)]
+
+
+def load(fields: Iterable[Field], language: str = "en") -> None:
+    """Read and import what values of these fields are read with; takes up to half a second."""
+    known = list(fields)
+    if not known:
+        return
+    now = Setting(_EPOCH, language=language)
+    kinds = {kind_of(field) for field in known}
+    if kinds.intersection(_PLAIN):
+        kinds.update(("date", "time", "phone", "email"))
+    for kind in kinds.intersection(SCANNERS):
+        SCANNERS[kind]("1", Field("x", kind, choices=["x"] if kind == "enum" else ()), now)
+    for kind in ("name", "address", "list"):
+        _read(Field("x", kind), "x", now)
+    if kinds.intersection(("date", "datetime")):
+        load_dates()
+    if "phone" in kinds:
+        import phonenumbers  # noqa: F401, PLC0415 - 60 ms
+    if "email" in kinds:
+        import email_validator  # noqa: F401, PLC0415 - 37 ms

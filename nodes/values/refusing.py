@@ -15,9 +15,9 @@ from nodes.calling import in_thread
 from nodes.plain import copied
 from nodes.telemetry.logs import report
 from nodes.values.bounds import kind_of, lies_in
-from nodes.values.hints import bounds_shown
 from nodes.values.scanning import LONGEST
 from nodes.values.setting import Setting, Unreadable
+from nodes.values.showing import bounds_shown
 
 
 async def refusal_of(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from journeys.fields import Field
-from nodes.values.fillers import ALIKE, ASIDE, CORRECTIVE, DENYING, FILLER, NEVER_FILLER
+from nodes.values.languages import Vocabulary, literally, one_of, vocabulary
 from nodes.values.setting import Setting
 
 LONGEST = 4096
@@ -17,10 +20,8 @@ LONGEST = 4096
 MOST_HITS = 250
 """Most values of one type that are looked at in a text."""
 _NEAR = 48
-_FRACTIONS = ("½", "¼", "¾")
 _FRACTION = re.compile("([½¼¾])")
-_BUT = re.compile(r"[\s,]*(?:but|sondern)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 # Signs that say something of their own: at most, either, a formula, an address of a page.
 _TELLING = re.compile(r"[@=<>{}\[\]|\\/*^+$€£¥%#]|\?\?")
 
@@ -41,16 +42,42 @@ class Hit(NamedTuple):
 Scanner = Callable[[str, Field, Setting], list[Hit]]
 
 
+@cache
+def around(words: Vocabulary) -> SimpleNamespace:
+    """Return the patterns of what may stand around a value."""
+    own = words.around
+    denying = one_of(own.denying)
+    return SimpleNamespace(
+        filler=frozenset(own.filler),
+        never=frozenset(own.never),
+        beside={kind: frozenset(own.beside.get(_COUNTED.get(kind, kind), ())) for kind in _KINDS},
+        alike=[frozenset(group) for group in own.alike],
+        aside=re.compile(rf"\b{one_of(own.aside)}\b", re.IGNORECASE),
+        denies=re.compile(rf"\b{denying}\b", re.IGNORECASE),
+        denying=re.compile(
+            rf"\b{denying}(?:\s+{literally(own.denying_gap)})*[\s\"']*$", re.IGNORECASE
+        ),
+        but=re.compile(rf"[\s,]*{one_of(own.but)}\b", re.IGNORECASE),
+        corrective=re.compile(rf"\b{one_of(own.corrective)}\b", re.IGNORECASE),
+    )
+
+
+_COUNTED = {"integer": "count", "number": "count"}
+_KINDS = (*_COUNTED, "boolean", "date", "time", "datetime", "money", "email", "phone", "enum")
+
+
 def folded(text: str) -> str:
     """Return a text in one spelling of its characters, for values that are no names."""
+    if text.isascii():
+        return text
     parts = _FRACTION.split(text)  # which would run into the digits before them
-    plain = (part if part in _FRACTIONS else unicodedata.normalize("NFKC", part) for part in parts)
-    return "".join(plain).replace("\u2019", "'")
+    parts[::2] = [unicodedata.normalize("NFKC", part) for part in parts[::2]]
+    return "".join(parts).replace("\u2019", "'")
 
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text, case folded."""
-    return [word.casefold().replace("\u2019", "'") for word in _WORD.findall(text)]
+    return _WORD.findall(text.casefold().replace("\u2019", "'"))
 
 
 def before(text: str, place: int) -> str:
@@ -58,37 +85,60 @@ def before(text: str, place: int) -> str:
     return text[max(0, place - _NEAR) : place]
 
 
-def words_of_field(field: Field) -> frozenset[str]:
+def words_of_field(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words by which a field is asked for, which its answers may repeat."""
-    said = words_in(f"{field.name.replace('_', ' ')} {field.label} {field.ask}")
-    more = (word[:-1] if word.endswith("s") else f"{word}s" for word in said)
-    alike = (group for group in ALIKE if group.intersection(said))
-    return frozenset([*said, *more]).union(*alike) - NEVER_FILLER
+    return _words_of(field.name, field.label, field.ask, vocabulary(setting.language))
+
+
+@lru_cache(maxsize=2_000)
+def _words_of(name: str, label: str, ask: str, words: Vocabulary) -> frozenset[str]:
+    said = words_in(f"{name.replace('_', ' ')} {label} {ask}")
+    more = [word[:-1] if word.endswith("s") else f"{word}s" for word in said]
+    own = around(words)
+    never: frozenset[str] = own.never
+    alike = [group for group in own.alike if group.intersection(said)]
+    return frozenset([*said, *more]).union(*alike) - never
 
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order of which no two overlap; the longer one wins."""
     taken: list[Hit] = []
-    for hit in sorted(islice(hits, MOST_HITS), key=lambda hit: (hit.start - hit.end, hit.start)):
-        if not any(hit.start < other.end and other.start < hit.end for other in taken):
+    known = list(islice(hits, MOST_HITS))
+    if len(known) < 2:
+        return known
+    for _, _, _, hit in sorted([(h[0] - h[1], h[0], at, h) for at, h in enumerate(known)]):
+        start, end = hit[0], hit[1]
+        for other in taken:
+            if start < other[1] and other[0] < end:
+                break
+        else:
             taken.append(hit)
-    return sorted(taken)
+    return sorted(taken, key=itemgetter(0))
 
 
-def settled(text: str, hits: Sequence[Hit]) -> list[Hit]:
+def settled(text: str, hits: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
     """Return the hits that are meant: none that is denied, and of a slip only the last.
 
     Of "not 50, 55" it is the second, and of "four, sorry, five" too.
     """
-    meant = [hit for hit in _strong(hits) if not DENYING.search(before(text, hit.start))]
+    if not hits:
+        return []
+    own = around(vocabulary(setting.language))
+    meant = strong(hits)
+    if own.denies.search(text):
+        meant = [hit for hit in meant if not own.denying.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
-        if CORRECTIVE.search(text[meant[at - 1].end : meant[at].start]):
+        if own.corrective.search(text[meant[at - 1].end : meant[at].start]):
             return meant[at:]
     return meant
 
 
-def _strong(hits: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in hits if not hit.weak] or list(hits)
+def strong(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits that count: weak ones only where there is no other."""
+    for hit in hits:
+        if hit.weak:
+            return [hit for hit in hits if not hit.weak] or hits
+    return hits
 
 
 def rest_of(text: str, hits: Sequence[Hit]) -> str:
@@ -100,28 +150,43 @@ def rest_of(text: str, hits: Sequence[Hit]) -> str:
     return " ".join([*pieces, text[at:]])
 
 
-def is_filler(rest: str, more: frozenset[str] = frozenset()) -> bool:
+def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -> bool:
     """Say whether what stands around a value says nothing of its own."""
-    plain = ASIDE.sub(" ", rest)
+    if not rest or rest.isspace():
+        return True
+    own = around(vocabulary(setting.language))
+    plain = own.aside.sub(" ", rest)
     if _TELLING.search(plain):
         return False
-    return all(word in FILLER or word in more for word in words_in(plain))
+    return not set(words_in(plain)).difference(own.filler, more)
 
 
-def only_value(text: str, hits: Sequence[Hit], more: frozenset[str]) -> Hit | None:
+def beside(field: Field, setting: Setting) -> frozenset[str]:
+    """Return the words that may stand beside the value of a field, besides filler."""
+    own = around(vocabulary(setting.language)).beside
+    more: frozenset[str] = own.get(field.type, frozenset())
+    return more | words_of_field(field, setting)
+
+
+def only_value(
+    text: str, hits: Sequence[Hit], setting: Setting, more: frozenset[str]
+) -> Hit | None:
     """Return the one value that a whole text is about; None if there is none, or several."""
-    meant = settled(text, hits)
-    if not meant or any(hit.value != meant[0].value for hit in meant):
+    meant = settled(text, hits, setting)
+    if not meant or (len(meant) > 1 and [hit for hit in meant if hit.value != meant[0].value]):
         return None
-    # What is denied says nothing else, and neither do the words that deny it.
-    around = [hit if hit in meant else _denied(text, hit) for hit in _strong(hits)]
-    return meant[-1] if is_filler(rest_of(text, around), more) else None
+    all_hits = strong(hits)
+    if len(all_hits) > len(meant):
+        # What is denied says nothing else, and neither do the words that deny it.
+        own = around(vocabulary(setting.language))
+        all_hits = [hit if hit in meant else _denied(text, hit, own) for hit in all_hits]
+    return meant[-1] if is_filler(rest_of(text, all_hits), setting, more) else None
 
 
-def _denied(text: str, hit: Hit) -> Hit:
-    found = DENYING.search(before(text, hit.start))
+def _denied(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
+    found = own.denying.search(before(text, hit.start))
     if found is None:
         return hit
-    joint = _BUT.match(text, hit.end)
+    joint = own.but.match(text, hit.end)
     end = joint.end() if joint else hit.end
     return hit._replace(start=hit.start - len(found[0]), end=end)

@@ -1,24 +1,26 @@
-"""Times of day: with a colon, am and pm, "Uhr", and in words.
+"""Times of day, and dates with a time: with a colon, am and pm, "o'clock", and in words.
 
 An hour from 1 to 11 without anything that says which half of the day is meant is one of the
-morning, unless a range of the field does not take that and takes the evening's.
+morning, unless the field asks for an evening, or a range of it takes the evening's alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import time
-from itertools import islice
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import product
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from journeys.fields import Field
-from nodes.values.bounds import first_fitting
-from nodes.values.calendars import WEEKDAYS
-from nodes.values.numerals import german, numerals_in
-from nodes.values.scanning import MOST_HITS, Hit, apart, before, words_in
+from nodes.values.bounds import fits, ranges_of
+from nodes.values.dates import any_digit, is_past, scan_dates
+from nodes.values.languages import Table, Vocabulary, literally, one_of, vocabulary
+from nodes.values.numbers import numeral_of
+from nodes.values.scanning import MOST_HITS, Hit, apart, before, is_filler, words_in
 from nodes.values.setting import Setting
-from nodes.values.tables import words
 
 _NOON = 12
 _AM_PM = r"(?:[ap]\s?\.?\s?m\b\.?)"
@@ -27,134 +29,128 @@ _PM = (
     rf"(?P<half>\s*\(\s*{_AM_PM}\s*\)|(?:\s*-?\s*|\.(?=[ap])|,\s?(?=pm|[ap]\.)){_AM_PM}"
     r"|(?<=:\d\d)[ap])(?!\w)"
 )
-_CLOCK = re.compile(
-    r"(?<![\w.,/:+-])(?P<hour>[01]?\d"
-    r"|2[0-4])(?P<sign>\s?:\s?|[.h])(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
-    rf"(?P<unit>\s?(?:uhr|h|o'?\s?clock|hours|hrs)\b)?(?:{_PM})?(?![\w]|[:/-]?\d|[.,]\d)",
-    re.IGNORECASE,
-)
-_HALVED = re.compile(
-    rf"(?<![\w.,/:+-])(?P<hour>1[0-2]|0?\d)(?P<minute>[0-5]\d)?{_PM}", re.IGNORECASE
-)
-_HOURS = re.compile(
-    r"(?<![\w.,/:+-])(?P<hour>[01]?\d|2[0-4])\s?(?:uhr|h"
-    rf"|o'?\s?clock)\b(?:\s?(?P<minute>[0-5]?\d)(?![\w:.,]))?(?:{_PM})?",
-    re.IGNORECASE,
-)
-_MILITARY = re.compile(
-    r"(?<![\w.,/:+-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h|uhr)\b",
-    re.IGNORECASE,
-)
+_EDGE = r"(?<![\w.,/:+-])"
 _FOUR_DIGITS = re.compile(r"\A\s*(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s*[.!]?\s*$")
-_HOUR = (
-    r"(?P<hour>1[0-9]|2[0-4]|0?\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|eins|ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)"
-)
-_MINUTES = (
-    r"(?P<minutes>[0-5]?\d|five|ten|twenty(?:-five)?|a\s+quarter|quarter|half|fünf|zehn|zwanzig"
-    r"|viertel|dreiviertel)"
-)
-_PAST = re.compile(
-    rf"\b{_MINUTES}(?:\s*(?:minutes?|mins?|minuten))?[\s-]+(?P<way>past|after|to|before|till|nach|vor)"
-    rf"\s+(?P<half_of>halb\s+)?{_HOUR}(?![\w:]|[.,]\d)(?:{_PM})?",
+_ISO = re.compile(
+    r"(?<!\w)(\d{4}-\d\d-\d\d)(?P<joint>[T ])(\d\d:\d\d(?::\d\d)?)(?P<exact>\.\d+)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w|\s*[ap]\s?\.?\s?m\b)",
     re.IGNORECASE,
 )
-_GERMAN_HALF = re.compile(
-    r"(?:(?P<before>(?:kurz|etwa|so)\s+))?\b(?P<part>halb|dreiviertel|viertel)\s+"
-    rf"{_HOUR}(?![\w:]|[.,]\d)",
-    re.IGNORECASE,
-)
-_ENGLISH_HALF = re.compile(rf"\bhalf\s+{_HOUR}(?![\w:]|[.,]\d)(?:{_PM})?", re.IGNORECASE)
-_WORDED = re.compile(
-    rf"(?<!:)(?<!\d[.,])\b{_HOUR}(?:[\s-]+(?P<minute>thirty|fifteen|forty-five|forty\s+five|ten|twenty|oh\s+five))?"
-    rf"(?P<unit>\s+(?:o'?clock|uhr)\b)?(?:{_PM})?(?![\w:/%]|[.,-]\d)",
-    re.IGNORECASE,
-)
-_UNDER_TEN = "one|two|three|four|five|six|seven|eight|nine"
-# Minutes that are no hours of their own: of "for four 10 pm" they may be either.
-_SPELLED = re.compile(
-    rf"(?<![.,/:+-])\b{_HOUR}[\s-]+(?P<minutes>0\d|1[3-9]|[2-5]\d|(?:oh|o|zero)[\s-](?:{_UNDER_TEN})"
-    rf"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twenty|thirty|forty|fifty)(?:[\s-](?:{_UNDER_TEN}))?)"
-    rf"{_PM}",
-    re.IGNORECASE,
-)
-_AT = re.compile(
-    r"\b(?:at|um|by|gegen|around|ab|from|before|after|till|until)\s+(?:about\s+|etwa\s+)?$",
-    re.IGNORECASE,
-)
-_STOP = re.compile(
-    r"\s*(?:$|[,.;!?)]|(?:and|for|on|with|please|tomorrow|today|tonight|in|or|und|für|am|mit"
-    r"|bitte|morgen|heute"
-    r"|sharp|would|if|under|name|my|this|next)\b)",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"\b(?:12(?:[:.]00)?\s*(?:[ap]\.?m\.?\s*)?)?(?P<name>noon|midnight|midday|mitternacht)\b"
-    r"|\b12(?:[:.]00)?(?:\s*uhr)?\s+(?:am\s+)?mittags?\b"
-    r"|(?<!nach)(?<!vor)\b(?P<mittags>mittags?)\b",
-    re.IGNORECASE,
-)
-_MORNING = (
-    r"morning|morgens|vormittags?|früh|frühmorgens|(?<=am )morgen|(?<=heute )morgen"
-    r"|(?<=gestern )morgen|(?<=tag)morgen|(?<=twoch)morgen"
-)
-_EVENING = r"evening|tonight|afternoon|abends?|nachmittags?|heute\s+abend"
-_NIGHT = r"night|nachts"
-# A greeting says when it is now, and not which time is meant. "Montagabend" is one word.
-PART = re.compile(
-    r"(?<!good )(?<!guten )(?:(?<!\w)|(?<=tag)|(?<=twoch))"
-    rf"(?:(?P<morning>{_MORNING})|(?P<evening>{_EVENING})|(?P<night>{_NIGHT})|(?P<noon>mittags?)"
-    r"|(?P<meal>dinner|supper))\b",
-    re.IGNORECASE,
-)
-_NEAR = 24
-_JOINING = frozenset(
-    words(
-        """
-        in the at um am on this of uhr h hrs hours o'clock clock o about around gegen etwa ca by for
-        today tomorrow heute morgen sharp genau
-        """
-    )
-).union(WEEKDAYS)
-"""Words between a time and the part of the day that it belongs to."""
 _SIGNS = re.compile(r"[^\w\s,'.]")
-_SMALL_HOURS = re.compile(r"\s*in the morning\b", re.IGNORECASE)
-_OF_NOON = re.compile(r"(?:\d|uhr|ein|eins|zwei|drei|elf|zwölf)\s*(?:am\s+)?\Z", re.IGNORECASE)
-# "um 12 am Montag": the preposition.
-_GERMAN_AM = re.compile(
-    r"\s+(?:(?:frühen|späten|nächsten|kommenden|selben|gleichen|folgenden|darauffolgenden)\b"
-    r"|(?:vor|nach)?mittag\b|morgen\b|abend\b|tag\b|wochenende\b|\d{1,2}\.(?:\D|\d{1,2}\.|\Z)"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)",
-    re.IGNORECASE,
-)
-_GERMAN_UM = re.compile(r"\b(?:um|gegen|ab)\s+\Z", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
-_WORDS = {
-    "thirty": 30,
-    "dreißig": 30,
-    "fünfzehn": 15,
-    "fifteen": 15,
-    "forty-five": 45,
-    "forty five": 45,
-    "oh five": 5,
-}
+_NEAR, _MOST, _NEAR_DAY = 24, 20, 40
+_JOINTS = frozenset(("at", "t"))
+_TENS = (20, 30, 40, 50)
 
 
-def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
-    """Find times of day."""
-    return [
-        hit._replace(value=first_fitting(hit.value, field, setting)) for hit in readings_in(text)
-    ]
+@cache
+def _grammar(words: Vocabulary) -> SimpleNamespace:
+    own, days = words.times, words.dates
+    values: dict[str, int] = {}
+    for each in words.languages:
+        said = each.numbers
+        values |= dict(zip(said.units, range(20), strict=False)) | values
+        values |= {w: 10 * at for at, w in enumerate(said.tens[:4], 2)} | values
+        values |= {w: v for w, v in said.others.items() if v < 60 and v != 1} | values
+    values |= own.hours
+    hours = [word for word, value in values.items() if 1 <= value <= _NOON]
+    tens = [word for word, value in values.items() if value in _TENS]
+    ones = [word for word, value in values.items() if 0 < value < 10]
+    teens = [word for word, value in values.items() if 13 <= value < 20]
+    small = [word for word, value in values.items() if value in (5, 10, 20)]
+    named, names, parts = Table(own.minutes), Table.inverted(own.names), dict(own.parts)
+    hour = rf"(?P<hour>1[0-9]|2[0-4]|0?\d|{literally(hours)})"
+    minutes = (
+        rf"(?P<minutes>[0-5]?\d|{literally(tens)}[\s-]{literally(ones)}|{literally(small)}"
+        rf"|{named.source})"
+    )
+    zero = rf"{literally(own.zero, ['zero'])}[\s-]{literally(ones)}"
+    # Minutes that are no hours of their own: of "for four 10 pm" they may be either.
+    spelled = rf"0\d|1[3-9]|[2-5]\d|{zero}|{literally(teens)}"
+    spelled += rf"|{literally(tens)}(?:[\s-]{literally(ones)})?"
+    clock, about = one_of(own.clock), rf"(?:{one_of(own.about)}\s+)?"
+    leads = rf"{one_of(own.leads, own.open_leads)}\s+{about}"
+    noon = one_of(own.noon)
+
+    def compiled(source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
+
+    def of_form(form: SimpleNamespace) -> str:
+        beyond = rf"{minutes}(?:\s*{one_of(own.of_minutes)})?"
+        said = form.say.replace(" ", r"[\s-]+").replace("(", "(?:")
+        said = said.replace("{minutes}", beyond).replace("{hour}", hour)
+        return rf"\b{said}(?![\w:]|[.,]\d)(?:{_PM})?"
+
+    part = "|".join(f"(?P<{name}>{one_of(said)})" for name, said in parts.items())
+    glued = "".join(rf"|(?<={end})" for end in own.glued)
+    greeted = "".join(rf"(?<!{word} )" for word in own.greetings)
+    units = Table.inverted(own.units)
+    return SimpleNamespace(
+        values=values,
+        named=named,
+        names=names,
+        units=units,
+        halves=Table(dict.fromkeys(own.half_hour, 1800)),
+        maybe=compiled(
+            rf"\d|(?<!\w)(?:{literally(hours, tens)}|{names.source}|{noon}|{one_of(own.now)})"
+            rf"|{noon}\b"
+        ),
+        clock=compiled(
+            rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])(?P<sign>\s?:\s?|[.h])(?P<minute>[0-5]\d)"
+            rf"(?::(?P<second>[0-5]\d))?(?P<unit>\s?{clock}\b)?(?:{_PM})?"
+            r"(?![\w]|[:/-]?\d|[.,]\d)"
+        ),
+        halved=compiled(rf"{_EDGE}(?P<hour>1[0-2]|0?\d)(?P<minute>[0-5]\d)?{_PM}"),
+        spelled=compiled(rf"(?<![.,/:+-])\b{hour}[\s-]+(?P<minutes>{spelled}){_PM}"),
+        hours=compiled(
+            rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])\s?{clock}\b(?:\s?(?P<minute>[0-5]?\d)"
+            rf"(?![\w:.,]))?(?:{_PM})?"
+        ),
+        military=compiled(rf"{_EDGE}(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s?{clock}\b"),
+        forms=[(compiled(of_form(form)), form) for form in own.forms],
+        worded=compiled(
+            rf"(?<!:)(?<!\d[.,])\b{hour}(?:[\s-]+(?P<minute>{literally(tens)}[\s-]{literally(ones)}"
+            rf"|{literally(tens, teens, small)}|{zero}))?"
+            rf"(?P<unit>\s+{clock}\b)?(?:{_PM})?(?![\w:/%]|[.,-]\d)"
+        ),
+        named_hour=compiled(
+            rf"\b(?:12(?:[:.]00)?\s*(?:[ap]\.?m\.?\s*)?)?(?P<name>{names.source})\b"
+            rf"|\b12(?:[:.]00)?(?:\s*{clock})?\s+(?:{one_of(own.part_leads)}\s+)?{noon}\b"
+            rf"|{''.join(rf'(?<!{word})' for word in own.not_noon)}\b(?P<noon>{noon})\b"
+        ),
+        of_noon=compiled(
+            rf"(?:\d|{clock}|{literally(hours)})\s*(?:{one_of(own.part_leads)}\s+)?\Z"
+        ),
+        part=compiled(rf"{greeted}(?:(?<!\w){glued})(?:{part})\b") if part else None,
+        around_part=compiled(
+            rf"(?:\b{one_of(own.part_leads)}\s+)?(?:(?<!\w){glued})"
+            rf"(?:{one_of(*(said for name, said in parts.items() if name != 'meal'), own.noon)})\b"
+        ),
+        at=compiled(rf"\b{leads}$"),
+        open=compiled(rf"\b{one_of(own.open_leads)}\s+{about}$"),
+        stop=compiled(rf"\s*(?:$|[,.;!?)]|{one_of(own.stops)}\b)"),
+        joining=frozenset(own.joining).union(*days.weekdays),
+        small_hours=compiled(rf"\s*{one_of(own.small_hours)}\b"),
+        # "um 12 am Montag": the preposition.
+        not_am=compiled(rf"\s+{one_of(own.not_am)}"),
+        foreign_at=compiled(rf"\b{one_of(*_leads_of(words))}\s+\Z"),
+        soon=compiled(
+            rf"(?<!\w)(?P<way>{one_of(days.ahead)})\s+(?:(?P<half>{one_of(own.half_hour)})"
+            rf"|(?P<count>\d{{1,4}}|[^\W\d_]+(?:-[^\W\d_]+)?)\s+(?P<unit>{units.source}))(?!\w)"
+            rf"|(?<!\w)(?P<before>\d{{1,4}}|[^\W\d_]+)\s+(?P<unit2>{units.source})\s+"
+            rf"(?P<way2>{one_of(days.behind)})\b"
+            rf"|(?<!\w)(?P<now>{one_of(own.now)})(?!\w)"
+        ),
+        ways={**days.ahead, **days.behind},
+        midnight=compiled(one_of(own.names.get(0, ()))),
+    )
 
 
-def readings_in(text: str) -> list[Hit]:
-    """Find times of day; the value of each is a list of what it may mean, the likeliest first."""
-    hits = []
-    for hit in islice(_raw(text), MOST_HITS):
-        if hit.value.hour <= _NOON or hit.value.half != "a":
-            moments = _readings(hit.value, text, hit)
-            hits.append(hit._replace(value=[_written(moment) for moment in moments]))
-    return apart(hits)
+def _leads_of(words: Vocabulary) -> Iterator[tuple[str, ...]]:
+    """Yield the words before an hour of the languages in which "am" is a preposition."""
+    for each in words.languages:
+        if each.times.not_am:
+            yield each.times.leads
 
 
 class _Clock(NamedTuple):
@@ -174,187 +170,289 @@ class _Clock(NamedTuple):
     zero: bool = False
 
 
-def _written(moment: time) -> str:
-    return moment.isoformat("minutes" if not moment.second else "seconds")
+def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
+    """Find times of day."""
+    hits = []
+    for hit in readings_in(text, setting):
+        value = _meant(hit.value, field, setting)
+        open_ended = len(hit.value) > 1 and not _is_settled(hit.value, field, setting)
+        if (
+            hit.certain
+            and open_ended
+            and _grammar(vocabulary(setting.language)).open.search(before(text, hit.start))
+        ):
+            hit = hit._replace(certain=False)  # "after 6"
+        hits.append(hit._replace(value=value))
+    return hits
 
 
-def _raw(text: str) -> Iterator[Hit]:
+def _is_settled(readings: list[str], field: Field, setting: Setting) -> bool:
+    return len({fits(value, field, setting) for value in readings}) > 1
+
+
+def _meant(readings: list[str], field: Field, setting: Setting) -> str:
+    """Return the first reading that the ranges allow, the later one first for an evening."""
+    if len(readings) > 1:
+        if _asks_for_evening(field, setting):
+            readings = readings[::-1]
+        if ranges_of(field):
+            return next((value for value in readings if fits(value, field, setting)), readings[0])
+    return readings[0]
+
+
+def _asks_for_evening(field: Field, setting: Setting) -> bool:
+    part = _grammar(vocabulary(setting.language)).part
+    said = f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
+    found = {match.lastgroup for match in part.finditer(said)} if part else set()
+    return bool(found & {"evening", "meal"}) and "morning" not in found
+
+
+def readings_in(text: str, setting: Setting) -> list[Hit]:
+    """Find times of day; the value of each is a list of what it may mean, the likeliest first."""
+    own = _grammar(vocabulary(setting.language))
+    if not own.maybe.search(text):
+        return []
+    hits = []
+    for hit in _raw(text, own)[:MOST_HITS]:
+        if hit.value.hour <= _NOON or hit.value.half != "a":
+            hits.append(hit._replace(value=_readings(hit.value, text, hit, own)))
+    return apart(hits)
+
+
+def _raw(text: str, own: SimpleNamespace) -> list[Hit]:
     """Find times as they are written."""
-    for pattern, read in _FORMS:
-        yield from map(read, pattern.finditer(text))
-    yield from (hit for found in _NAMED.finditer(text) if (hit := _named(found)))
-    yield from _bare(text)
+    hits = [_bare(found, own) for found in own.worded.finditer(text)]
+    if any_digit(text):
+        hits += _in_digits(text, own)
+    for pattern, form in own.forms:
+        for found in pattern.finditer(text):
+            hits.append(_formed(found, form, own))
+    for found in own.spelled.finditer(text):
+        hits.append(_hit(found, own, _number(found["hour"], own), _number(found["minutes"], own)))
+    for found in own.named_hour.finditer(text):
+        if not (found["noon"] and own.of_noon.search(before(text, found.start()))):
+            hour = own.names.of(found["name"]) if found["name"] else _NOON
+            hits.append(_hit(found, own, hour, 0, whole=True))
+    return hits
 
 
-def _clock(found: re.Match[str]) -> Hit:
-    by_h = found["sign"].casefold() == "h"
-    hit = _hit(found, int(found["hour"]), int(found["minute"]), whole=by_h)
-    second = int(found["second"] or 0)
-    value = hit.value._replace(second=second, zero=len(found["hour"]) == 2 and found["hour"] < "10")
-    # "7.30" alone may be an amount; "7:30" may not.
-    certain = found["sign"] != "." or bool(value.half or found["unit"])
-    return hit._replace(value=value, certain=certain)
+def _in_digits(text: str, own: SimpleNamespace) -> list[Hit]:
+    hits = []
+    for found in own.clock.finditer(text):
+        by_h = found["sign"].casefold() == "h"
+        hit = _hit(found, own, int(found["hour"]), int(found["minute"]), whole=by_h)
+        second = int(found["second"] or 0)
+        zero = len(found["hour"]) == 2 and found["hour"] < "10"
+        # "7.30" alone may be an amount; "7:30" may not.
+        certain = found["sign"] != "." or bool(hit.value.half or found["unit"])
+        value = hit.value._replace(second=second, zero=zero)
+        hits.append(hit._replace(value=value, certain=certain))
+    for pattern in (own.halved, own.hours):
+        for found in pattern.finditer(text):
+            hits.append(_hit(found, own, int(found["hour"]), int(found["minute"] or 0)))
+    for pattern in (own.military, _FOUR_DIGITS):
+        for found in pattern.finditer(text):
+            hit = _hit(found, own, int(found["hour"]), int(found["minute"]), whole=True)
+            hits.append(hit._replace(certain=pattern is own.military))
+    return hits
 
 
-def _halved(found: re.Match[str]) -> Hit:
-    return _hit(found, int(found["hour"]), int(found["minute"] or 0))
+def _bare(found: re.Match[str], own: SimpleNamespace) -> Hit:
+    """Read an hour that stands alone: certain after "at" and before nothing that it counts."""
+    text = found.string
+    placed = own.at.search(before(text, found.start())) is not None
+    minutes = _number(found["minute"], own) if found["minute"] else 0
+    hit = _hit(found, own, _number(found["hour"], own), minutes)
+    said = bool(hit.value.half or found["unit"])
+    certain = said or (placed and own.stop.match(text, found.end()) is not None)
+    return hit._replace(certain=certain, weak=not (said or placed or found["minute"]))
 
 
-def _spelled(found: re.Match[str]) -> Hit:
-    words_of_minutes = re.split(r"[\s-]+", found["minutes"].casefold())
-    minutes = sum(_hour(word) for word in words_of_minutes)
-    return _hit(found, _hour(found["hour"]), minutes)
-
-
-def _hours(found: re.Match[str]) -> Hit:
-    return _hit(found, int(found["hour"]), int(found["minute"] or 0))
-
-
-def _four_digits(found: re.Match[str]) -> Hit:
-    named = found[0].strip(" .!").isdecimal()
-    hit = _hit(found, int(found["hour"]), int(found["minute"]), whole=True)
-    return hit._replace(certain=not named)
-
-
-def _german_half(found: re.Match[str]) -> Hit:
-    before_hour = {"halb": 30, "viertel": 45, "dreiviertel": 15}[found["part"].casefold()]
-    return _less(found, _hour(found["hour"]), before_hour)
-
-
-def _english_half(found: re.Match[str]) -> Hit:
-    return _hit(found, _hour(found["hour"]), 30)
-
-
-def _named(found: re.Match[str]) -> Hit | None:
-    if found["mittags"] and _OF_NOON.search(before(found.string, found.start())):
-        return None  # "1 Uhr mittags"
-    is_midnight = (found["name"] or "").casefold() in ("midnight", "mitternacht")
-    return _hit(found, 0 if is_midnight else _NOON, 0, whole=True)
-
-
-def _bare(text: str) -> Iterator[Hit]:
-    """Find hours that stand alone: certain only after "at" and before nothing that they count."""
-    for found in _WORDED.finditer(text):
-        placed = _AT.search(before(text, found.start())) is not None
-        minute = " ".join((found["minute"] or "").casefold().split())
-        minutes = _WORDS.get(minute, _hour(minute) if minute else 0)
-        hit = _hit(found, _hour(found["hour"]), minutes)
-        said = bool(hit.value.half or found["unit"])
-        certain = said or (placed and _STOP.match(text, found.end()) is not None)
-        yield hit._replace(certain=certain, weak=not (said or placed or minute))
-
-
-def _past(found: re.Match[str]) -> Hit:
-    hour, said = _hour(found["hour"]), " ".join(found["minutes"].casefold().split())
-    named = {"quarter": 15, "a quarter": 15, "viertel": 15, "half": 30, "twenty-five": 25}
-    minutes = named.get(said)
-    minutes = _hour(said) if minutes is None else minutes
-    after = found["way"].casefold() in ("past", "after", "nach")
-    if found["half_of"]:  # "fünf nach halb acht"
-        return _less(found, hour, 30 - minutes if after else 30 + minutes)
-    if after:
-        return _hit(found, hour, minutes)
-    return _less(found, hour, minutes)
-
-
-def _hour(word: str) -> int:
-    word = word.casefold()
-    if word.isdecimal():
-        return int(word)
-    known = german(word)
-    return known if known is not None else next((hit.value for hit in numerals_in(word)), 0)
-
-
-def _less(found: re.Match[str], hour: int, minutes: int) -> Hit:
-    """Return the time that is so many minutes before an hour."""
-    hit = _hit(found, (hour - 1) % 24 if hour != 1 else _NOON, 60 - minutes)
+def _formed(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> Hit:
+    """Return a time in words: "quarter to eight", "fünf nach halb acht"."""
+    hour, minutes = _number(found["hour"], own), form.add
+    if form.sign:
+        minutes += form.sign * _number(found["minutes"], own)
+    if minutes >= 0:
+        return _hit(found, own, hour, minutes)
+    hit = _hit(found, own, (hour - 1) % 24 if hour != 1 else _NOON, 60 + minutes)
     if hour == _NOON and hit.value.half:  # "quarter to 12 pm" is in the morning
         return hit._replace(value=hit.value._replace(half={"a": "p", "p": "a"}[hit.value.half]))
     return hit
 
 
-def _hit(found: re.Match[str], hour: int, minute: int, *, whole: bool = False) -> Hit:
+def _number(said: str, own: SimpleNamespace) -> int:
+    """Return the number of an hour or of minutes: digits, words, a quarter."""
+    if said.isdecimal():
+        return int(said)
+    if (named := own.named.of(said)) is not None:
+        return int(named)
+    return sum([own.values.get(word, 0) or _digits(word) for word in _PARTS.split(said.casefold())])
+
+
+_PARTS = re.compile(r"[\s-]+")
+
+
+def _digits(word: str) -> int:
+    return int(word) if word.isdecimal() else 0
+
+
+def _hit(
+    found: re.Match[str], own: SimpleNamespace, hour: int, minute: int, *, whole: bool = False
+) -> Hit:
     half, end = found.groupdict().get("half") or "", found.end()
-    if _is_preposition(found, half):
-        half, end = "", found.start("half")
-    letter = next((sign for sign in half.casefold() if sign in "ap"), "")
+    if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
+        text, place = found.string, found.end("half")
+        behind = own.foreign_at.search(before(text, found.start()))
+        if own.not_am.match(text, place) or (behind and _WORD_BEHIND.match(text, place)):
+            half, end = "", found.start("half")
+    letter = "p" if "p" in half.casefold() else "a" if half else ""
     return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole))
 
 
-def _is_preposition(found: re.Match[str], half: str) -> bool:
-    if half[:1] == "a" or half.strip(" (-").casefold() != "am":
-        return False
-    text, end = found.string, found.end("half")
-    if _GERMAN_AM.match(text, end):
-        return True
-    return bool(_GERMAN_UM.search(before(text, found.start())) and _WORD_BEHIND.match(text, end))
-
-
-def _part(text: str, hit: Hit, *, joined: bool = False) -> str:
+def _part(text: str, hit: Hit, own: SimpleNamespace, *, joined: bool = False) -> str:
     """Return which part of the day the words near a time say.
 
     Args:
         text: The message.
         hit: The time.
+        own: The grammar.
         joined: Whether nothing else may stand between the two, and the words name the part.
     """
     start, end = max(0, hit.start - _NEAR), hit.end + _NEAR
-    for found in PART.finditer(text, start, end):
+    for found in own.part.finditer(text, start, end) if own.part else ():
         left, right = sorted((found.span(), (hit.start, hit.end)))
         gap = text[left[1] : max(left[1], right[0])]
-        if joined and found["meal"]:
+        if joined and found.lastgroup == "meal":
             continue
-        if not joined or (not _SIGNS.search(gap) and _JOINING.issuperset(words_in(gap))):
+        if not joined or (not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap))):
             return found.lastgroup or ""
     return ""
 
 
-def wordings(text: str, hit: Hit) -> Iterator[str]:
+def wordings(text: str, hit: Hit, setting: Setting) -> Iterator[str]:
     """Yield the words that may give a time: its own, then with each part of the day near it."""
-    own = text[hit.start : hit.end]
-    yield own
-    for found in PART.finditer(text, max(0, hit.start - _NEAR), hit.end + _NEAR):
+    words = text[hit.start : hit.end]
+    yield words
+    part = _grammar(vocabulary(setting.language)).part
+    for found in part.finditer(text, max(0, hit.start - _NEAR), hit.end + _NEAR) if part else ():
         yield text[min(hit.start, found.start()) : max(hit.end, found.end())]
-        yield f"{own} {found[0]}"
+        yield f"{words} {found[0]}"
 
 
-def _readings(said: _Clock, text: str, hit: Hit) -> list[time]:
+def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
+    """Return where words for a part of the day stand, which may be beside a value."""
+    pattern = _grammar(vocabulary(setting.language)).around_part
+    return [found.span() for found in pattern.finditer(text)]
+
+
+def _readings(said: _Clock, text: str, hit: Hit, own: SimpleNamespace) -> list[str]:
+    """Return what a time as written may mean, the likeliest first."""
     hour, minute, second = said[:3]
-    hour = 0 if hour == 24 and not minute else hour
-    if hour > 23 or minute > 59:
-        return [time(hour % 24, minute % 60, second)]
+    rest = f":{minute % 60:02}" + (f":{second:02}" if second else "")
+    hour = 0 if hour == 24 and not minute else hour % 24
+    plain, later = f"{hour:02}{rest}", f"{hour + _NOON:02}{rest}"
     if said.half and hour <= _NOON:
-        return [time(hour % _NOON + (_NOON if said.half == "p" else 0), minute, second)]
-    plain = time(hour, minute, second)
-    later = time(hour + _NOON, minute, second) if 0 < hour < _NOON else None
-    part = _part(text, hit, joined=said.zero)
-    if said.whole or hour == 0 or hour > _NOON or (said.zero and not part):
+        return [f"{hour % _NOON + (_NOON if said.half == 'p' else 0):02}{rest}"]
+    if said.whole or hour == 0 or hour > _NOON:
         return [plain]
-    if hour == _NOON and _SMALL_HOURS.match(text, hit.end):
-        return [plain.replace(hour=0)]
-    return _by_part(plain, later, part)
-
-
-def _by_part(plain: time, later: time | None, part: str) -> list[time]:
-    if part == "night":
-        night = plain.replace(hour=0) if plain.hour == _NOON else plain
-        return [later if later and plain.hour > 6 else night]
-    if part in ("evening", "meal") or (part == "noon" and plain.hour < 6):
-        return [later or plain]
-    if part in ("morning", "noon"):
+    part = _part(text, hit, own, joined=said.zero)
+    if said.zero and not part:
         return [plain]
-    return [plain, later] if later else [plain]
+    if hour == _NOON:
+        night = part == "night" or own.small_hours.match(text, hit.end)
+        return [f"00{rest}" if night else plain]
+    if not part:
+        return [plain, later]
+    first = _LATER_FROM[part]
+    return [later if first[0] < hour < first[1] else plain]
 
 
-_FORMS = (
-    (_CLOCK, _clock),
-    (_HALVED, _halved),
-    (_SPELLED, _spelled),
-    (_HOURS, _hours),
-    (_MILITARY, _four_digits),
-    (_FOUR_DIGITS, _four_digits),
-    (_PAST, _past),
-    (_GERMAN_HALF, _german_half),
-    (_ENGLISH_HALF, _english_half),
-)
-"""Forms of times, and what reads each."""
+# Between which hours a part of the day means those after noon.
+_LATER_FROM = {
+    "morning": (_NOON, _NOON),
+    "evening": (0, _NOON),
+    "meal": (0, _NOON),
+    "noon": (0, 6),
+    "night": (6, _NOON),
+}
+
+
+def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
+    """Find moments, local to the user's own time zone, to the minute."""
+    words = vocabulary(setting.language)
+    own = _grammar(words)
+    if not (own.maybe.search(text) or own.soon.search(text)):
+        return []
+    hits = [*_iso(text, setting), *_soon(text, setting, own, words)]
+    days = scan_dates(text, field, setting)
+    past = is_past(text, field, setting)
+    today = setting.at.date().isoformat()
+    for day, hour in product(days[:_MOST], readings_in(text, setting)[:_MOST] if days else ()):
+        if _belong(text, day, hour, own, setting):
+            moments = _moments(day.value, hour.value, past, setting)
+            if day.value == today and own.midnight.search(text, hour.start, hour.end):
+                # Midnight of a day that has begun is its end.
+                moments = [f"{setting.at.date() + timedelta(days=1)}T00:00"]
+            start, end = min(day.start, hour.start), max(day.end, hour.end)
+            value = next((m for m in moments if fits(m, field, setting)), moments[0])
+            hits.append(Hit(start, end, value, day.certain and hour.certain))
+    return apart(hits)
+
+
+def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setting) -> bool:
+    """Say whether a time is that of a day: nothing else is said between them."""
+    left, right = sorted((day, hour))
+    gap = text[left.end : right.start]
+    if left.end > right.start or len(gap) >= _NEAR_DAY:
+        return False
+    if hour.weak:  # "tomorrow, 7"
+        return left is day and not gap.strip(" ,")
+    return is_filler(own.part.sub(" ", gap) if own.part else gap, setting, _JOINTS)
+
+
+def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[str]:
+    """Return what a day and a time may mean; of today, what is to come first, or what is over."""
+    moments = [f"{day}T{hour}" for hour in hours]
+    if day != setting.at.date().isoformat():
+        return moments
+    now = written(setting.at, False)
+    return sorted(moments, key=lambda moment: (moment < now) != past)
+
+
+def _iso(text: str, setting: Setting) -> Iterator[Hit]:
+    for found in _ISO.finditer(text):
+        if found["joint"] == " " and not (found["exact"] or found["zone"]):
+            continue  # a day and a time as any other, of which more may be said
+        try:
+            moment = datetime.fromisoformat(f"{found[1]}T{found[3]}{(found['zone'] or '').upper()}")
+            if moment.tzinfo is not None:
+                moment = moment.astimezone(setting.at.tzinfo)
+        except (ValueError, OverflowError):
+            continue
+        yield Hit(found.start(), found.end(), written(moment))
+
+
+def _soon(text: str, setting: Setting, own: SimpleNamespace, words: Vocabulary) -> Iterator[Hit]:
+    for found in own.soon.finditer(text):
+        seconds = 0 if found["now"] else _seconds(found, own, words)
+        if seconds is not None:
+            # In absolute time, so that a clock that is put forward does not lose an hour of it.
+            moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
+            local = moment.astimezone(setting.at.tzinfo)
+            yield Hit(found.start(), found.end(), written(local, False))
+
+
+def _seconds(found: re.Match[str], own: SimpleNamespace, words: Vocabulary) -> int | None:
+    way = " ".join((found["way"] or found["way2"]).casefold().split())
+    sign = int(own.ways[way])
+    if found["half"]:
+        return sign * int(own.halves.of(found["half"]))
+    count = numeral_of(found["count"] or found["before"], words)
+    return None if count is None else sign * count * own.units.of(found["unit"] or found["unit2"])
+
+
+def written(moment: datetime, exact: bool = True) -> str:
+    """Return a moment as it is kept: to the minute, or to the second if that was said."""
+    unit = "seconds" if exact and moment.second else "minutes"
+    return moment.replace(tzinfo=None, microsecond=0).isoformat(timespec=unit)

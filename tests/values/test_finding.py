@@ -99,7 +99,7 @@ def test_no_table_of_dates_is_read_once_its_field_is_loaded() -> None:
         "import sys, nodes.values\n"
         "from datetime import datetime, UTC\n"
         "from journeys import Field\n"
-        "from nodes.values.other_dates import date_elsewhere\n"
+        "from nodes.values.dates import date_elsewhere\n"
         "from nodes.values.setting import Setting\n"
         "nodes.values.load([Field('a', 'date', 'When?')])\n"
         "known = set(sys.modules)\n"

@@ -74,7 +74,7 @@ WHOLE = {
     "tomorrow at 7": REFUSED,
     "a": REFUSED,
     "no": REFUSED,
-    "none": REFUSED,
+    "none": 0,
     "2026-11-22": REFUSED,
     "$40": REFUSED,
     "99999999999999999999": REFUSED,

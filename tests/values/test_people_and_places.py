@@ -13,7 +13,7 @@ NAMES = {
     "My name’s Lee": "Lee",
     "my name is lee": "lee",
     "name: Lee": "Lee",
-    "the name is Bond, James Bond": "Bond, James Bond",
+    "the name is Bond, James Bond": "James Bond",
     "I'm Lee": "Lee",
     "i'm lee": "lee",
     "I am Maria Jansen": "Maria Jansen",
