@@ -224,7 +224,8 @@ def feast_in(year: int, feast: str) -> date | None:
     if feast.startswith("easter"):
         from dateutil.easter import easter  # noqa: PLC0415 - a feast is rare
 
-        return easter(year) + timedelta(days=int(feast.removeprefix("easter")))
+        sunday: date = easter(year)
+        return sunday + timedelta(days=int(feast.removeprefix("easter")))
     if feast.startswith("advent"):
         eve = date(year, 12, 24)
         last = eve - timedelta(days=(eve.weekday() + 1) % 7)

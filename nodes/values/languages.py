@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from importlib import resources
 from types import SimpleNamespace
@@ -29,13 +29,14 @@ _CHECKS = {
 """What texts, or the keys of mappings, must be."""
 
 
-class Vocabulary(SimpleNamespace):
-    """The words that are read in a conversation; two are the same only if they are one."""
+class Vocabulary:
+    """The words that are read in a conversation, by section and part of the form."""
 
-    __hash__ = object.__hash__
+    def __init__(self, **sections: Any) -> None:
+        self.__dict__.update(sections)
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"The form of values has no section {name!r}.")
 
 
 @lru_cache(maxsize=64)
@@ -182,7 +183,7 @@ def _number(value: Any) -> int | float:
     return value
 
 
-_SIMPLE = {
+_SIMPLE: dict[str, Callable[[Any], Any]] = {
     "words": _words,
     "phrases": _phrases,
     "text": _text,

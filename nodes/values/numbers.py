@@ -267,8 +267,6 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
         grouped: Whether a group of three digits at the end always belongs to the thousands.
     """
     plain = digits
-    if plain.isdecimal():
-        return Decimal(plain)
     if _SPACED.search(plain):
         *groups, last = _SPACED.split(plain)
         if not _are_groups([*groups, re.split("[.,]", last)[0]]):
@@ -311,25 +309,31 @@ def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> list[Hit
     own = _grammar(words)
     if not own.maybe.search(text):
         return []
-    hits = []
-    for found in own.number.finditer(text):
-        value = decimal_of(found["digits"] or "0", setting, grouped=whole)
-        if value is None:
-            continue
-        if said := found["scale"]:
-            value = value.scaleb(own.behind.of(said.strip().rstrip(".")))
-        value += _FRACTIONS.get((found["fraction"] or "").strip(), 0)
-        if (found["sign"] or "+") != "+":
-            value = -value
-        if abs(value) <= MOST:
-            hits.append(Hit(found.start(), found.end(), value, False))
+    hits = [
+        hit for found in own.number.finditer(text) if (hit := _digits(found, own, setting, whole))
+    ]
     for hit in (*fractions_in(text, own), *numerals_in(text, words)):
         value = Decimal(hit.value)
         if minus := own.minus.search(before(text, hit.start)):
             hit, value = hit._replace(start=hit.start - len(minus[0])), -value
-        if abs(value) <= MOST:
-            hits.append(hit._replace(value=value))
-    return hits
+        hits.append(hit._replace(value=value))
+    return [hit for hit in hits if abs(hit.value) <= MOST]
+
+
+def _digits(
+    found: re.Match[str], own: SimpleNamespace, setting: Setting, whole: bool
+) -> Hit | None:
+    digits, scale, fraction = found["digits"] or "0", found["scale"], found["fraction"]
+    value = Decimal(digits) if digits.isdecimal() else decimal_of(digits, setting, grouped=whole)
+    if value is None:
+        return None
+    if scale:
+        value = value.scaleb(own.behind.of(scale.strip().rstrip(".")))
+    if fraction:
+        value += _FRACTIONS[fraction.strip()]
+    if (found["sign"] or "+") != "+":
+        value = -value
+    return Hit(found.start(), found.end(), value, False)
 
 
 def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:

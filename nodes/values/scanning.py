@@ -95,9 +95,8 @@ def _words_of(name: str, label: str, ask: str, words: Vocabulary) -> frozenset[s
     said = words_in(f"{name.replace('_', ' ')} {label} {ask}")
     more = [word[:-1] if word.endswith("s") else f"{word}s" for word in said]
     own = around(words)
-    never: frozenset[str] = own.never
     alike = [group for group in own.alike if group.intersection(said)]
-    return frozenset([*said, *more]).union(*alike) - never
+    return frozenset([*said, *more]).union(*alike).difference(own.never)
 
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:

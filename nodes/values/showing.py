@@ -147,7 +147,7 @@ def hint_of(field: Field, setting: Setting) -> str:
 
     It is empty where only the author knows: of text that a pattern or a function checks.
     """
-    words = vars(vocabulary(setting.language).hints)
+    words: dict[str, str] = vars(vocabulary(setting.language).hints)
     if field.type == "enum":
         return ", ".join(field.ways)
     if field.type == "text" and field.validators:
