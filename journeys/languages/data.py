@@ -64,8 +64,7 @@ def name_faults(
     names = list(known)
     where = f"{entry}." if entry else ""
     faults = [
-        f"{where}{name}: is not known. Known are: {', '.join(names)}."
-        f"{did_you_mean(str(name), names)}"
+        f"{where}{name}: is not known.{_meant(name, names)}"
         if isinstance(name, str)
         else f"{where}{name}: is read as {type(name).__name__}. Write the name in quotes."
         for name in given
@@ -73,6 +72,10 @@ def name_faults(
     ]
     missing = [name for name in names if name not in given] if all_of_them else []
     return faults + [f"{where}{name}: is missing. Add it, as English has it." for name in missing]
+
+
+def _meant(name: str, names: list[str]) -> str:
+    return did_you_mean(name, names) or f" Known are: {', '.join(names)}."
 
 
 def text_faults(entry: str, given: Mapping[Any, Any]) -> list[str]:

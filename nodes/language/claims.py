@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ _WEAK = ("enum", "boolean")
 _WORDY = ("text", "name", "address", "list")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
-_OWN_NAME = re.compile(r"\b(your|ihr|ihren|dein|deinen)( (full|first|last|voller|vollen))? name")
 _MOST_WORDS = 200
 _MOST_SPANS = 12
 
@@ -221,7 +219,8 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
 
 def is_of_another(clause: Reading, field: Field) -> bool:
     """Whether a clause is about something that is not the field: "my cat is 12"."""
-    own = field.type == "name" and _OWN_NAME.search(plain(field.ask))
+    asked = clause.lexicon.forms("form_own_name") if field.type == "name" else ()
+    own = any(form.search(plain(field.ask)) for form in asked)
     others = clause.lexicon.forms("form_named_other") if own else ()
     if any(form.match(clause.marked) for form in others):
         return True

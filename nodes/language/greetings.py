@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-_GREETING = (
-    r"hello|hi|hiya|hey|howdy|greetings|good (?:morning|afternoon|evening|day)"
-    r"|hallo|hallihallo|moin|servus|grüezi|grüß (?:gott|dich|sie)|tach"
-    r"|guten (?:morgen|tag|abend)|schönen (?:guten )?(?:morgen|tag|abend)"
-)
-_WHOM = r"there|again|all|everybody|you|zusammen|nochmals?|miteinander"
-_PARTED = r"\b[\s,.!]*"
-_ONLY = re.compile(rf"(?:{_GREETING}){_PARTED}(?:(?:{_GREETING}|{_WHOM}){_PARTED})*", re.IGNORECASE)
+from journeys.locale import LANGUAGES
+from nodes.language.languages import sayings_of
+from nodes.words import plain
+
+_LONGEST = 60
+_WORD = re.compile(r"\w+")
 
 
 def is_greeting(message: str) -> bool:
-    """Say whether a message does nothing but greet, in English or German.
+    """Say whether a message does nothing but greet, in any language.
 
-    >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four")
-    (True, False)
+    >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four"), is_greeting("¡Buenos días!")
+    (True, False, True)
     """
-    return _ONLY.fullmatch(message.strip()) is not None
+    if len(message) > _LONGEST or "?" in message:
+        return False
+    return _greeting().fullmatch(" ".join(_WORD.findall(plain(message)))) is not None
+
+
+@cache
+def _greeting() -> re.Pattern[str]:
+    spoken = [sayings_of(language) for language in LANGUAGES]
+    hello, whom = (
+        "|".join(line for each in spoken for line in each.lines(name))
+        for name in ("greeting", "greeted")
+    )
+    return re.compile(rf"(?:{hello})(?: (?:{hello}|{whom}))*")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -14,7 +13,6 @@ from nodes.language.reading import Reading, read
 from nodes.values import Unreadable, found_in, value_of
 
 _DATE = Field("day", "date")
-_DAY = re.compile(r"(?:the |den |der |am |dem )*(\d{1,2})(?:st|nd|rd|th|\.)?")
 _WORDY = ("text", "list", "name", "address")
 _LONGEST = 6
 _LEADING = 3
@@ -29,8 +27,8 @@ def is_value(words: Reading, field: Field, ear: Ear) -> bool:
         said = set(words.words) - words.lexicon.words("small")
         own = set(read(str(known), words.lexicon).words)
         return bool(said) and said <= own
-    if field.type in ("date", "datetime") and (day := _DAY.fullmatch(words.said)):
-        return str(known)[8:10].lstrip("0") == day[1].lstrip("0")
+    if field.type in ("date", "datetime") and (day := _day(words)):
+        return str(known)[8:10].lstrip("0") == day.lstrip("0")
     value = _value(field, words, ear)
     if value is None and field.type == "datetime":
         return bool(_value(_DATE, words, ear) == str(known)[:10])
@@ -47,7 +45,7 @@ def other_day(words: Reading, field: Field, ear: Ear) -> str | None:
 
 def reads_as(words: Reading, field: Field, ear: Ear) -> bool:
     """Whether words are a value of a field's type; "the 3rd" is a date, too."""
-    if field.type in ("date", "datetime") and _DAY.fullmatch(words.said):
+    if field.type in ("date", "datetime") and _day(words):
         return not words.said.isdigit()
     return is_readable(field, words.raw, ear.setting)
 
@@ -121,3 +119,9 @@ def _amount(money: dict[str, Any]) -> Decimal | None:
         return Decimal(str(money.get("amount")))
     except InvalidOperation:
         return None
+
+
+def _day(words: Reading) -> str:
+    """Return the digits of "the 3rd"; empty if it is something else."""
+    found = (form.fullmatch(words.said) for form in words.lexicon.forms("form_day"))
+    return next((day["day"] for day in found if day), "")

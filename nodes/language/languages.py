@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from journeys.languages.data import name_faults, read_data, refuse, text_faults
+from journeys.locale import LANGUAGES
 from nodes.language.lexicon import GROUP, NAME, Lexicon, Sayings
 
 DATA = Path(__file__).with_name("data")
 _REFERENCE = "en"
-_SECTIONS = ("phrases", "parts", "words", "ordinals", "type_words", "leads", "concepts")
+_SECTIONS = ("phrases", "parts", "asides", "words", "ordinals", "type_words", "leads", "concepts")
 _OWN = ("parts", "ordinals", "concepts")
 """Sections in which each language has names of its own."""
 
@@ -41,7 +42,8 @@ def lexicon_of(language: str) -> Lexicon:
     if not (DATA / f"{known}.yaml").exists():
         return lexicon_of(_REFERENCE)
     spoken = (known, _REFERENCE) if known in _WITH_ENGLISH else (known,)
-    return Lexicon(tuple(sayings_of(each) for each in spoken))
+    others = (each for each in LANGUAGES if each not in spoken)
+    return Lexicon(tuple(map(sayings_of, spoken)), tuple(map(sayings_of, others)))
 
 
 @cache

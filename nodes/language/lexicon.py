@@ -24,6 +24,7 @@ class Sayings:
         phrases: Regular expressions of what is said for one thing, one a line, in small letters and
             without punctuation or apostrophes; `{name}` stands for the phrases of that name.
         parts: Phrases that only others are made of.
+        asides: Phrases of the same names that are understood in conversations in other languages.
         words: Words of one use.
         ordinals: Word -> place, counted from 1, or from the end below 0.
         type_words: Type of a field -> what values of it are called.
@@ -34,6 +35,7 @@ class Sayings:
 
     phrases: Mapping[str, str]
     parts: Mapping[str, str]
+    asides: Mapping[str, str]
     words: Mapping[str, str]
     ordinals: Mapping[str, int]
     type_words: Mapping[str, str]
@@ -44,6 +46,12 @@ class Sayings:
     def lines(self, name: str) -> list[str]:
         """Return the phrases of a name as regular expressions, with all others put in."""
         return [_folded(line, self) for line in lines_of(self.phrases[name])]
+
+    def aside(self, name: str) -> str:
+        """Return the phrases of a name that others understand, as one regular expression."""
+        said = _any([_folded(line, self) for line in lines_of(self.asides[name])])
+        filler = _any(self.lines("filler"))
+        return f"(?:{filler} )*{said}(?: (?:{said}|{filler}))*"
 
     def try_out(self, name: str) -> None:
         """Compile the phrases of a name one by one.
@@ -65,9 +73,11 @@ class Lexicon:
 
     Args:
         languages: The sayings; those of the first language come first.
+        others: Languages of which only asides are understood, as a whole message or clause.
     """
 
     languages: tuple[Sayings, ...]
+    others: tuple[Sayings, ...] = ()
     ordinals: dict[str, int] = field(init=False)
     type_words: dict[str, frozenset[str]] = field(init=False)
     leads: dict[str, frozenset[str]] = field(init=False)
@@ -75,6 +85,7 @@ class Lexicon:
     vocabulary: frozenset[str] = field(init=False)
     _sources: dict[str, str] = field(init=False, default_factory=dict)
     _compiled: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
+    _asides: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
     _forms: dict[str, list[re.Pattern[str]]] = field(init=False, default_factory=dict)
     _words: dict[str, frozenset[str]] = field(init=False)
 
@@ -90,6 +101,9 @@ class Lexicon:
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
             again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
             self._sources[name] = _numbered(rf"(?:{filler} )*{said}{again}(?= |$)")
+        for name in self.others[0].asides if self.others else ():
+            said = "|".join(each.aside(name) for each in self.others)
+            self._asides[name] = re.compile(said)
         keep = object.__setattr__
         keep(self, "_words", _joined([each.words for each in self.languages]))
         keep(self, "type_words", _joined([each.type_words for each in self.languages]))
@@ -103,7 +117,7 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
-        return self._pattern(name).fullmatch(said) is not None
+        return self._pattern(name).fullmatch(said) is not None or self._is_aside(name, said)
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""
@@ -116,7 +130,16 @@ class Lexicon:
     def begins(self, name: str, said: str) -> int:
         """Return where what is said first ends, if it is this; else 0."""
         found = self._pattern(name).match(said)
+        if found is None and self._is_aside(name, said):
+            return len(said)
         return found.end() if found else 0
+
+    def _is_aside(self, name: str, said: str) -> bool:
+        """Whether this is all that is said, in words of another language that are none of this."""
+        aside = self._asides.get(name)
+        if aside is None or aside.fullmatch(said) is None:
+            return False
+        return " " in said or said not in self.vocabulary
 
     def forms(self, name: str) -> list[re.Pattern[str]]:
         """Return the sentence forms of a name, in order."""

@@ -13,7 +13,6 @@ from nodes.words import plain
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
 _MOST_COUNTED = 3
-_OF = ("of", "for", "from", "in", "der", "des", "vom", "von", "fur", "zur", "zum")
 
 
 def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -> Field | None:
@@ -26,7 +25,7 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
     unique = list({field.name: field for field in fields}.values())
     if not content or not unique:
         return None
-    head = _head(words, content)
+    head = _head(words, content, lexicon.words("of"))
     for known in (_names, _names_and_kind, _all_words):
         scored = [(_score(content, head, known(field, lexicon)), field) for field in unique]
         best = max(score for score, _ in scored)
@@ -72,10 +71,10 @@ def _score(content: Sequence[str], head: str, known: frozenset[str]) -> float:
     return len(matched) + (0.5 if head in matched else 0)
 
 
-def _head(words: Sequence[str], content: Sequence[str]) -> str:
+def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> str:
     """Return the word that names the thing: in "date of the accident", the date."""
     for place, word in enumerate(words):
-        if word in _OF and place and words[place - 1] in content:
+        if word in of and place and words[place - 1] in content:
             return words[place - 1]
     return content[-1]
 
