@@ -69,7 +69,8 @@ def sayings_from(path: Path) -> Sayings:
     refuse(path, name_faults("", data, _SECTIONS, all_of_them=True))
     refuse(path, _shape_faults(data))
     reference = None if path == DATA / f"{_REFERENCE}.yaml" else sayings_of(_REFERENCE)
-    refuse(path, [*_faults(data, reference), *_part_faults({**data["parts"], **data["phrases"]})])
+    phrases = {**data["parts"], **data["phrases"]}
+    refuse(path, [*_faults(data, reference), *_break_faults(data), *_part_faults(phrases)])
     refuse(path, _unused(data))
     ordinals = {w: place for place, words in data["ordinals"].items() for w in str(words).split()}
     concepts = tuple(data["concepts"])
@@ -99,6 +100,15 @@ def _faults(data: Mapping[str, Any], reference: Sayings | None) -> Iterator[str]
     for number, words in enumerate(data["concepts"], start=1):
         if not isinstance(words, str):
             yield f"concepts.{number}: is no text. Write the words in one line."
+
+
+def _break_faults(data: Mapping[str, Any]) -> Iterator[str]:
+    """Say which phrases go on in a line that would lose the blank before it."""
+    for section in ("phrases", "parts", "asides"):
+        for name, text in data[section].items():
+            for line in str(text).splitlines():
+                if line.startswith(" ") and line.lstrip()[:1] not in "|)":
+                    yield f"{section}.{name}: '{line.strip()}' goes on. Break the line at a | or )."
 
 
 def _part_faults(phrases: Mapping[str, Any]) -> Iterator[str]:
