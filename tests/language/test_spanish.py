@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,10 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from journeys import Field
-from nodes.language import Ear
+from nodes.language import Ear, hear
 from nodes.language.greetings import is_greeting
 from nodes.values import Setting
-from tests.language.desks import asking, ear, wrong
+from tests.language.desks import asking, ear, rows, told, wrong
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC"))  # a Saturday
 SPAIN, MEXICO = Setting(NOW, "ES", "es"), Setting(NOW, "MX", "es")
@@ -209,7 +210,7 @@ def test_half_a_yes_confirms_nothing() -> None:
         no, perdón, 60
         no, mejor 60
         perdón, quería decir 60 -> Correct importe 60
-        no, a Álex -> Correct destinatario Álex
+        no, a Álex -> Correct destinatario a Álex
     """
     assert wrong(table, _summary()) == {}
 
@@ -520,12 +521,12 @@ def test_options_are_taken_by_place_and_name() -> None:
 def test_a_choice_of_a_field_is_taken_by_its_words() -> None:
     table = """
         terraza -> Fill zona terraza
-        la terraza -> Fill zona terraza
+        la terraza -> Fill zona la terraza
         fuera -> Fill zona fuera
-        en la terraza, por favor -> Fill zona terraza
+        en la terraza, por favor -> Fill zona en la terraza, por favor
         prefiero dentro -> Fill zona dentro
         todo menos la terraza -> Fill zona interior
-        la segunda -> Fill zona terraza
+        la segunda -> Fill zona la segunda
     """
     assert wrong(table, asking("zona", MESA, setting=SPAIN)) == {}
 
@@ -605,3 +606,108 @@ def test_short_answers_of_other_languages_are_understood_where_they_are_all_that
 def test_a_greeting_is_no_answer(message: str) -> None:
     assert is_greeting(message)
     assert not is_greeting(f"{message}, una mesa para cuatro")
+
+
+def test_a_value_takes_the_place_of_the_one_it_is_set_against() -> None:
+    table = """
+        somos cinco, no cuatro
+        cinco en vez de cuatro
+        no son cuatro, son cinco
+        no, somos cinco
+        no, perdón, somos cinco
+        espera, somos cinco
+        al final somos cinco
+        cambia el número de personas a cinco -> Correct comensales
+        mejor a las ocho
+        no, a las ocho
+        quise decir a las ocho
+        perdón, quería decir a las ocho
+        a las ocho, no a las siete de la tarde
+        cambia la hora a las ocho
+        cámbialo a las ocho
+        pon la hora a las ocho
+        la hora es a las ocho
+        la hora debería ser a las ocho
+        y la hora a las ocho -> Correct hora
+        el sábado, no el viernes
+        mejor el sábado
+        cambiar la fecha al sábado
+        quiero cambiar la fecha al sábado
+        que sea el sábado
+        pásalo al sábado -> Correct fecha
+        mejor en la terraza
+        no, en la terraza
+        que sea en la terraza -> Correct zona
+        el nombre es Eva
+        no es Ana, es Eva
+        no me llamo Ana, me llamo Eva
+        Eva, no Ana -> Correct nombre
+        quiero cambiar la hora
+        la hora está mal
+        la hora no es correcta
+        hora equivocada
+        me equivoqué de hora
+        me equivoqué con la hora
+        la hora -> Clear hora
+        no quiero cambiar la hora
+        no a las ocho
+        ¿a qué hora cierran?
+        gracias -> nothing
+    """
+    booked = ear("summary", "reserva", known=RESERVADO, among=MESA, setting=SPAIN)
+    assert _wrong_fields(table, booked) == {}
+
+
+def test_a_correction_stands_beside_an_answer() -> None:
+    known = {"comensales": 4}
+    asked = ear("field", "fecha", fields=MESA[1:], known=known, among=MESA, setting=SPAIN)
+    table = """
+        no, perdón, cinco
+        perdón, somos cinco
+        no, espera, cinco -> Correct comensales
+        mañana -> Fill fecha
+    """
+    assert _wrong_fields(table, asked) == {}
+
+
+def test_several_values_of_one_message_go_to_their_fields() -> None:
+    table = """
+        cuatro
+        somos cuatro
+        para cuatro
+        una mesa para cuatro
+        somos cuatro personas, por favor
+        seremos unos cuatro
+        cuatro adultos
+        mi mujer y yo
+        dos adultos y un niño
+        cuatro, perdón, cinco -> Fill comensales
+        hola, una mesa para seis mañana
+        quería reservar para cinco personas el sábado -> Fill comensales, Fill fecha
+        una mesa para cuatro mañana a las ocho
+        somos seis el viernes a las nueve y media
+        -> Fill comensales, Fill fecha, Fill hora
+        una mesa para dos el viernes a las nueve de la noche a nombre de Ana
+        -> Fill comensales, Fill fecha, Fill hora, Fill nombre
+        dos o tres
+        ¿hay aparcamiento?
+        mi hija tiene cuatro años -> nothing
+    """
+    asked = asking("comensales", MESA, setting=SPAIN)
+    assert _wrong_fields(table, asked) == {}
+    table = """
+        del viernes al domingo
+        desde el lunes hasta el jueves -> Fill entrada, Fill salida
+    """
+    assert _wrong_fields(table, asking("entrada", HOTEL, setting=SPAIN)) == {}
+
+
+def _wrong_fields(table: str, listening: Ear) -> dict[str, str]:
+    """Compare only which fields a message speaks of, in any order of the words of a value."""
+    fields = "|".join(field.name for field in (*MESA, *HOTEL))
+    found = {
+        message: ", ".join(re.findall(rf"\w+ (?:{fields})", told(hear(message, listening))))
+        or "nothing"
+        for message, _ in rows(table)
+    }
+    return {m: found[m] for m, wanted in rows(table) if found[m] != wanted}
