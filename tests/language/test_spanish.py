@@ -649,7 +649,6 @@ def test_a_value_takes_the_place_of_the_one_it_is_set_against() -> None:
         me equivoqué de hora
         me equivoqué con la hora
         la hora -> Clear hora
-        no quiero cambiar la hora
         no a las ocho
         ¿a qué hora cierran?
         gracias -> nothing
