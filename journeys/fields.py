@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from dataclasses import field as attribute
 from typing import Any
 
 from journeys.errors import ConfigurationError, did_you_mean, shown
@@ -173,6 +174,7 @@ class Form:
     fields: Sequence[Field]
     order: str = "declared"
     confirm_corrections: bool = False
+    _named: Mapping[str, Field] = attribute(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.fields, str) or not all(isinstance(f, Field) for f in self.fields):
@@ -185,6 +187,7 @@ class Form:
             raise ConfigurationError("Form: confirm_corrections must be True or False.")
         object.__setattr__(self, "fields", tuple(self.fields))
         names = [field.name for field in self.fields]
+        object.__setattr__(self, "_named", {field.name: field for field in self.fields})
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigurationError(f"Form: the field '{twice[0]}' is declared twice.")
 
@@ -194,10 +197,7 @@ class Form:
         Raises:
             KeyError: There is none.
         """
-        for field in self.fields:
-            if field.name == name:
-                return field
-        raise KeyError(name)
+        return self._named[name]
 
     def __contains__(self, name: object) -> bool:
-        return any(field.name == name for field in self.fields)
+        return name in self._named

@@ -48,6 +48,9 @@ class Texts:
         summary: Asks whether all is right; `{fields}` are lines of what was said.
         summary_wrong: Asks what is wrong with it.
         corrected: A value was changed: `{field}`, `{value}`.
+        understood: Says back the value of a field, `{value}`, where some words were not understood.
+        unread: Says which words were not understood, `{words}`.
+        ask_leave: Asks whether to give up `{task}`.
         confirm_correction: Asks whether to change `{field}` to `{value}`.
         kept: A change was called off; `{field}` stays `{value}`.
         emptied: `{field}` has no value any more.
@@ -130,6 +133,9 @@ class Texts:
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
     summary_wrong: str = "What should be different?"
     corrected: str = "All right, the {field} is now {value}."
+    understood: str = "I have {value} for the {field}."
+    unread: str = "I did not understand “{words}”."
+    ask_leave: str = "Shall I give up {task}?"
     confirm_correction: str = "Shall I change the {field} to {value}?"
     kept: str = "All right, the {field} stays {value}."
     emptied: str = "All right, I have removed the {field}."

@@ -7,7 +7,9 @@ one that a model is not sure enough of; what is no model is sure.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,32 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Give a field its value, in the words in which it was said."""
+    """Give a field its value.
+
+    Attributes:
+        field: Its name.
+        value: The words that give the value.
+        confidence: From 0 to 1.
+        read: The value that was read from them; None: they are still to be read.
+        certain: Whether every word of the message was explained when it was read.
+    """
 
     field: str
     value: str
     confidence: float = 1.0
+    read: Any = dataclasses.field(default=None, compare=False)
+    certain: bool = dataclasses.field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Correct:
-    """Give a field another value than it has."""
+    """Give a field another value than it has; the attributes are those of `Fill`."""
 
     field: str
     value: str
     confidence: float = 1.0
+    read: Any = dataclasses.field(default=None, compare=False)
+    certain: bool = dataclasses.field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

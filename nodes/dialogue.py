@@ -7,32 +7,45 @@ Source: DESIGN section 3; reference traces T01 to T35.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from nodes.collect import FORM, is_collected
-from nodes.commands import Command
+from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.deciding import decide, is_deaf
 from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, remember_effects, went_well
-from nodes.forms.claims import claimed
-from nodes.interpret import Reading
-from nodes.language import ready_to_hear
-from nodes.legal import limits_of
-from nodes.listening import (
+from nodes.form_reading import (
     asking_in,
     authors_first,
     guessed,
-    heard_for,
-    heard_in,
-    in_free_text,
+    is_taken,
+    led,
+    matters,
+    may_be_intent,
+    parse_of,
+    weighed,
     welcome,
 )
+from nodes.forms.claims import claimed
+from nodes.forms.secrets import HIDDEN
+from nodes.forms.sheet import MOST_RAW
+from nodes.interpret import Reading
+from nodes.language import Parse, ready_to_read
+from nodes.legal import limits_of
+from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed
+from nodes.repair.leaving import asked_to_leave
 from nodes.settle import Hop
 from nodes.steer import steer
 from nodes.talk import DialogueState, with_dialogue
 from nodes.visits import overwritten
 
-ONLY_CODE = ("condition",)
-"""Tiers that are judged though the message wholly answers what was asked."""
+_AT_STAKE = ("summary", "correction", "retry", "leave")
+"""Kinds of questions to which half a yes is none."""
+_ASKED_AGAIN = ("name", "address", "list")
+"""Types of a value that is asked for again where it is not certain."""
+_MOST_QUOTED = 2
 
 
 def has_floor(draft: TurnDraft) -> bool:
@@ -59,20 +72,25 @@ async def read_message(draft: TurnDraft, reading: Reading) -> None:
     """Read what a message says of fields and of the dialogue, without a model."""
     if not has_floor(draft):
         return
-    await ready_to_hear(draft.setting.language)
+    await ready_to_read(draft.setting.language)
     await welcome(draft)
     reading.welcomed = len(draft.replies)
-    reading.heard = heard_in(draft, draft.message)
+    reading.parse = parse_of(draft, draft.message)
 
 
-async def weigh_free_text(draft: TurnDraft, reading: Reading) -> None:
-    """Tell an answer in free text from an intent."""
-    if has_floor(draft):
-        heard, verdicts = await in_free_text(draft, reading.heard, reading.verdicts)
-        reading.heard = heard
-        if heard.whole:
-            verdicts = [verdict for verdict in verdicts if verdict.tier in ONLY_CODE]
-        reading.verdicts = verdicts
+async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
+    """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
+    if not has_floor(draft):
+        reading.parse = led(draft, reading.parse, reading.verdicts)
+        return
+    reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
+    limits = limits_of(draft.services.config)
+    said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]
+    if draft.services.models and ambiguous(draft, said, limits):
+        reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
+        reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
+    elif reading.parse.certain:
+        reading.is_certain = not may_be_intent(draft, reading.parse)
 
 
 async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
@@ -84,9 +102,9 @@ async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
     if draft.services.models is None:
         return
     floor = has_floor(draft)
-    is_asked = not reading.heard.sure and _may_fill(draft, reading, floor=floor)
+    is_asked = not reading.is_certain and _may_fill(draft, reading, floor=floor)
     if is_asked or (floor and reading.weighed.asked):
-        reading.form = asking_in(draft, is_asked=is_asked)
+        reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
 
 
 def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
@@ -103,6 +121,7 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
     said = reading.answer.commands if reading.has_answer else _without_model(draft, reading)
     limits = limits_of(draft.services.config)
     await decide(draft, [*reading.verdicts, *said], limits)
+    _account_for(draft, reading)
     return True
 
 
@@ -115,14 +134,59 @@ def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
 
 def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
     """Return what a message says, where no model was asked or none answered."""
-    message, heard, free = draft.message, reading.heard, reading.verdicts
-    said = authors_first(heard, free)
-    leads = any(v.holds and not v.error for v in free if v.tier not in ("always",))
-    if leads:
-        known = {getattr(command, "field", None) for command in said}
-        more = [c for c in heard_for(draft, message, free) if getattr(c, "field", "") not in known]
-        return [*said, *more]
-    return said or guessed(draft, message)
+    parse, free = reading.parse, reading.verdicts
+    said = authors_first(parse, free)
+    if not said:
+        return [] if is_taken(free) else guessed(draft, draft.message)
+    return said if parse.certain else [*_held(draft, parse, said)]
+
+
+def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[Command]:
+    """Yield what holds of a reading that does not explain all words.
+
+    A value is taken and said back. What would change a known value, take an effect or leave a task
+    is asked back.
+    """
+    for command in said:
+        if isinstance(command, Cancel):
+            asked_to_leave(draft, everything=command.everything)
+        elif isinstance(command, (Fill, Correct)):
+            if not _is_asked_again(draft, parse, command):
+                yield replace(command, certain=False)
+        elif not isinstance(command, (Clear, Skip)) and not _takes_effect(draft, command):
+            yield command
+
+
+def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:
+    """Say whether a value in the user's own words is so doubtful that it is asked for again."""
+    wordy = draft.field(command.field).type in _ASKED_AGAIN
+    return wordy and isinstance(command, Fill) and command.value in parse.unread
+
+
+def _takes_effect(draft: TurnDraft, command: Command) -> bool:
+    kind = asked["kind"] if (asked := draft.dialogue.asked) else ""
+    return isinstance(command, Confirm) and kind in _AT_STAKE
+
+
+def _account_for(draft: TurnDraft, reading: Reading) -> None:
+    """Audit the words that nothing took, and say so of those that may matter."""
+    parse, answer = reading.parse, reading.answer
+    parts = list(parse.unread)
+    if reading.has_answer:
+        parts += [getattr(command, "value", "") for command in parse.commands]
+        given = [v.casefold() for c in answer.commands if (v := getattr(c, "value", ""))]
+        parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
+    hidden = any(field.sensitive for field in draft.sheet().live)
+    for part in dict.fromkeys(parts):
+        draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
+    taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
+    if taken and not reading.has_answer:
+        for part in [p for p in parts if matters(draft, p)][:_MOST_QUOTED]:
+            draft.say("unread", words=part)
+
+
+def _share(one: str, other: str) -> bool:
+    return one in other or other in one
 
 
 def use_wording(draft: TurnDraft, reading: Reading) -> None:

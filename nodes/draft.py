@@ -63,6 +63,7 @@ class TurnDraft:
         asks: Name of the field that the model's own words ask for.
         changing: Name of the field that the user chose to change after an effect.
         judged: What a model was surest of, where nothing moved.
+        spec: The journey.
         settled: Whether what runs is decided.
         resumed: Whether the user comes back after a pause.
     """
@@ -90,8 +91,14 @@ class TurnDraft:
     judged: Judged | None = None
     settled: bool = False
     resumed: bool = False
+    spec: JourneySpec = field(init=False)
+    _sheets: dict[str, Sheet] = field(init=False, default_factory=dict)
+    _place: tuple[Position, PathwaySpec] | None = None
     _dialogue: DialogueState | None = None
     _setting: Setting | None = None
+
+    def __post_init__(self) -> None:
+        self.spec = self.services.spec
 
     @property
     def dialogue(self) -> DialogueState:
@@ -113,11 +120,6 @@ class TurnDraft:
         return self.turn["message"] or ""
 
     @property
-    def spec(self) -> JourneySpec:
-        """The journey."""
-        return self.services.spec
-
-    @property
     def standing(self) -> Standing:
         """Where the session stands now, as moves see it."""
         return Standing(self.position, self.context, self.question, self.turn["number"])
@@ -125,11 +127,19 @@ class TurnDraft:
     @property
     def here(self) -> PathwaySpec:
         """The pathway that the talk is about: where the session stands, or where it returns to."""
-        return self.spec.pathways[talked_about(self.spec, self.position)]
+        if self._place is None or self._place[0] is not self.position:
+            place = talked_about(self.spec, self.position)
+            self._place = (self.position, self.spec.pathways[place])
+        return self._place[1]
 
     def sheet(self, pathway: PathwaySpec | None = None) -> Sheet:
         """Return the form of a pathway as it stands; default: of the one that is talked about."""
-        return Sheet(pathway or self.here, self.fields, self.context, self.dialogue)
+        pathway = pathway or self.here
+        made = self._sheets.get(pathway.id)
+        if made is None or made.attempts is not self.fields or made.context is not self.context:
+            made = Sheet(pathway, self.fields, self.context, self.dialogue)
+            self._sheets[pathway.id] = made
+        return made
 
     def say(self, name: str, **values: Any) -> None:
         """Say a text of the catalogue, with what stands for its placeholders."""

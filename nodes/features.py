@@ -78,7 +78,7 @@ def features_of(spec: JourneySpec) -> Features:
         holds=_present((person, with_person)),
         stops=_present((person, people.called_by_word)),
         reads=_present((talks, dialogue.read_message), (person, people.read_wish)),
-        weighs=_present((talks, dialogue.weigh_free_text)),
+        weighs=_present((talks, dialogue.weigh_patterns)),
         asks=_present(
             (guided, weigh_guidelines),
             (talks, dialogue.ask_about_form),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Human
-from nodes.language import Ear, hear
+from nodes.language import Expected, read_message
 from nodes.services import Services
 from nodes.setting import setting_of
 from nodes.state import Turn
@@ -20,9 +20,9 @@ def gives_up(services: Services, turn: Turn) -> str:
     """
     setting = setting_of(services, turn)
     tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
-    heard = hear(turn["message"] or "", Ear(None, (), {}, (), setting, tasks))
-    if not (heard.sure and heard.whole and len(heard.commands) == 1):
+    parse = read_message(turn["message"] or "", Expected(None, (), {}, (), setting, tasks))
+    if not (parse.certain and parse.whole and len(parse.commands) == 1):
         return ""
-    if isinstance(heard.commands[0], Cancel):
+    if isinstance(parse.commands[0], Cancel):
         return "the user wants to stop"
-    return "the user asks for a person" if isinstance(heard.commands[0], Human) else ""
+    return "the user asks for a person" if isinstance(parse.commands[0], Human) else ""

@@ -11,7 +11,7 @@ from journeys import ModelError, TransitionSpec
 from nodes.commands import Command, Verdict
 from nodes.draft import TurnDraft
 from nodes.guidance import BYPASSED, Weighed, bypassed, judged, rules_here
-from nodes.language import Heard
+from nodes.language import Parse
 from nodes.llm.budget import seconds_for, spent
 from nodes.llm.form import Asking
 from nodes.llm.understanding import Moment, understood
@@ -22,14 +22,14 @@ from nodes.speculating import may_speculate, speculate
 from nodes.state import Position
 from nodes.steer import OUTSIDE, UNSURE, unsettled
 from nodes.telemetry import report
-from nodes.triggers import free_verdicts
+from nodes.triggers import free_verdicts, wanted
 
 if TYPE_CHECKING:
     from nodes.features import Features
 
 _MOST_TOLD = 20
 """Most commands that do not count which the audit of a turn names."""
-_NOTHING_HEARD, _NOTHING_WEIGHED, _NO_ANSWER = Heard(), Weighed(), Understood()
+_NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), Weighed(), Understood()
 
 
 @dataclass(slots=True)
@@ -38,9 +38,11 @@ class Reading:
 
     Attributes:
         position: Where the session stood when the message was read.
-        heard: What it says of fields and of the dialogue, without a model.
+        parse: What it says of fields and of the dialogue, without a model.
         welcomed: How many replies were given to a user who comes back after a pause.
+        is_certain: Whether no model is to be asked what else it may mean.
         verdicts: Which triggers hold, without a model.
+        doubted: Patterns that contradict each other, which count only if no model answers.
         questions: Transitions that a model may judge.
         weighed: Guidelines that may hold.
         form: What a model is told of the form that is open; None: nothing.
@@ -48,9 +50,11 @@ class Reading:
     """
 
     position: Position
-    heard: Heard = _NOTHING_HEARD
+    parse: Parse = _NOT_READ
+    is_certain: bool = False
     welcomed: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
+    doubted: list[Verdict] = field(default_factory=list)
     questions: list[TransitionSpec] = field(default_factory=list)
     weighed: Weighed = _NOTHING_WEIGHED
     form: Asking | None = None
@@ -59,7 +63,7 @@ class Reading:
     @property
     def is_read(self) -> bool:
         """Whether the dialogue has read the message."""
-        return self.heard is not _NOTHING_HEARD
+        return self.parse is not _NOT_READ
 
     @property
     def is_open(self) -> bool:
@@ -88,16 +92,19 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
     for read in features.reads:
         await read(draft, reading)
     services, message = draft.services, draft.message
-    reading.verdicts = await free_verdicts(services, reading.position, message, draft.began)
+    verdicts = await free_verdicts(services, reading.position, message, draft.began)
+    reading.verdicts = await wanted(verdicts, message, services, draft)
     for weigh in features.weighs:
         await weigh(draft, reading)
-    if not reading.heard.sure:
+    if not reading.is_certain:
         reading.questions = unsettled(draft.spec, reading.position, reading.verdicts)
     for ask in features.asks:
         await ask(draft, reading)
     may_ask_ahead = services.models is not None and may_speculate(services)
     if reading.is_open:
         await _ask_model(draft, reading, may_ask_ahead=may_ask_ahead)
+    if not reading.has_answer:
+        reading.verdicts = [*reading.doubted, *reading.verdicts]
     return reading
 
 

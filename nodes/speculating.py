@@ -74,7 +74,7 @@ def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
     None where that is more than one agent, where something comes before it, where a trigger moved
     the session, or where the message may answer something else.
     """
-    if draft.resumed or draft.turn.get("asked") or reading.heard.commands:
+    if draft.resumed or draft.turn.get("asked") or reading.parse.commands:
         return None
     if reading.is_read and draft.dialogue.asked:
         return None

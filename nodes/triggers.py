@@ -22,11 +22,13 @@ from journeys import (
 from journeys.patterns import at_edges, normal
 from nodes.authored import contained
 from nodes.commands import Verdict
+from nodes.language import ready_to_read, refused_in
 from nodes.legal import legal
 from nodes.plain import copied, words_of
 from nodes.state import Position
 
 if TYPE_CHECKING:
+    from nodes.draft import TurnDraft
     from nodes.services import Services
 
 
@@ -53,6 +55,28 @@ async def free_verdicts(
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
         verdicts.append(await _evaluated(services, transition, tier, message, context))
     return verdicts
+
+
+async def wanted(
+    verdicts: list[Verdict], message: str, services: Services, draft: TurnDraft
+) -> list[Verdict]:
+    """Return verdicts without patterns in a clause that says that their task is not wanted.
+
+    Nothing is read where no pattern has matched.
+    """
+    said = {v.question for v in verdicts if v.tier == "pattern"}
+    if not said:
+        return verdicts
+    language = draft.setting.language
+    await ready_to_read(language)
+    patterns = [
+        (pattern, transition.id)
+        for transition in services.spec.transitions
+        if transition.id in said and isinstance(transition.trigger, IntentTrigger)
+        for pattern in transition.trigger.patterns
+    ]
+    refused = refused_in(message, patterns, language)
+    return [v for v in verdicts if v.tier != "pattern" or v.question not in refused]
 
 
 def _told(

@@ -9,8 +9,7 @@ from nodes.commands import Confirm, Deny
 from nodes.draft import TurnDraft
 from nodes.escalating import escalation_of, release, takeover_of
 from nodes.forms.questions import question_of
-from nodes.language import Ear, ready_to_hear
-from nodes.language import hear as heard_in
+from nodes.language import Expected, read_message, ready_to_read
 from nodes.messages import GIVEN_BACK, mark
 from nodes.moves import note
 from nodes.state import PARTING, Update
@@ -59,8 +58,8 @@ async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:
 
 async def _answer(draft: TurnDraft, asked: Asked) -> bool | None:
     """Return whether the user said yes or no; None for neither."""
-    await ready_to_hear(draft.setting.language)
-    for command in heard_in(draft.message, Ear(asked, (), {}, (), draft.setting)).commands:
+    await ready_to_read(draft.setting.language)
+    for command in read_message(draft.message, Expected(asked, (), {}, (), draft.setting)).commands:
         if isinstance(command, Confirm):
             return True
         if isinstance(command, Deny):

@@ -369,14 +369,14 @@ async def test_a_sensitive_value_is_not_in_the_history_that_a_model_agent_reads(
     config = JourneyConfig(persistence=memory_url)
     async with ScriptedModel() as model, Kiosk("s-1", config, model=model) as journey:
         await journey.start()
-        model.will_answer(says(fill(card="m 77 x")), says(), {"response": "Forty euros."})
+        model.will_answer(says(fill(card="m 77 x")), {"response": "Forty euros."})
         await journey.process_message("well, that would be M-77-X")
         told = await journey.process_message("what does it cost?")
 
     assert told.message.startswith("Forty euros.")
     assert "M-77-X" in model.calls[0].text  # the message that brings it
     assert all("M-77-X" not in call.text for call in model.calls[1:])
-    assert model.calls[2].text.count("well, that would be [hidden]") == 2
+    assert model.calls[1].text.count("well, that would be [hidden]") == 2
 
 
 @pytest.mark.parametrize(

@@ -416,7 +416,7 @@ async def test_in_one_journey_nothing_of_another_counts(camp):
     with ScriptedModel(begun, told) as model:
         chat = await camp(model, Site)
         await chat.says("something to eat would be nice")
-        await chat.says("do as you please, friend, whatever you think")
+        await chat.says("sorry, do as you please, friend, whatever you think")
 
     first, second = model.calls
     assert first.schema == second.schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Skip
@@ -76,11 +77,13 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
         draft.note("dropped", reason=f"'{name}' is not asked for as things stand")
         return
     if draft.value(name) is not None:
-        await _corrected(draft, Correct(name, command.value, command.confidence))
+        await _corrected(draft, Correct(name, **_said(command)))
         return
-    value = await read_value(draft, field, command.value, command.confidence)
+    value = await _value(draft, field, command)
     if value is None:
         return
+    if not command.certain:
+        draft.say("understood", field=field.title, value=draft.shown(field, value))
     draft.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
     draft.note("field_set", trigger=name)
     _taken(draft, name)
@@ -96,7 +99,7 @@ async def _corrected(draft: TurnDraft, command: Correct) -> None:
     field = draft.field(name)
     if after_effect(draft, field):
         return
-    value = await read_value(draft, field, command.value, command.confidence)
+    value = await _value(draft, field, command)
     if value is None:
         return
     if value == was:
@@ -104,7 +107,7 @@ async def _corrected(draft: TurnDraft, command: Correct) -> None:
         draft.dialogue.drop_correction(name)
         return
     details = {"value": value, "raw": command.value, "confidence": _share(command)}
-    if _asks_before_changing(draft, field):
+    if not command.certain or _asks_before_changing(draft, field):
         draft.keep(name, "pending", source="corrected", **details)
         pending = draft.fields[name][-1]
         draft.dialogue.drop_correction(name)
@@ -120,7 +123,7 @@ async def _first_value(draft: TurnDraft, command: Correct) -> None:
         draft.note("dropped", reason=f"no field '{command.field:.80}' has a value to change")
         draft.flags.append("outside_closed_set")
         return
-    await _filled(draft, Fill(command.field, command.value, command.confidence), fillable)
+    await _filled(draft, Fill(command.field, **_said(command)), fillable)
 
 
 async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
@@ -232,16 +235,26 @@ def _share(command: Fill | Correct) -> float:
     return command.confidence if 0 <= command.confidence <= 1 else 0.0
 
 
-async def read_value(draft: TurnDraft, field: Field, raw: str, confidence: float) -> object:
-    """Return the value that words are; None where they are none, which is said and counted."""
+def _said(command: Fill | Correct) -> dict[str, Any]:
+    """Return all of a command but what it is for."""
+    return {name: getattr(command, name) for name in ("value", "confidence", "read", "certain")}
+
+
+async def _value(draft: TurnDraft, field: Field, command: Fill | Correct) -> object:
+    """Return the value of a command; None where it is not taken, which is said and counted.
+
+    Words that nobody has read yet, such as those of a model, are read here.
+    """
+    raw, value = command.value, command.read
     try:
-        value = value_of(field, raw, draft.setting)
+        if value is None:
+            value = value_of(field, raw, draft.setting)
         refusal = await refused(draft, field, value)
     except Unreadable as unreadable:
         value, refusal = None, unreadable
     if refusal is None:
         return value
-    share = confidence if 0 <= confidence <= 1 else 0.0
+    share = _share(command)
     refuse(draft, field, reason_of(draft, refusal), value=value, raw=raw, confidence=share)
     return None
 

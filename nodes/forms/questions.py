@@ -26,8 +26,9 @@ def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> s
         pending = draft.dialogue.corrections[about]
         value = draft.shown(field, pending["value"])
         return draft.text("confirm_correction", field=field.title, value=value)
-    if kind == "return":
-        return draft.text("ask_return", task=draft.spec.pathways[about].title)
+    if kind in ("return", "leave"):
+        task = draft.spec.pathways.get(about, draft.here)
+        return draft.text("ask_return" if kind == "return" else "ask_leave", task=task.title)
     listed = draft.listed(asked["options"])
     if kind == "paused":
         return draft.text("which_paused", options=listed)

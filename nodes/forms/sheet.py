@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from journeys import Field, JourneySpec, PathwaySpec
@@ -17,8 +18,10 @@ Attempts = Mapping[str, Sequence[FieldAttempt]]
 
 def settled(attempts: Sequence[FieldAttempt]) -> FieldAttempt | None:
     """Return the attempt that tells a field's value: the last valid one, unless it was cleared."""
-    last = next((a for a in reversed(attempts) if a["validation_status"] in SETTLING), None)
-    return last if last and last["validation_status"] == "valid" else None
+    for attempt in reversed(attempts):
+        if attempt["validation_status"] in SETTLING:
+            return attempt if attempt["validation_status"] == "valid" else None
+    return None
 
 
 def current_value(attempts: Attempts, name: str) -> Any:
@@ -39,12 +42,13 @@ def field_named(spec: JourneySpec, name: str) -> Field:
     raise KeyError(name)
 
 
-def owners(spec: JourneySpec, name: str) -> list[PathwaySpec]:
+@lru_cache(maxsize=4_000)
+def owners(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     """Return the pathways that collect a field."""
-    return [p for p in spec.pathways.values() if p.form and name in p.form]
+    return tuple([p for p in spec.pathways.values() if p.form and name in p.form])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sheet:
     """The form of one pathway, as far as it is filled in.
 
@@ -63,19 +67,20 @@ class Sheet:
     @property
     def live(self) -> list[Field]:
         """The fields that count now: those whose `when` holds, in order."""
-        return [field for field, _ in self._walked()]
+        return [field for field, _ in self._walked]
 
     @property
     def values(self) -> dict[str, Any]:
         """The payload: the values of live fields, by name."""
-        return {field.name: value for field, value in self._walked() if value is not None}
+        return {field.name: value for field, value in self._walked if value is not None}
 
     @property
     def open(self) -> list[Field]:
         """The live fields without a value that the user did not leave open, in order."""
         skipped = self.dialogue.skipped
-        return [f for f, value in self._walked() if value is None and f.name not in skipped]
+        return [f for f, value in self._walked if value is None and f.name not in skipped]
 
+    @cached_property
     def _walked(self) -> list[tuple[Field, Any]]:
         """Return the live fields with their values; `when` sees what stands before it."""
         form = self.pathway.form
@@ -98,7 +103,7 @@ class Sheet:
         """Whether the user is to be read back what is collected, and has not said yes to it."""
         if self.pathway.id in self.dialogue.confirmed:
             return False
-        return any(field.confirm and value is not None for field, value in self._walked())
+        return any(field.confirm and value is not None for field, value in self._walked)
 
     def asked(self) -> Asked | None:
         """Return what is to be asked next; None where everything is collected and confirmed."""
@@ -130,7 +135,7 @@ class Sheet:
     @property
     def is_begun(self) -> bool:
         """Whether anything of it is collected."""
-        return any(value is not None for _, value in self._walked())
+        return any(value is not None for _, value in self._walked)
 
 
 def _holds(field: Field, seen: Mapping[str, Any]) -> bool:

@@ -1,7 +1,8 @@
-"""What a message says, understood without any model."""
+"""What a message says, read without any model."""
 
-from nodes.language.ear import Ear, Heard
-from nodes.language.languages import load, ready_to_hear
-from nodes.language.listening import hear
+from nodes.language.clauses import clauses_in, refused_in
+from nodes.language.expected import Expected, Parse
+from nodes.language.languages import load, ready_to_read
+from nodes.language.parsing import read_message
 
-__all__ = ["Ear", "Heard", "hear", "load", "ready_to_hear"]
+__all__ = ["Expected", "Parse", "clauses_in", "load", "read_message", "ready_to_read", "refused_in"]

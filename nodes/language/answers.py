@@ -1,35 +1,47 @@
-"""Yes and no, alone or with more behind it."""
+"""Yes and no where they were asked for, alone and with more behind them."""
 
 from __future__ import annotations
 
-from nodes.commands import Command, Confirm, Correct, Deny, Fill
-from nodes.language.ear import YES_OR_NO, Ear, Heard
-from nodes.language.filling import is_readable, readable_part, values_given
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodes.commands import Clear, Command, Confirm, Correct, Deny, Fill
+from nodes.language.expected import FREE, YES_OR_NO, Expected, Parse
+from nodes.language.readable import readable_part, value_in
 from nodes.language.reading import Reading
-from nodes.language.several import correction
+from nodes.talk import Asked
 
-_AT_STAKE = ("summary", "correction")
+_AT_STAKE = ("summary", "correction", "leave")
 _OFFERS = ("return", "human", "unclaimed", "retry", "more")
+_REPLACING = ("summary", "correction", "retry", "more")
+
+Parser = Callable[[Reading, Expected], Parse]
 
 
-def answer(reading: Reading, ear: Ear) -> Heard | None:
-    """Hear yes or no, if that was asked; what is said behind it may be more."""
-    if ear.pending and ear.pending.type == "boolean":
-        return _boolean(reading, ear, ear.pending.name)
-    if ear.kind not in YES_OR_NO or not reading.tokens:
+def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
+    """Read yes or no, if that was asked; the words behind it are read on.
+
+    Args:
+        reading: The message.
+        expected: What was asked.
+        parse: Reads what stands behind the yes or no.
+    """
+    if expected.kind not in YES_OR_NO or not reading.tokens:
         return None
     said, lexicon = reading.said, reading.lexicon
     if lexicon.says("unsure", said):
         return None
-    for name, command in _alone(ear.kind):
+    for name, command in _alone(expected.kind):
         if lexicon.says(name, said) and not reading.ends_asking:
-            return Heard([command], sure=True, whole=True)
+            return Parse([command], certain=True, whole=True)
     no, yes = lexicon.begins("no", said), lexicon.begins("yes", said)
     if no >= yes > 0 or (no and not yes):
-        return _after_no(reading, no, ear)
+        return _after_no(reading, no, expected, parse)
     if yes:
-        return _after_yes(reading, yes, ear)
-    return _value_instead(reading, ear)
+        return _after_yes(reading, yes, expected, parse)
+    if expected.kind == "return":
+        return _going_on(reading, expected, parse)
+    return _replaced(reading, expected) if expected.kind == "correction" else None
 
 
 def _alone(kind: str) -> list[tuple[str, Command]]:
@@ -48,101 +60,111 @@ def _alone(kind: str) -> list[tuple[str, Command]]:
     return [*declined, *plain]
 
 
-def _after_yes(reading: Reading, end: int, ear: Ear) -> Heard | None:
+def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
+    """Read on behind a yes; one that is taken half back, or to something else, is none."""
     head, tail = reading.before(end), reading.after(end)
     if not tail.tokens:
-        return None if reading.ends_asking else Heard([Confirm()], sure=True, whole=True)
-    if ear.kind == "return" and (heard := _filled(tail, ear)):
-        return heard
-    if _limits(tail) or _holds("no", tail):
-        return _objection(tail, ear) or Heard(rest=reading.raw)
-    if not _is_parted(head, tail):
+        return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)
+    if expected.kind == "return" and (going := _going_on(tail, expected, parse)):
+        return going
+    if _limits(tail) or holds("no", tail):
+        return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
+    if not is_parted(head, tail):
         return None
-    if ear.kind in _AT_STAKE and (heard := _objection(tail, ear)):
-        return heard
-    asks = _only_asks(tail)
-    if ear.kind in _AT_STAKE and not asks:
-        return Heard(rest=reading.raw)
-    return Heard([Confirm()], sure=asks, rest=_unjoined(tail).raw)
+    if expected.kind in _AT_STAKE:
+        if changes := _changes(tail, expected, parse):
+            return changes
+        if not only_asks(tail):
+            return Parse(unread=(reading.raw,))
+    return Parse([Confirm()], unread=(unjoined(tail).raw,))
 
 
-def _after_no(reading: Reading, end: int, ear: Ear) -> Heard | None:
+def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
+    """Read on behind a no, which needs no reason, and may lead to what shall be instead."""
     head, tail = reading.before(end), reading.after(end)
     if not tail.tokens:
-        return None if reading.ends_asking else Heard([Deny()], sure=True, whole=True)
-    if ear.kind == "correction" and (heard := _replaced(tail, ear)):
-        return heard
+        return None if reading.ends_asking else Parse([Deny()], certain=True, whole=True)
+    meant = tail.after(tail.lexicon.begins("repair", tail.said))
+    if meant.tokens != tail.tokens and tail.lexicon.begins("yes", meant.said):
+        return answer(meant, expected, parse)  # "no, wait, yes": the last one is meant
+    if expected.kind == "correction" and (replaced := _replaced(tail, expected)):
+        return replaced
+    return _declined(reading, head, tail, expected, parse)
+
+
+def _declined(
+    reading: Reading, head: Reading, tail: Reading, expected: Expected, parse: Parser
+) -> Parse | None:
     if tail.tokens[0].word in tail.lexicon.words("no_what") and not head.tokens[-1].closes:
         return None
-    if heard := _objection(reading, ear) or _objection(tail, ear):
-        return heard
-    if ear.kind in _OFFERS and _is_reason(tail):
-        return Heard([Deny()], sure=True, whole=True)
-    if _holds("yes", tail):
-        return Heard(rest=reading.raw)
-    if not _is_parted(head, tail):
+    if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
+        return changes
+    if expected.kind in _OFFERS and _is_reason(tail):
+        return Parse([Deny()], certain=True, whole=True)
+    if holds("yes", tail):
+        return Parse(unread=(reading.raw,))
+    if not is_parted(head, tail):
         return None
-    asks = _only_asks(tail)
-    return Heard([Deny()], sure=asks, rest=_unjoined(tail).raw)
+    return Parse([Deny()], unread=(unjoined(tail).raw,))
 
 
-def _objection(tail: Reading, ear: Ear) -> Heard | None:
-    """Hear what shall be different; a yes or no before it only leads there."""
-    meant = ear.kind == "return" and tail.lexicon.begins("meant", tail.said)
-    if not meant and ear.kind not in ("summary", "correction", "retry", "more"):
+def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
+    """Read what shall be different; a yes or no before it only leads there."""
+    meant = expected.kind == "return" and tail.lexicon.begins("meant", tail.said)
+    if not meant and expected.kind not in _REPLACING:
         return None
-    tail = _unjoined(tail)
-    heard = correction(tail, ear)
-    if heard is None and (given := values_given(tail, ear, changing=True)):
-        heard = given if given.sure else None
-    return heard if heard and heard.commands else None
+    found = parse(unjoined(tail), replace(expected, asked=None, fields=()))
+    changes = any(isinstance(command, (Correct, Clear)) for command in found.commands)
+    return found if changes and found.certain else None
 
 
-def _replaced(tail: Reading, ear: Ear) -> Heard | None:
-    """Hear another value in place of the one that was read back."""
-    field = next((f for f in ear.correctable if ear.asked and f.name == ear.asked["about"]), None)
-    raw = readable_part(field, tail, ear) if field else None
-    if field is None or raw is None or tail.asks:
+def _replaced(tail: Reading, expected: Expected) -> Parse | None:
+    """Read another value in place of the one that was read back."""
+    about = expected.asked["about"] if expected.asked else ""
+    field = next((one for one in expected.correctable if one.name == about), None)
+    read = readable_part(field, tail, expected) if field else None
+    if field is None or read is None or tail.asks:
         return None
-    return Heard([Correct(field.name, raw)], sure=True, whole=True)
+    return Parse([Correct(field.name, read.raw, read=read.value)], certain=True, whole=True)
 
 
-def _value_instead(reading: Reading, ear: Ear) -> Heard | None:
-    """Hear a value that answers without a yes: that of the paused question, or a corrected one."""
-    if ear.kind == "return":
-        return _filled(reading, ear)
-    return _replaced(reading, ear) if ear.kind == "correction" else None
-
-
-def _filled(tail: Reading, ear: Ear) -> Heard | None:
-    field = ear.expected
-    if field is None or field.type in ("text", "list") or tail.asks:
+def _going_on(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
+    """Read the answer to the paused question as a yes to going back there."""
+    field = expected.due
+    if field is None or field.type in FREE or tail.asks:
         return None
-    raw = readable_part(field, tail, ear)
-    if raw is not None:
-        return Heard([Confirm(), Fill(field.name, raw)], sure=True, whole=True)
-    given = values_given(tail, ear)
-    if given is None or not given.sure:
+    asked = Asked(kind="field", about=field.name, options=[])
+    found = parse(tail, replace(expected, asked=asked))
+    if not found.certain or not any(isinstance(c, (Fill, Correct)) for c in found.commands):
         return None
-    return Heard([Confirm(), *given.commands], sure=True, whole=True)
+    return replace(found, commands=[Confirm(), *found.commands], whole=True)
 
 
-def _boolean(reading: Reading, ear: Ear, name: str) -> Heard | None:
-    said, lexicon = reading.said, reading.lexicon
-    no, yes = lexicon.begins("no", said), lexicon.begins("yes", said)
-    if not (no or yes) or (reading.ends_asking and max(no, yes) == len(said)):
+def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Reading] | None:
+    """Return a yes or no as the value that was asked for, its words, and what stands behind it."""
+    field = expected.pending
+    if field is None or field.type != "boolean":
+        return None
+    no, yes = begins("no", reading), begins("yes", reading)
+    if not (no or yes) or (reading.ends_asking and max(no, yes) == len(reading.said)):
         return None
     end, word = (no, "no") if no >= yes else (yes, "yes")
     head, tail = reading.before(end), reading.after(end)
-    field = ear.pending
-    raw = head.raw if field and is_readable(field, head.raw, ear.setting) else word
-    if not tail.tokens:
-        return Heard([Fill(name, raw)], sure=True, whole=True)
-    if _holds("yes" if word == "no" else "no", tail):
-        return Heard(rest=reading.raw)
-    if not _is_parted(head, tail):
+    if tail.tokens and not is_parted(head, tail):
         return None
-    return Heard([Fill(name, raw)], sure=_only_asks(tail), rest=_unjoined(tail).raw)
+    value = value_in(field, head.raw, expected.setting)
+    given = Fill(field.name, head.raw if value is not None else word, read=word == "yes")
+    return given, head, tail
+
+
+def begins(name: str, reading: Reading) -> int:
+    """Return where a yes or no ends that words begin with; "no thanks, we'll" ends at the comma."""
+    end = reading.lexicon.begins(name, reading.said)
+    head = reading.before(end).tokens if end else ()
+    if len(head) in (0, len(reading.tokens)) or head[-1].closes:
+        return end
+    places = [place for place, token in enumerate(head, start=1) if token.closes]
+    return len(reading.part(0, places[-1]).said) if places else end
 
 
 def _is_reason(tail: Reading) -> bool:
@@ -159,12 +181,12 @@ def _limits(tail: Reading) -> bool:
     return conditional or begins("but", tail.said) > 0
 
 
-def _holds(name: str, tail: Reading) -> bool:
+def holds(name: str, tail: Reading) -> bool:
     """Whether a clause is a yes, or a no."""
-    return any(tail.lexicon.says(name, _unjoined(part).said) for part in tail.clauses())
+    return any(tail.lexicon.says(name, unjoined(part).said) for part in tail.clauses())
 
 
-def _is_parted(head: Reading, tail: Reading) -> bool:
+def is_parted(head: Reading, tail: Reading) -> bool:
     """Whether what follows a yes or no is said apart: "no one" is no "no"."""
     if head.tokens[-1].closes:
         return True
@@ -172,11 +194,13 @@ def _is_parted(head: Reading, tail: Reading) -> bool:
     return tail.tokens[0].word in follows
 
 
-def _only_asks(tail: Reading) -> bool:
-    return all(part.asks or not part.core().tokens for part in _unjoined(tail).clauses())
+def only_asks(tail: Reading) -> bool:
+    """Whether nothing but questions stands there."""
+    return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses())
 
 
-def _unjoined(tail: Reading) -> Reading:
+def unjoined(tail: Reading) -> Reading:
+    """Return words without the "and" before them."""
     words = tail.lexicon.words("joints")
     while tail.tokens and tail.tokens[0].word in words:
         tail = tail.part(1)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rapidfuzz.distance import OSA
 
 from nodes.commands import Choose, Command, Deny, Fill
-from nodes.language.ear import CHOOSING, Ear, Heard
-from nodes.language.filling import is_readable
+from nodes.language.expected import CHOOSING, Expected, Parse
+from nodes.language.readable import is_readable
 from nodes.language.reading import Reading, read
 from nodes.talk import Option
 
@@ -18,55 +18,55 @@ _SPELLED = 4
 _LONG = 8
 
 
-def choice(reading: Reading, ear: Ear) -> Heard | None:
+def choice(reading: Reading, expected: Expected) -> Parse | None:
     """Hear which of the options is meant, or which one is not."""
-    options = _options(ear)
+    options = _options(expected)
     if not options or not 0 < len(reading.tokens) <= _LONGEST:
         return None
     if exact := _exact(reading, options):
-        return _taken(exact, ear)
+        return _taken(exact, expected)
     if reading.asks:
         return None
     if named := reading.lexicon.part("negated", reading.said, "named"):
         count = named.count(" ") + 1
-        return _of_runtime(reading, options, ear) or _denied(
-            _meant(reading.part(len(reading.tokens) - count), options), options, ear
+        return _of_runtime(reading, options, expected) or _denied(
+            _meant(reading.part(len(reading.tokens) - count), options), options, expected
         )
-    if ear.pending and is_readable(ear.pending, reading.raw, ear.setting):
+    if expected.pending and is_readable(expected.pending, reading.raw, expected.setting):
         return None
-    return _of_runtime(reading, options, ear) or _named(reading, options, ear)
+    return _of_runtime(reading, options, expected) or _named(reading, options, expected)
 
 
-def _named(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard | None:
+def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
     if option := _meant(reading, options):
-        return _taken(option, ear)
-    if ear.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
-        return Heard([Deny()], sure=True, whole=True)
+        return _taken(option, expected)
+    if expected.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
+        return Parse([Deny()], certain=True, whole=True)
     return None
 
 
-def _options(ear: Ear) -> Sequence[Option]:
-    if ear.options:
-        return ear.options
-    field = ear.pending
+def _options(expected: Expected) -> Sequence[Option]:
+    if expected.options:
+        return expected.options
+    field = expected.pending
     if field is None or field.type != "enum":
         return ()
     return [Option(id=value, label=value) for value in field.ways]
 
 
-def _taken(option: Option, ear: Ear) -> Heard:
-    field = ear.pending
+def _taken(option: Option, expected: Expected) -> Parse:
+    field = expected.pending
     taken: Command = Fill(field.name, option["id"]) if field else Choose(option["id"])
-    return Heard([taken], sure=True, whole=True)
+    return Parse([taken], certain=True, whole=True)
 
 
-def _denied(option: Option | None, options: Sequence[Option], ear: Ear) -> Heard | None:
+def _denied(option: Option | None, options: Sequence[Option], expected: Expected) -> Parse | None:
     if option is None:
         return None
     others = [each for each in options if each["id"] != option["id"]]
     if len(others) == 1:
-        return _taken(others[0], ear)
-    return None if ear.pending else Heard([Deny(option["id"])], sure=True, whole=True)
+        return _taken(others[0], expected)
+    return None if expected.pending else Parse([Deny(option["id"])], certain=True, whole=True)
 
 
 def _exact(reading: Reading, options: Sequence[Option]) -> Option | None:
@@ -75,10 +75,10 @@ def _exact(reading: Reading, options: Sequence[Option]) -> Option | None:
     return found[0] if len(found) == 1 else None
 
 
-def _of_runtime(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard | None:
+def _of_runtime(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
     """Hear what the runtime's own options mean, in other words than theirs."""
     lexicon = reading.lexicon
-    if ear.kind not in CHOOSING:
+    if expected.kind not in CHOOSING:
         return None
     for name in _MEANINGS:
         if lexicon.says(name, reading.said):
@@ -89,7 +89,7 @@ def _of_runtime(reading: Reading, options: Sequence[Option], ear: Ear) -> Heard 
                 or lexicon.says(name, read(o["id"].replace("_", " "), lexicon).said)
             ]
             if len(meant) == 1:
-                return _taken(meant[0], ear)
+                return _taken(meant[0], expected)
     return None
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from journeys import Field
+from nodes.language.expected import WORDY, Expected
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import closeness, concerns, speaks_of
 from nodes.language.reading import Reading, Token
-from nodes.values import Setting, Span, found_in
+from nodes.values import Span, found_in
 from nodes.words import plain
 
 _COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")
-_WORDY = ("text", "name", "address", "list")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _MOST_WORDS = 200
@@ -27,55 +27,96 @@ class Claim:
 
     Attributes:
         field: The field.
-        raw: The value as it was said.
-        start, end: Where it stands in the message.
+        span: The value: what was read, its words, and where they stand.
         weight: How plainly it belongs there.
         words: Words of the field, which need no other reason to be there.
+        changes: Whether the field has a value, which this one replaces.
+        is_bare: Whether nothing says so.
     """
 
     field: Field
-    raw: str
-    start: int
-    end: int
+    span: Span
     weight: int
     words: frozenset[str]
+    changes: bool = False
+    is_bare: bool = False
+
+    @property
+    def start(self) -> int:
+        """Where it begins in the message."""
+        return self.span.start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.span.end
 
     @property
     def length(self) -> int:
         """How much of the message it is."""
-        return self.end - self.start
+        return self.span.end - self.span.start
 
 
-def claims_of(
-    reading: Reading, fields: Sequence[Field], pending: Field | None, setting: Setting
+def claims_in(
+    reading: Reading, expected: Expected, replaced: Sequence[tuple[int, int]]
 ) -> list[Claim]:
     """Return the values that belong to exactly one field, in the order in which they were said.
 
+    Open and known fields are in one pool. A known one is meant only where the words name it, where
+    they say that something is replaced, or where nothing else is asked for.
+
     Args:
-        reading: The message.
-        fields: The fields that may be given.
-        pending: The one that was asked for, which takes what others of its type might.
-        setting: When and where it was said.
+        reading: Words without a slip of the tongue between them.
+        expected: What may be given or changed.
+        replaced: Where the clauses stand that say that a value is replaced.
     """
     if len(reading.tokens) > _MOST_WORDS:
         return []
+    pending, offset = expected.pending, reading.start
+    text = reading.text[offset : reading.end]
+    pool = [(field, False) for field in expected.fields]
+    pool += [(field, True) for field in expected.correctable]
     spans = [
-        (field, span)
-        for field in fields
-        for span in found_in(field, reading.text, setting)[:_MOST_SPANS]
+        (field, changes, moved(span, offset))
+        for field, changes in pool
+        for span in found_in(field, text, expected.setting)[:_MOST_SPANS]
     ]
-    plain_days = [span for field, span in spans if field.type in _SPANNED and span.certain]
-    found = [
-        claim
-        for field, span in spans
-        if (claim := _claim(reading, field, span, field is pending, plain_days))
-    ]
+    plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
+    found = []
+    for field, changes, span in spans:
+        claim = _claim(reading, field, span, field is pending, plain_days)
+        replaces = any(start <= span.start < end for start, end in replaced)
+        if claim and changes:
+            claim = _changed(claim, reading, replaces=replaces, alone=pending is None)
+        elif claim and replaces:
+            claim = replace(claim, weight=claim.weight - (field is pending))
+        if claim:
+            found.append(claim)
     ordered = _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
     once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
+
+
+def moved(span: Span, offset: int) -> Span:
+    """Return a span of a part of a message at its place in all of it."""
+    return replace(span, start=span.start + offset, end=span.end + offset) if offset else span
+
+
+def _changed(claim: Claim, reading: Reading, *, replaces: bool, alone: bool) -> Claim | None:
+    """Return a claim on a field that has a value; none where nothing says that it is meant."""
+    if replaces and not claim.words:  # a value of two types may replace either
+        return replace(claim, changes=True, weight=min(claim.weight, 0))
+    if replaces:
+        return replace(claim, changes=True)
+    before = [t.word for t in reading.tokens if t.end <= claim.start]
+    lexicon = reading.lexicon
+    people = _is_for(before, lexicon) and speaks_of(lexicon.words("persons"), claim.field, lexicon)
+    if claim.words or (people and claim.field.type in _COUNTED):
+        return replace(claim, changes=True, weight=claim.weight - 1)
+    return replace(claim, changes=True, is_bare=True) if alone else None
 
 
 def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
@@ -119,19 +160,15 @@ def _claim(
 ) -> Claim | None:
     """Return what a value claims; none where the words around it are of something else."""
     inside = reading.between(span.start, span.end)
-    if not inside.tokens:
+    if not inside.tokens or (not asked and _is_article(inside)):
         return None
     clause = next(
         (c for c in reading.clauses() if c.tokens[-1].end >= inside.tokens[0].end), reading
     )
-    if _is_denied(reading, inside):
-        return None
-    if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
-        return None
-    if reading.lexicon.begins("asking", clause.said):
-        return None
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
+    if _is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
+        return None
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
@@ -143,7 +180,19 @@ def _claim(
     beside = speaks_of(behind[:1], field, reading.lexicon)
     weight = 8 * span.certain + 2 * close + 2 * beside + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
-    return Claim(field, span.raw, span.start, span.end, weight, words)
+    return Claim(field, span, weight, words)
+
+
+def _is_article(inside: Reading) -> bool:
+    """Whether a value is a small word: "ein Tisch" is no number."""
+    return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
+
+
+def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
+    """Whether a clause is about somebody else, of another time, or a question."""
+    if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
+        return True
+    return clause.lexicon.begins("asking", clause.said) > 0
 
 
 def _is_subject(clause: Reading, span: Span) -> bool:
@@ -166,7 +215,8 @@ def _is_by_the_way(
     around = [
         t.word for t in phrase if all(t.end <= each.start or t.start >= each.end for each in told)
     ]
-    return _strange(around, clause, field) * 4 >= len(phrase) + asked
+    strange = _strange(around, clause, field)
+    return strange * (3 if asked else 4) >= len(phrase)
 
 
 def _is_led(
@@ -180,7 +230,7 @@ def _is_led(
     """Whether the words around a value say that it is one of the field."""
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
-    if field.type in _WORDY:
+    if field.type in WORDY:
         return bool(before) and before[-1] in lexicon.words("bring_in")
     usual = asked and _is_usual([*before, *behind], reading, field)
     unit = bool(following) and following in lexicon.words("units")
@@ -199,8 +249,10 @@ def _is_led(
 
 def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether people come next: "for", "we are"."""
-    last = before[-1] if before else ""
-    return last in lexicon.words("people_for") or lexicon.says("we_are", " ".join(before))
+    idle = lexicon.words("joints") | lexicon.words("closing") | lexicon.words("only")
+    said = [word for word in before if word not in idle]
+    last = said[-1] if said else ""
+    return last in lexicon.words("people_for") or lexicon.says("we_are", " ".join(said))
 
 
 def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
@@ -221,8 +273,9 @@ def is_of_another(clause: Reading, field: Field) -> bool:
     """Whether a clause is about something that is not the field: "my cat is 12"."""
     asked = clause.lexicon.forms("form_own_name") if field.type == "name" else ()
     own = any(form.search(plain(field.ask)) for form in asked)
+    marked = clause.marked
     others = clause.lexicon.forms("form_named_other") if own else ()
-    if any(form.match(clause.marked) for form in others):
+    if [form for form in (*others, *clause.lexicon.forms("form_doubt")) if form.match(marked)]:
         return True
     for pattern in clause.lexicon.forms("form_subject"):
         found = pattern.match(clause.marked)

@@ -24,12 +24,12 @@ _LOADED: set[str] = set()
 
 
 def load(language: str) -> None:
-    """Make ready to hear a language, which takes up to a second; else the first messages wait."""
+    """Make ready to read a language, which takes up to a second; else the first messages wait."""
     lexicon_of(language).load()
     _LOADED.add(language)
 
 
-async def ready_to_hear(language: str) -> None:
+async def ready_to_read(language: str) -> None:
     """Load a language that was not loaded yet, beside the loop: others would wait for it."""
     if language not in _LOADED:
         await asyncio.to_thread(load, language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,25 @@ from nodes.words import plain
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")
+_NUMBERED = re.compile(r"\(\?P<\w+>")
 NAME = re.compile(r"\{([a-z_]+)\}")
+
+SIGNALS = (
+    "cancel_all",
+    "human",
+    "cancel",
+    "repeat",
+    "wait",
+    "human_alone",
+    "give_up",
+    "task",
+    "skip",
+    "lacking",
+    "unknown",
+    "nothing",
+    "explain",
+)
+"""Names of what is said about the conversation itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +101,12 @@ class Lexicon:
     leads: dict[str, frozenset[str]] = field(init=False)
     concepts: tuple[frozenset[str], ...] = field(init=False)
     vocabulary: frozenset[str] = field(init=False)
+    words: Callable[[str], frozenset[str]] = field(init=False)
+    forms: Callable[[str], list[re.Pattern[str]]] = field(init=False)
     _sources: dict[str, str] = field(init=False, default_factory=dict)
     _compiled: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
     _asides: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
+    _joined: dict[tuple[str, ...], re.Pattern[str]] = field(init=False, default_factory=dict)
     _forms: dict[str, list[re.Pattern[str]]] = field(init=False, default_factory=dict)
     _words: dict[str, frozenset[str]] = field(init=False)
 
@@ -106,6 +127,8 @@ class Lexicon:
             self._asides[name] = re.compile(said)
         keep = object.__setattr__
         keep(self, "_words", _joined([each.words for each in self.languages]))
+        keep(self, "words", self._words.__getitem__)
+        keep(self, "forms", self._forms.__getitem__)
         keep(self, "type_words", _joined([each.type_words for each in self.languages]))
         keep(self, "leads", _joined([each.leads for each in self.languages]))
         concepts = (text for each in self.languages for text in each.concepts)
@@ -117,11 +140,23 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
-        return self._pattern(name).fullmatch(said) is not None or self._is_aside(name, said)
+        return (self._compiled.get(name) or self._pattern(name)).fullmatch(
+            said
+        ) is not None or self._is_aside(name, said)
+
+    def says_any(self, names: tuple[str, ...], said: str) -> bool:
+        """Whether one of several is all that is said; where none is, none is looked for."""
+        joined = self._joined.get(names)
+        if joined is None:
+            sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
+            joined = self._joined[names] = re.compile(_any(sources))
+        if joined.fullmatch(said) is not None:
+            return True
+        return bool([name for name in names if name in self._asides and self._is_aside(name, said)])
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""
-        found = self._pattern(name).fullmatch(said)
+        found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
         if found is None:
             return None
         parts = found.groupdict().items()
@@ -129,7 +164,7 @@ class Lexicon:
 
     def begins(self, name: str, said: str) -> int:
         """Return where what is said first ends, if it is this; else 0."""
-        found = self._pattern(name).match(said)
+        found = (self._compiled.get(name) or self._pattern(name)).match(said)
         if found is None and self._is_aside(name, said):
             return len(said)
         return found.end() if found else 0
@@ -141,18 +176,11 @@ class Lexicon:
             return False
         return " " in said or said not in self.vocabulary
 
-    def forms(self, name: str) -> list[re.Pattern[str]]:
-        """Return the sentence forms of a name, in order."""
-        return self._forms[name]
-
-    def words(self, name: str) -> frozenset[str]:
-        """Return the words of one use."""
-        return self._words[name]
-
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
         for name in self._sources:
             self._pattern(name)
+        self.says_any(SIGNALS, "")
 
     def _pattern(self, name: str) -> re.Pattern[str]:
         """Return a pattern, compiled when it is first looked for."""

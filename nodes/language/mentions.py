@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from journeys import Field
+from nodes.language.languages import lexicon_of
 from nodes.language.lexicon import Lexicon
 from nodes.words import plain
 
@@ -39,7 +40,8 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
 def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
     known = _words(field, lexicon)
-    return any(_is_among(word, known.kind | known.counted) for word in words)
+    own = known.kind | known.counted
+    return bool([word for word in words if _is_among(word, own)])
 
 
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
@@ -80,7 +82,7 @@ def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> s
 
 
 def _is_among(word: str, known: frozenset[str]) -> bool:
-    return word in known or any(_akin(word, other) for other in known)
+    return word in known or bool([other for other in known if _akin(word, other)])
 
 
 @lru_cache(maxsize=20_000)
@@ -123,7 +125,7 @@ def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
     own = frozenset(plain(called.replace("_", " ")).split())
     names = own - small
     typed = names | lexicon.type_words.get(kind, frozenset())
-    letters = "".join(sign if sign.isalnum() else " " for sign in plain(about))
+    letters = "".join([sign if sign.isalnum() else " " for sign in plain(about)])
     said = typed | (frozenset(letters.split()) - small)
     groups = ([group for group in lexicon.concepts if group & known] for known in (names, said))
     counted = frozenset().union(*next((found for found in groups if found), []))
@@ -140,3 +142,10 @@ def _names_and_kind(field: Field, lexicon: Lexicon) -> frozenset[str]:
 
 def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
     return _words(field, lexicon).said
+
+
+def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
+    """Whether a text holds a word of the name of one of the fields."""
+    lexicon = lexicon_of(language)
+    words = plain(text).split()
+    return any(_is_among(word, _names(field, lexicon)) for field in fields for word in words)

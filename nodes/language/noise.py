@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.commands import Confirm, Deny, Noise
-from nodes.language.ear import YES_OR_NO, Ear, Heard
+from nodes.language.expected import YES_OR_NO, Expected, Parse
 from nodes.language.reading import Reading
 
 _YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
@@ -18,16 +18,16 @@ _DRAWN_OUT = re.compile(r"([a-z]{1,3})\1{3,}")
 _REAL = frozenset(("wert", "were", "pop", "uio"))
 
 
-def noise(reading: Reading, ear: Ear) -> Heard | None:
+def noise(reading: Reading, expected: Expected) -> Parse | None:
     """Hear a thumb as an answer, and other signs or mashed keys as nothing said."""
     text = reading.text
     if any(sign.isalnum() for sign in text):
         mashed = 0 < len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
-        return Heard([Noise()], sure=True, whole=True) if mashed else None
+        return Parse([Noise()], certain=True, whole=True) if mashed else None
     yes, no = bool(_YES.intersection(text)), bool(_NO.intersection(text))
-    if yes is not no and ear.kind in YES_OR_NO:
-        return Heard([Confirm() if yes else Deny()], sure=True, whole=True)
-    return Heard([Noise()], sure=True, whole=True)
+    if yes is not no and expected.kind in YES_OR_NO:
+        return Parse([Confirm() if yes else Deny()], certain=True, whole=True)
+    return Parse([Noise()], certain=True, whole=True)
 
 
 def _is_mashed(word: str) -> bool:

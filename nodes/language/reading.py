@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from nodes.language.lexicon import Lexicon
@@ -47,21 +47,21 @@ class Reading:
 
     text: str
     tokens: tuple[Token, ...]
-    lexicon: Lexicon
+    lexicon: Lexicon = field(repr=False)
     complete: bool = False
 
     @cached_property
     def said(self) -> str:
         """The words, with a space between them."""
-        return " ".join(token.word for token in self.tokens)
+        return " ".join([token.word for token in self.tokens])
 
     @cached_property
     def marked(self) -> str:
         """The words, with a comma where a clause ends."""
-        parts = (f"{token.word} ," if token.closes else token.word for token in self.tokens)
+        parts = [f"{token.word} ," if token.closes else token.word for token in self.tokens]
         return " ".join(parts).removesuffix(" ,")
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
         """The words."""
         return [token.word for token in self.tokens]
@@ -72,6 +72,20 @@ class Reading:
         if not self.tokens:
             return ""
         return self.text[self._start(0) : self._end(len(self.tokens) - 1)]
+
+    @property
+    def start(self) -> int:
+        """Where the words begin in the message, with the signs before them."""
+        return self._start(0) if self.tokens else 0
+
+    @property
+    def end(self) -> int:
+        """Where the words end in the message, with the signs behind them."""
+        if not self.tokens:
+            return 0
+        last = self.tokens[-1].end
+        following = _TOKEN.search(self.text, last)
+        return following.start() if following else len(self.text)
 
     @property
     def asks(self) -> bool:
@@ -124,11 +138,10 @@ class Reading:
         """Return the words without those at both ends that say nothing."""
         start = self.lexicon.begins("filler", self.said)
         kept = self.after(start) if start else self
-        words = kept.words
-        while kept.tokens and words[-1] in self.lexicon.words("closing"):
-            words.pop()
-            kept = kept.part(0, len(words))
-        return kept
+        closing, end = self.lexicon.words("closing"), len(kept.tokens)
+        while end and kept.tokens[end - 1].word in closing:
+            end -= 1
+        return kept if end == len(kept.tokens) else kept.part(0, end)
 
     def _start(self, place: int) -> int:
         start = self.tokens[place].start

@@ -76,6 +76,8 @@ class Asking:
         personality: How a reply sounds.
         worded: Whether the model words the reply; it does where no agent is declared.
         collects: Whether anything is collected here; else a message may only ask for a person.
+        read: The commands that were read in the message without a model, as data.
+        unread: The words of it that these do not explain.
         is_asked: Whether the model is to say what a message does to the form. Where it is not, the
             form is shown all the same, since requests that begin alike cost less.
     """
@@ -93,6 +95,8 @@ class Asking:
     personality: Personality = field(default_factory=Personality)
     worded: bool = True
     collects: bool = True
+    read: Sequence[Mapping[str, str]] = ()
+    unread: Sequence[str] = ()
     is_asked: bool = True
 
     @property
@@ -137,6 +141,8 @@ class Asking:
             "skipped": [one.name for one in self.open if one.status == "skipped"],
             "paused_tasks": [dict(task) for task in self.paused],
             "asked_last": dict(self.asked) if self.asked else None,
+            "read_by_rules": list(self.read),
+            "left_unread": list(self.unread),
         }
         return {name: told for name, told in given.items() if told}
 

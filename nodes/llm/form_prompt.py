@@ -12,7 +12,9 @@ _COLLECTING = (
     "as commands, in the order in which it was said, each with how confident you are from 0 to 1; "
     "one message may hold several, and many hold one. Most messages answer 'asked_last'. "
     "Give null for what a command does not use. Give none but those that 'commands' names for this "
-    "message, and only with fields that are named in 'form_now'. All commands:"
+    "message, and only with fields that are named in 'form_now'. What simple rules made of the "
+    "message is in 'read_by_rules', and what they could not explain in 'left_unread'; they may be "
+    "wrong: give all commands that hold, these among them. All commands:"
 )
 _MEANING: Mapping[str, str] = {
     "fill": "the message gives a field its value. 'field' is the field, 'value' the value in the "

@@ -8,7 +8,14 @@ from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill,
 from nodes.draft import TurnDraft
 from nodes.forms.filling import reason_of, refuse, refused, replaced, taken_back
 from nodes.repair.clarifying import narrowed
-from nodes.repair.leaving import decline_all, decline_return, reset, to_the_beginning
+from nodes.repair.leaving import (
+    EVERYTHING,
+    cancel,
+    decline_all,
+    decline_return,
+    reset,
+    to_the_beginning,
+)
 from nodes.repair.people import CHANGE, PERSON, call_person
 from nodes.talk import Asked, Option
 
@@ -197,6 +204,15 @@ def _retry(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
     return []
 
 
+def _leave(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+    said = _said(commands)
+    if said is None:
+        return None
+    if said:
+        cancel(draft, everything=asked["about"] == EVERYTHING)
+    return []
+
+
 def _more(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is None:
@@ -229,5 +245,6 @@ _ANSWERS: dict[str, Answer] = {
     "change": _change,
     "human": _human,
     "retry": _retry,
+    "leave": _leave,
     "more": _more,
 }

@@ -14,6 +14,9 @@ from nodes.repair.people import after_effect
 from nodes.talk import Asked
 from nodes.visits import entered
 
+EVERYTHING = "everything"
+"""What is given up where all tasks are, in place of the id of a pathway."""
+
 
 def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
     """Take back what a pathway has collected, but for what is shared and what others still need.
@@ -62,6 +65,14 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
         reset(draft, pathway, "cancelled", keep)
     draft.repair("cancel", "cancelled_all" if len(given_up) > 1 else "cancelled")
     to_the_beginning(draft)
+
+
+def asked_to_leave(draft: TurnDraft, *, everything: bool) -> None:
+    """Ask whether the task at hand is given up, where a message says so and something else."""
+    draft.say("ask_leave", task=draft.here.title)
+    about = EVERYTHING if everything else draft.here.id
+    draft.ask(Asked(kind="leave", about=about, options=[]))
+    draft.rest()
 
 
 def _is_done(draft: TurnDraft) -> bool:

@@ -11,7 +11,7 @@ from nodes.commands import Command, Human
 from nodes.draft import TurnDraft
 from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
-from nodes.language import Ear, Heard, hear, ready_to_hear
+from nodes.language import Expected, Parse, read_message, ready_to_read
 from nodes.llm.form import Asking
 from nodes.talk import Asked, Option
 
@@ -80,11 +80,12 @@ async def read_wish(draft: TurnDraft, reading: Reading) -> None:
     """Read whether the user asks for a person, where the dialogue does not read the message."""
     if reading.is_read or policy_of(draft) is None:
         return
-    await ready_to_hear(draft.setting.language)
-    heard = hear(draft.message, Ear(None, (), {}, (), draft.setting))
-    wishes: list[Command] = [c for c in heard.commands if isinstance(c, Human)]
+    await ready_to_read(draft.setting.language)
+    parse = read_message(draft.message, Expected(None, (), {}, (), draft.setting))
+    wishes: list[Command] = [c for c in parse.commands if isinstance(c, Human)]
     if wishes:
-        reading.heard = Heard(wishes, sure=heard.sure)
+        reading.parse = Parse(wishes, certain=parse.certain)
+        reading.is_certain = parse.certain
 
 
 async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
@@ -104,11 +105,11 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
 async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
     """Answer somebody who asks for a person; say whether they do.
 
-    A trigger of the author's own on the same message comes before what was heard in it.
+    A trigger of the author's own on the same message comes before what was read in it.
     """
     by_author = any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
-    heard = [] if by_author else reading.heard.commands
-    wishes = [c for c in (*heard, *reading.answer.commands) if isinstance(c, Human)]
+    read = [] if by_author else reading.parse.commands
+    wishes = [c for c in (*read, *reading.answer.commands) if isinstance(c, Human)]
     if policy_of(draft) is None or not wishes:
         return False
     others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]

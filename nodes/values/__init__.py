@@ -2,6 +2,7 @@
 
 from nodes.values.reading import Span, found_in, load, value_of
 from nodes.values.refusing import refusal_of
+from nodes.values.scanning import usual
 from nodes.values.setting import Setting, Unreadable
 from nodes.values.showing import hint_of, shown
 
@@ -14,5 +15,6 @@ __all__ = [
     "load",
     "refusal_of",
     "shown",
+    "usual",
     "value_of",
 ]

@@ -167,6 +167,12 @@ def beside(field: Field, setting: Setting) -> frozenset[str]:
     return more | words_of_field(field, setting)
 
 
+def usual(field: Field, setting: Setting) -> frozenset[str]:
+    """Return the words that say nothing of their own around the value of a field."""
+    filler: frozenset[str] = around(vocabulary(setting.language)).filler
+    return filler | beside(field, setting)
+
+
 def only_value(
     text: str, hits: Sequence[Hit], setting: Setting, more: frozenset[str]
 ) -> Hit | None:

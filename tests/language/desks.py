@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from journeys import Field
 from nodes.commands import Command
-from nodes.language import Ear, Heard, hear
+from nodes.language import Expected, Parse, read_message
 from nodes.talk import Asked, Option
 from nodes.values import Setting
 
@@ -77,7 +77,7 @@ def ear(
     among: Sequence[Field] = (),
     setting: Setting = ENGLISH,
     tasks: Sequence[str] = (),
-) -> Ear:
+) -> Expected:
     """Return an ear; options are given by their labels, and have the ids a, b, c.
 
     Args:
@@ -94,16 +94,16 @@ def ear(
     asked = Asked(kind=kind, about=about, options=offered) if kind else None
     known = known or {}
     correctable = [field for field in among if field.name in known]
-    return Ear(asked, fields, known, correctable, setting, tasks)
+    return Expected(asked, fields, known, correctable, setting, tasks)
 
 
-def asking(name: str, among: Sequence[Field], **more: Any) -> Ear:
+def asking(name: str, among: Sequence[Field], **more: Any) -> Expected:
     """Return an ear that waits for a field, while all fields from there on are open."""
     names = [field.name for field in among]
     return ear("field", name, fields=among[names.index(name) :], among=among, **more)
 
 
-def wrong(table: str, listening: Ear) -> dict[str, str]:
+def wrong(table: str, listening: Expected) -> dict[str, str]:
     """Return the messages of a table that are heard as something else, with what that is.
 
     A table has lines of "message -> what is heard"; a line without "->" stands for the same as the
@@ -113,15 +113,15 @@ def wrong(table: str, listening: Ear) -> dict[str, str]:
     return {
         message: got
         for message, expected in rows(table)
-        if (got := told(hear(message, listening))) != expected
+        if (got := told(read_message(message, listening))) != expected
     }
 
 
-def told(heard: Heard) -> str:
+def told(heard: Parse) -> str:
     """Return what was heard as tables write it."""
     said = ", ".join(map(_named, heard.commands)) or "nothing"
-    doubt = "" if heard.sure or not heard.commands else "?"
-    rest = f" + {heard.rest}" if heard.rest and heard.commands else ""
+    doubt = "" if heard.certain or not heard.commands else "?"
+    rest = f" + {' '.join(heard.unread)}" if heard.unread and heard.commands else ""
     return f"{said}{doubt}{rest}"
 
 

@@ -72,9 +72,9 @@ def test_yes_and_no_are_understood_in_many_spellings() -> None:
 def test_what_follows_a_yes_to_a_summary_is_weighed() -> None:
     summary = ear("summary", "transfer", known=SENT, among=BANK)
     table = """
-        yes, and is there a fee? -> Confirm + is there a fee
-        Yes. How long does it take? -> Confirm + How long does it take
-        sure, when will she get it? -> Confirm + when will she get it
+        yes, and is there a fee? -> Confirm? + is there a fee
+        Yes. How long does it take? -> Confirm? + How long does it take
+        sure, when will she get it? -> Confirm? + when will she get it
         yes but make it 60 -> Correct amount 60
         yes, but the amount is wrong -> Clear amount
         ok, change the amount to 70 -> Correct amount 70
@@ -135,8 +135,8 @@ def test_going_back_is_agreed_to_by_giving_the_answer() -> None:
         leave it
         never mind
         forget it -> Deny
-        no, what is my limit? -> Deny + what is my limit
-        yes, and what is my limit? -> Confirm + what is my limit
+        no, what is my limit? -> Deny? + what is my limit
+        yes, and what is my limit? -> Confirm? + what is my limit
         stop
         cancel -> Cancel
         how much is 500 in dollars?
@@ -228,7 +228,7 @@ def test_yes_and_no_are_values_where_they_were_asked_for() -> None:
         yep -> Fill injured yep
         no thanks -> Fill injured no thanks
         nobody, thank God -> nothing
-        no, is that important? -> Fill injured no + is that important
+        no, is that important? -> Fill injured no? + is that important
         yes, but only a little -> Fill injured yes? + only a little
         yes and no -> nothing
         no idea -> nothing
@@ -274,7 +274,7 @@ def test_german_answers() -> None:
         auf keinen Fall
         nein, das ist falsch
         noch nicht -> Deny
-        ja, und kostet das etwas? -> Confirm + kostet das etwas
+        ja, und kostet das etwas? -> Confirm? + kostet das etwas
         ja, aber nur wenn es nichts kostet
         nur wenn es geht
         na ja

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 
 from nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
-from nodes.language import Ear, hear
+from nodes.language import Expected, read_message
 from tests.language.desks import DESKS, ENGLISH, GERMAN, ear
 
 KINDS = (
@@ -113,7 +113,7 @@ WORDS = [
 
 
 @st.composite
-def ears(draw: st.DrawFn) -> Ear:
+def ears(draw: st.DrawFn) -> Expected:
     desk = list(draw(st.sampled_from(DESKS)))
     kind = draw(st.sampled_from(KINDS))
     at = draw(st.integers(0, len(desk)))
@@ -137,8 +137,8 @@ messages = st.one_of(
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages, ears())
-def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Ear) -> None:
-    heard = hear(message, listening)
+def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Expected) -> None:
+    heard = read_message(message, listening)
     opened = {field.name for field in listening.fields}
     known = {field.name for field in listening.correctable}
     options = {option["id"] for option in listening.options}
@@ -155,15 +155,15 @@ def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Ea
                 assert command.option in options
             case Deny():
                 assert command.option in {"", *options}
-    assert heard.sure or not heard.whole
-    assert hear(message, listening) == heard
+    assert heard.certain or not heard.whole
+    assert read_message(message, listening) == heard
 
 
 def test_a_message_beyond_any_length_is_left_to_others() -> None:
     long = "stop " * 10_000
-    heard = hear(long, ear("field", "amount", fields=DESKS[0], among=DESKS[0]))
+    heard = read_message(long, ear("field", "amount", fields=DESKS[0], among=DESKS[0]))
     assert heard.commands == []
-    assert heard.rest == long
+    assert heard.unread == (long,)
 
 
 def test_messages_made_to_be_slow_are_not() -> None:
@@ -172,4 +172,4 @@ def test_messages_made_to_be_slow_are_not() -> None:
     )
     for piece in ("no ", "not , ", "the ", "i want to ", "please ", "is ", "4 ", "a, ", "so "):
         for size in (10, 100, 4096 // len(piece)):
-            assert hear(piece * size, listening) is not None
+            assert read_message(piece * size, listening) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Fill
-from nodes.language import Ear, hear
+from nodes.language import Expected, read_message
 from nodes.values import value_of
 from tests.language.desks import (
     CLINIC,
@@ -245,11 +245,11 @@ def test_german_choices() -> None:
     assert wrong(table, begun) == {}
 
 
-def _other_values(table: str, listening: Ear) -> dict[str, str]:
+def _other_values(table: str, listening: Expected) -> dict[str, str]:
     """Return the messages of a table that are read as another choice than the table has."""
     found = {}
     for message, expected in rows(table):
-        heard = hear(message, listening)
+        heard = read_message(message, listening)
         got = told(heard)
         for command in heard.commands:
             assert isinstance(command, Fill)

@@ -265,9 +265,9 @@ def test_a_text_that_is_written_is_no_correction() -> None:
         I want to change the date of the accident -> Clear accident_date
         not 2026-11-04 but 2026-11-03 -> Correct accident_date 2026-11-03
         the car was red, not blue -> Fill damage the car was red, not blue
-        the door is wrong -> Fill damage the door is wrong
+        the door is wrong -> Fill damage the door is wrong? + the door is wrong
         I wanted to change lanes -> Fill damage I wanted to change lanes
-        he drove on Friday at 8 -> Fill damage he drove on Friday at 8
+        he drove on Friday at 8 -> Fill damage he drove on Friday at 8? + he drove on Friday at 8
     """
     assert wrong(table, listening) == {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.language import Ear
+from nodes.language import Expected
 from tests.language.desks import (
     BANK,
     CLAIM,
@@ -314,5 +314,5 @@ def test_german_refusals() -> None:
         nein
         keine -> Skip
     """
-    listening: Ear = asking("email", HOTEL, setting=GERMAN)
+    listening: Expected = asking("email", HOTEL, setting=GERMAN)
     assert wrong(table, listening) == {}

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from journeys import Field
-from nodes.language import Ear, hear
+from nodes.language import Expected, read_message
 from nodes.language.greetings import is_greeting
 from nodes.values import Setting
 from tests.language.desks import asking, ear, rows, told, wrong
@@ -66,7 +66,7 @@ EN_CADA_SITIO = {
 }
 
 
-def _summary(**more: Any) -> Ear:
+def _summary(**more: Any) -> Expected:
     return ear("summary", "transferencia", known=ENVIADO, among=BANCO, setting=SPAIN, **more)
 
 
@@ -701,11 +701,11 @@ def test_several_values_of_one_message_go_to_their_fields() -> None:
     assert _wrong_fields(table, asking("entrada", HOTEL, setting=SPAIN)) == {}
 
 
-def _wrong_fields(table: str, listening: Ear) -> dict[str, str]:
+def _wrong_fields(table: str, listening: Expected) -> dict[str, str]:
     """Compare only which fields a message speaks of, in any order of the words of a value."""
     fields = "|".join(field.name for field in (*MESA, *HOTEL))
     found = {
-        message: ", ".join(re.findall(rf"\w+ (?:{fields})", told(hear(message, listening))))
+        message: ", ".join(re.findall(rf"\w+ (?:{fields})", told(read_message(message, listening))))
         or "nothing"
         for message, _ in rows(table)
     }

@@ -1,4 +1,4 @@
-"""What is listened for, and what was heard."""
+"""What a message may answer now, and what a reading of it found."""
 
 from __future__ import annotations
 
@@ -14,12 +14,27 @@ from nodes.values import Setting
 CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""
 
-YES_OR_NO = ("summary", "wrong", "correction", "return", "human", "unclaimed", "retry", "more")
+YES_OR_NO = (
+    "summary",
+    "wrong",
+    "correction",
+    "return",
+    "human",
+    "unclaimed",
+    "retry",
+    "more",
+    "leave",
+)
 """Kinds of questions whose answer is yes or no."""
+
+FREE = ("text", "list")
+"""Types of which nearly every message would be a value."""
+WORDY = ("name", "address", *FREE)
+"""Types whose values are the user's own words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ear:
+class Expected:
     """What a message may answer, give or correct now.
 
     Attributes:
@@ -49,10 +64,14 @@ class Ear:
         """The field that was asked for."""
         if self.asked is None or self.kind != "field":
             return None
-        return next((each for each in self.fields if each.name == self.asked["about"]), None)
+        about = self.asked["about"]
+        for each in self.fields:
+            if each.name == about:
+                return each
+        return None
 
     @property
-    def expected(self) -> Field | None:
+    def due(self) -> Field | None:
         """The field that was asked for, or will be where the user says yes to going on."""
         if self.kind == "return":
             return self.fields[0] if self.fields else None
@@ -65,17 +84,19 @@ class Ear:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What a message says.
+class Parse:
+    """The reading of a message.
 
     Attributes:
-        commands: What it asks for, in the user's words.
-        sure: Whether a model need not be asked what else it may mean.
-        whole: Whether all of it answers what was asked, so that it holds no intent besides.
-        rest: The words that were not understood, for whoever looks for an intent.
+        commands: All that it asks for.
+        certain: Whether every word of it is explained by these commands, so that nobody needs to be
+            asked what else it may mean.
+        whole: Whether it is certain, and answers or changes what the dialogue is about: then no
+            intent is looked for in it.
+        unread: The words that nothing explains, as they were written, clause by clause.
     """
 
     commands: list[Command] = field(default_factory=list)
-    sure: bool = False
+    certain: bool = False
     whole: bool = False
-    rest: str = ""
+    unread: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Listen to a message in a journey that collects: without a model first, then with one."""
+"""Read a message in a journey that collects: without a model first, then with one."""
 
 from __future__ import annotations
 
@@ -29,19 +29,24 @@ from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import owners, settled
-from nodes.language import Ear, Heard, hear
+from nodes.language import Expected, Parse, clauses_in, read_message
 from nodes.language.greetings import is_greeting
-from nodes.legal import legal
+from nodes.language.mentions import speaks
+from nodes.legal import asks_model, legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.people import policy_of
 from nodes.repair.switching import interruptible
 from nodes.talk import Asked, FieldAttempt, Option
-from nodes.values import found_in, hint_of
+from nodes.values import Setting, found_in, hint_of
 
 _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
 """What an author's own trigger on the same message comes before."""
 FREE = ("text", "name", "address")
 """Types of which nearly every message would be a value."""
+ONLY_CODE = ("condition",)
+"""Tiers that are judged though the message wholly answers what was asked."""
+_LEADING = ("pattern", "own", "condition")
+_PLAIN = ("integer", "date", "time", "money", "email", "phone")
 MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
 MOST_WORDS_OF_A_VALUE = 4
@@ -99,31 +104,37 @@ def _is_used(draft: TurnDraft, name: str) -> bool:
     return any(owner.id in finished for owner in owners(draft.spec, name))
 
 
-def heard_in(draft: TurnDraft, message: str) -> Heard:
-    """Return what a message says, as far as that is plain without a model.
+def parse_of(draft: TurnDraft, message: str) -> Parse:
+    """Return what a message says, as far as it can be read without a model.
 
     Who greets back does not answer the question behind the greeting, whatever it takes.
     """
     if draft.dialogue.last_at is None and is_greeting(message):
-        return Heard()
+        return Parse()
     open_fields = draft.sheet().open
     asked = draft.dialogue.asked or _expected(open_fields)
     if asked and asked["kind"] == "field":
         first = [field for field in fillable(draft) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     known = _known(draft)
-    correctable = [draft.field(name) for name in known]
-    return hear(
-        message,
-        Ear(
-            asked=asked,
-            fields=open_fields,
-            known=known,
-            correctable=correctable,
-            setting=draft.setting,
-            tasks=[draft.here.title, *(task["label"] for task in _paused(draft))],
-        ),
+    expected = Expected(
+        asked=asked,
+        fields=[*open_fields, *_behind(draft, open_fields)],
+        known=known,
+        correctable=[draft.field(name) for name in known],
+        setting=draft.setting,
+        tasks=[draft.here.title, *(task["label"] for task in _paused(draft))],
     )
+    return read_message(message, expected)
+
+
+def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
+    """Return the fields that a message may open: those whose `when` does not hold yet."""
+    form = draft.here.form
+    if form is None or not any(field.when for field in form.fields):
+        return []
+    live = {field.name for field in draft.sheet().live} | {field.name for field in open_fields}
+    return [field for field in form.fields if field.when is not None and field.name not in live]
 
 
 def _expected(fields: Sequence[Field]) -> Asked | None:
@@ -148,57 +159,123 @@ def _when(attempt: FieldAttempt | None) -> str:
     return attempt["timestamp"] if attempt else ""
 
 
-async def in_free_text(
-    draft: TurnDraft, heard: Heard, free: list[Verdict]
-) -> tuple[Heard, list[Verdict]]:
-    """Tell an answer in free text from an intent.
+async def weighed(
+    draft: TurnDraft, parse: Parse, free: list[Verdict]
+) -> tuple[Parse, list[Verdict]]:
+    """Weigh a reading against the author's patterns.
 
-    Nearly every message could be the answer. So an intent is looked for where the pathway may be
-    interrupted at this field; elsewhere only in what the field does not take (T29).
+    A pattern explains the whole clause in which it stands (T04, T07), unless that holds a value
+    which nothing takes. Nearly every message could be an answer in free text: there a pattern comes
+    first, where the pathway may be interrupted at this field, and else if the field does not take
+    the words (T29).
     """
     asked = draft.dialogue.asked
-    given = heard.commands[0] if len(heard.commands) == 1 else None
-    if asked and asked["kind"] == "more" and isinstance(given, Confirm) and _is_taken(free):
-        return replace(heard, commands=[], whole=False), free  # "pay it" is no yes to "what else?"
+    given = parse.commands[0] if len(parse.commands) == 1 else None
+    if asked and asked["kind"] == "more" and isinstance(given, Confirm) and is_taken(free):
+        return replace(parse, commands=[], whole=False), free  # "pay it" is no yes to "what else?"
+    leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
+    if isinstance(given, Fill) and asked and given.field == asked["about"]:
+        field = draft.field(given.field)
+        if field.type in FREE:
+            if not field.required and _yes_or_no(draft, given.value) is False:
+                return replace(parse, commands=[Skip()], certain=True, whole=True), free
+            parse = await _in_free_text(draft, parse, given, leads=bool(leading))
+    if leading and not parse.whole:
+        parse = led(draft, parse, leading)
+    if parse.whole:
+        free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
+    return parse, free
+
+
+async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: bool) -> Parse:
+    """Tell an answer in free text from an intent."""
+    field, message = draft.field(given.field), draft.message
+    may_leave = interruptible(draft.here, field.name)
+    if leads and (may_leave or await is_refused(draft, field, given.value)):
+        return replace(parse, commands=[], certain=False, whole=False, unread=(message,))
+    if leads or not may_leave:
+        return replace(parse, certain=True, whole=True, unread=())
+    return parse
+
+
+def may_be_intent(draft: TurnDraft, parse: Parse) -> bool:
+    """Say whether an answer in free text may as well ask for something that a model may judge."""
+    asked = draft.dialogue.asked
+    given = parse.commands[0] if len(parse.commands) == 1 else None
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
-        return heard, free
-    field = draft.field(given.field)
-    if field.type not in FREE:
-        return heard, free
-    if not field.required and _yes_or_no(draft, given.value) is False:
-        return replace(heard, commands=[Skip()]), free
-    leads = any(v.holds and not v.error and v.tier == "pattern" for v in free)
-    if interruptible(draft.here, field.name):
-        left = [] if leads else heard.commands
-        return replace(heard, commands=left, sure=False, whole=False), free
-    if leads and await is_refused(draft, field, given.value):
-        return replace(heard, commands=[], whole=False), free
-    return replace(heard, sure=True, whole=True), free
+        return False
+    if draft.field(given.field).type != "text" or given.value != draft.message.strip():
+        return False
+    moves = (t for t in legal(draft.spec, draft.position) if asks_model(t))
+    return interruptible(draft.here, given.field) and any(moves)
 
 
-def authors_first(heard: Heard, free: Sequence[Verdict]) -> list[Command]:
-    """Return what was heard, without repairs where an author's own trigger took the message."""
-    own = _is_taken(free)
-    return [c for c in heard.commands if not (own and isinstance(c, _REPAIRS))]
+def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
+    """Add to a reading the values for where patterns lead, and leave out what these explain."""
+    ids = {v.question for v in free if v.holds and not v.error and v.tier in _LEADING}
+    if not ids:
+        return parse
+    targets = {t.target for t in draft.spec.transitions if t.id in ids} - {draft.here.id}
+    forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
+    scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
+    known = {getattr(command, "field", None) for command in parse.commands}
+    more = [
+        command
+        for scope in scopes
+        for command in read_message(draft.message, scope).commands
+        if isinstance(command, Fill) and command.field not in known
+    ]
+    taken = {command.value for command in more}
+    asked = draft.dialogue.asked
+    kept = [  # what is given for where it leads is not given for a field that nobody asked for here
+        command
+        for command in parse.commands
+        if not isinstance(command, Fill)
+        or command.value not in taken
+        or (asked and asked["about"] == command.field)
+    ]
+    clauses = clauses_in(draft.message, draft.setting.language) if parse.unread else ()
+    said = [c for c in clauses if ids & {*draft.services.matcher.match(c)}]
+    left = [
+        part
+        for part in parse.unread
+        if not any(part in clause or clause in part for clause in said)
+        or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
+    ]
+    certain = not left if parse.unread else parse.certain
+    return replace(parse, commands=[*kept, *more], certain=certain, unread=tuple(left))
 
 
-def _is_taken(free: Sequence[Verdict]) -> bool:
+def _beyond(part: str, scopes: Sequence[Expected]) -> list[str]:
+    """Return the words of a part that no pathway takes which it may lead to."""
+    if not scopes:
+        return [part]
+    return [words for scope in scopes for words in read_message(part, scope).unread]
+
+
+def has_value(words: str, setting: Setting) -> bool:
+    """Say whether words hold a number, a date or another value that can be nothing else."""
+    if any(sign.isdigit() for sign in words):
+        return True
+    return any(found_in(Field("any", kind), words, setting) for kind in _PLAIN)
+
+
+def matters(draft: TurnDraft, words: str) -> bool:
+    """Say whether words that nothing explains may matter: a value, a field, a question."""
+    if words.rstrip().endswith("?") or has_value(words, draft.setting):
+        return True
+    return speaks(words, [*draft.sheet().live], draft.setting.language)
+
+
+def authors_first(parse: Parse, free: Sequence[Verdict]) -> list[Command]:
+    """Return what was read, without repairs where an author's own trigger took the message."""
+    own = is_taken(free)
+    return [c for c in parse.commands if not (own and isinstance(c, _REPAIRS))]
+
+
+def is_taken(free: Sequence[Verdict]) -> bool:
     """Say whether an author's own trigger took the message."""
     return any(v.holds and v.tier in ("pattern", "own") for v in free)
-
-
-def heard_for(draft: TurnDraft, message: str, verdicts: Sequence[Verdict]) -> list[Command]:
-    """Return values that a message gives for the pathways that it may lead to."""
-    leading = {v.question for v in verdicts if v.holds and not v.error}
-    found: list[Command] = []
-    for transition in draft.spec.transitions:
-        if transition.id not in leading or transition.target == draft.here.id:
-            continue
-        form = draft.spec.pathways[transition.target].form
-        if form is not None:
-            ear = Ear(None, form.fields, {}, (), draft.setting)
-            found += [c for c in hear(message, ear).commands if isinstance(c, Fill)]
-    return found
 
 
 def guessed(draft: TurnDraft, message: str) -> list[Command]:
@@ -222,22 +299,23 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
     has_signs = any(char.isdigit() or char == "@" for char in message)
     looks_like_it = has_signs and words <= MOST_WORDS_OF_A_VALUE
     is_short = words <= most and not message.rstrip().endswith("?")
-    return [Fill(field.name, message)] if looks_like_it or is_short else leads_off
+    return [Fill(field.name, message, certain=False)] if looks_like_it or is_short else leads_off
 
 
 def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
     """Return whether a message is a bare yes or no; None for neither."""
     nothing_else = Asked(kind="more", about="", options=[])
-    heard = hear(message, Ear(nothing_else, (), {}, (), draft.setting))
-    kinds = [type(command) for command in heard.commands] if heard.whole else []
+    parse = read_message(message, Expected(nothing_else, (), {}, (), draft.setting))
+    kinds = [type(command) for command in parse.commands] if parse.whole else []
     return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
 
 
-def asking_in(draft: TurnDraft, *, is_asked: bool) -> Asking:
+def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
     """Return what a model is told of the form that is open, and what it may make of a message.
 
     Args:
         draft: The turn.
+        parse: What was read without a model.
         is_asked: Whether the model is to say what the message does to the form.
     """
     sheet = draft.sheet()
@@ -269,7 +347,16 @@ def asking_in(draft: TurnDraft, *, is_asked: bool) -> Asking:
         personality=draft.spec.part_of(draft.here.id).personality,
         worded=draft.here.form is not None and draft.here.pipeline is None,
         is_asked=is_asked,
+        read=[_as_data(command) for command in parse.commands] if is_asked else (),
+        unread=parse.unread if is_asked else (),
     )
+
+
+def _as_data(command: Command) -> dict[str, str]:
+    """Return a command that was read as a model is shown it."""
+    given = {"command": type(command).__name__.lower()}
+    given |= {key: getattr(command, key, "") for key in ("field", "value")}
+    return {key: value for key, value in given.items() if value}
 
 
 def _asked_again(draft: TurnDraft) -> list[Field]:

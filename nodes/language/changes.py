@@ -1,0 +1,325 @@
+"""Changes of what is known: a value that replaces another, and one that is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from journeys import Field
+from nodes.commands import Clear, Command, Correct, Fill
+from nodes.language.expected import WORDY, Expected
+from nodes.language.lexicon import Lexicon
+from nodes.language.mentions import mentioned
+from nodes.language.readable import Read, is_readable, readable_part, value_in
+from nodes.language.reading import Reading, read
+from nodes.values import found_in
+
+_DATE = Field("day", "date")
+_LONGEST = 6
+_LEADING = 3
+_LONGEST_VALUE = 12
+_LONGEST_NAME = 6
+
+
+def named_change(part: Reading, expected: Expected, *, two: bool = False) -> list[Command]:
+    """Read a change that says what it is of: its field, or the value that was there.
+
+    Args:
+        part: The words, without those that only lead to it.
+        expected: What is known.
+        two: Whether they are two clauses, of which only some changes are made.
+    """
+    for way in _WAYS[:2] if two else _WAYS:
+        commands = way(part, expected)
+        if commands and not (two and way is _named and not _may_have_signs(commands, expected)):
+            return commands
+    return []
+
+
+def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
+    """Whether a value may go on behind a comma, or a name stand before a colon."""
+    fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
+    return any(
+        fields.get(getattr(c, "field", "")) not in ("text", "list", "name") for c in commands
+    )
+
+
+def lead_of(reading: Reading) -> int:
+    """Return where the words end that only lead to a correction; "no one" does not."""
+    end = reading.lexicon.begins("lead", reading.said)
+    head, tail = reading.before(end), reading.after(end)
+    if not head.tokens or not tail.tokens or head.tokens[-1].closes:
+        return end
+    return 0 if tail.tokens[0].word in reading.lexicon.words("no_what") else end
+
+
+def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "the 3rd, not the 4th" and its like."""
+    for pattern in reading.lexicon.forms("form_contrast"):
+        if found := pattern.fullmatch(reading.marked):
+            new = reading.marked_part(*found.span("new"))
+            old = reading.marked_part(*found.span("old"))
+            if (given := _in_place_of(new, old, expected)) is not None:
+                return [given]
+    return []
+
+
+def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fill | None:
+    """Return the correction of the field whose value was the old one, or that is spoken of."""
+    if not new.tokens or not old.tokens:
+        return None
+    before = [field for field in expected.correctable if is_value(old.core(), field, expected)]
+    if len(before) > 1:
+        field = mentioned_in(new, before)
+        before = [field] if field else before
+    if not before and (answer := _answered_anew(new, old, expected)):
+        return answer
+    fields = before or [f for f in expected.correctable if f.type not in WORDY]
+    fitting = [(field, read) for field in fields if (read := _value_in(new, field, expected))]
+    if not before and len(fitting) > 1:
+        named = mentioned_in(new, [field for field, _ in fitting])
+        fitting = [(field, read) for field, read in fitting if field is named]
+    if len(fitting) != 1:
+        return None
+    field, read = fitting[0]
+    if (day := _other_day_of(new, old, field, expected)) is not None:
+        read = read._replace(value=day)
+    if not before and not reads_as(old.core(), field, expected):
+        return None
+    return Correct(field.name, read.raw, read=read.value)
+
+
+def _other_day_of(new: Reading, old: Reading, field: Field, expected: Expected) -> str | None:
+    """Return a date with its day alone replaced: "the 6th, not the 5th" keeps the month."""
+    if field.type not in ("date", "datetime") or not _day(old.core()):
+        return None
+    day = _day(new.part(-1)) or _day(new.part(-2))
+    known = str(expected.known[field.name])
+    return f"{known[:8]}{int(day):02d}{known[10:]}" if day else None
+
+
+def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | None:
+    """Return the answer to what is asked, in place of one that was not taken: "not 50, 55"."""
+    asked: Field | None = expected.pending
+    if asked is None or asked.type in WORDY or not reads_as(old.core(), asked, expected):
+        return None
+    read = readable_part(asked, new, expected)
+    return Fill(asked.name, read.raw, read=read.value) if read else None
+
+
+def _value_in(new: Reading, field: Field, expected: Expected) -> Read | None:
+    """Return the value at the end of words that lead to it: "the accident was on the 3rd"."""
+    lexicon = new.lexicon
+    stripped = new.after(lexicon.begins("lead", new.said))
+    stripped = stripped.after(lexicon.begins("meant", stripped.said)) if stripped.tokens else new
+    if field.type in WORDY:
+        found = next(
+            (m for p in lexicon.forms("form_said") if (m := p.fullmatch(new.marked))), None
+        )
+        part = new.marked_part(*found.span("new")) if found else stripped
+        short = 0 < len(part.tokens) <= _LONGEST_VALUE
+        read = readable_part(field, part, expected) if short else None
+        return read._replace(raw=part.raw) if read else None
+    last = new.part(-_LONGEST_VALUE)
+    raw = shortest(last, field, expected) or other_day(last, field, expected)
+    return Read(raw, value_in(field, raw, expected.setting)) if raw else None
+
+
+def _named(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "change the amount to 70", "and the age to 30"; of an open field "it is the 3rd"."""
+    lexicon = reading.lexicon
+    among = [*expected.fields, *expected.correctable]
+    names = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
+    for pattern in [one for name in names for one in lexicon.forms(name)]:
+        found = pattern.fullmatch(reading.marked)
+        field = found and mentioned(found["what"].split(), among, lexicon)
+        if not found or not field:
+            continue
+        new = reading.marked_part(*found.span("new"))
+        read = readable_part(field, new, expected)
+        if read and len(new.tokens) <= _LONGEST_VALUE:
+            changes = field.name in expected.known
+            return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]
+    return []
+
+
+def _denied(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "I didn't mean John" and its like: the value that it was is taken back."""
+    for pattern in reading.lexicon.forms("form_denied"):
+        found = pattern.fullmatch(reading.marked)
+        if found is None:
+            continue
+        old = reading.marked_part(*found.span("old")).core()
+        fields = [field for field in expected.correctable if is_value(old, field, expected)]
+        if len(fields) == 1:
+            return [Clear(fields[0].name)]
+    return []
+
+
+def _emptied(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "I want to change the pickup address" and its like."""
+    for pattern in reading.lexicon.forms("form_clear"):
+        found = pattern.fullmatch(reading.marked)
+        if found and (fields := _spoken_of(found["what"].split(), expected, reading.lexicon)):
+            return [Clear(field.name) for field in fields]
+    return []
+
+
+def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
+    """Return the fields that words name: one, or several with an "and" between them."""
+    pieces: list[list[str]] = [[]]
+    for word in words:
+        pieces = [*pieces, []] if word in lexicon.words("joints") else pieces
+        pieces[-1].append(word)
+    each = [mentioned(piece, expected.correctable, lexicon) for piece in pieces]
+    if len(each) > 1 and None not in each:
+        return [field for field in each if field]
+    one = mentioned(words, expected.correctable, lexicon)
+    return [one] if one else []
+
+
+def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "the name", where it was asked whether all is right, or what is wrong."""
+    lexicon = reading.lexicon
+    words = reading.core().words
+    led = words and words[0] in lexicon.words("articles") | lexicon.words("own")
+    if len(words) > _LONGEST_NAME or not words or words[-1] in lexicon.words("small"):
+        return []
+    if not (expected.kind == "summary" or (led and not expected.kind)):
+        return []
+    fields = _spoken_of(words, expected, lexicon)
+    if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
+        return []  # "3 cars" says what it shall be
+    return [Clear(field.name) for field in fields]
+
+
+def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | None:
+    """Read "oh wait, she is not vaccinated": the other answer to a question of yes or no."""
+    if len(value.tokens) > _LONGEST_VALUE:
+        return None
+    field = mentioned_in(value, [f for f in expected.correctable if f.type == "boolean"])
+    no = value.lexicon.words("negation") | value.lexicon.words("no")
+    said = not any(token.word in no and not token.closes for token in reading.tokens)
+    if field is None or expected.known[field.name] is said:
+        return None
+    return Correct(field.name, "yes" if said else "no", read=said)
+
+
+def mentioned_in(reading: Reading, fields: Sequence[Field]) -> Field | None:
+    """Return the one field that any word of a sentence speaks of."""
+    lexicon = reading.lexicon
+    found = [f for f in fields if any(mentioned([w], [f], lexicon) for w in set(reading.words))]
+    return found[0] if len(found) == 1 else None
+
+
+def is_value(words: Reading, field: Field, expected: Expected) -> bool:
+    """Whether words say the value that a field has."""
+    if field.name not in expected.known or not words.tokens:
+        return False
+    known = expected.known[field.name]
+    if field.type in WORDY:
+        said = set(words.words) - words.lexicon.words("small")
+        own = set(read(str(known), words.lexicon).words)
+        return bool(said) and said <= own
+    if field.type in ("date", "datetime") and (day := _day(words)):
+        return str(known)[8:10].lstrip("0") == day.lstrip("0")
+    value = _value(field, words, expected)
+    if value is None and field.type == "datetime":
+        return bool(_value(_DATE, words, expected) == str(known)[:10])
+    return value is not None and _same(value, known)
+
+
+def other_day(words: Reading, field: Field, expected: Expected) -> str | None:
+    """Return a day with the time that was known: "not tomorrow, on Tuesday" keeps "at ten"."""
+    if field.type != "datetime" or field.name not in expected.known:
+        return None
+    day = shortest(words, _DATE, expected)
+    return f"{day} {str(expected.known[field.name])[11:16]}" if day else None
+
+
+def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
+    """Whether words are a value of a field's type; "the 3rd" is a date, too."""
+    if field.type in ("date", "datetime") and _day(words):
+        return not words.said.isdigit()
+    return is_readable(field, words.raw, expected.setting)
+
+
+def shortest(words: Reading, field: Field, expected: Expected) -> str | None:
+    """Return the fewest last words that are the same value as all that may be."""
+    parts = [words.part(place) for place in _places(words, field, expected)]
+    readable = [part for part in parts if reads_as(part, field, expected)]
+    if not readable:
+        return None
+    value = _value(field, readable[0], expected)
+    same = [part for part in readable if _value(field, part, expected) == value]
+    article = (
+        same[-2].words[0]
+        if len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
+        else ""
+    )
+    return same[-2 if article in words.lexicon.words("articles") else -1].raw
+
+
+def _places(words: Reading, field: Field, expected: Expected) -> range:
+    """Return where a value may begin: a few words before the last one of its type."""
+    end = len(words.tokens)
+    spans = found_in(field, words.raw, expected.setting)
+    if spans and words.tokens:
+        at = words.tokens[0].start + spans[-1].start
+        end = next((n for n, token in enumerate(words.tokens) if token.end > at), end)
+    return range(max(0, end - _LEADING), min(end + 1, len(words.tokens)))
+
+
+def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
+    """Return the correction of the field given last that words are a value of.
+
+    Args:
+        words: The value.
+        expected: What is known.
+        wordy: Whether they may be a name or another value in words.
+    """
+    if not expected.known or len(words.tokens) > _LONGEST:
+        return None
+    fields = {field.name: field for field in expected.correctable}
+    latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]
+    for kinds in (None, ("name", "address")):
+        for field in latest:
+            if field.type not in kinds if kinds else field.type in WORDY:
+                continue
+            if read := readable_part(field, words, expected):
+                fitting = [f for f in latest if f is not field and f.type not in WORDY]
+                if not kinds and any(readable_part(f, words, expected) for f in fitting):
+                    return None
+                return Correct(field.name, words.raw, read=read.value)
+        if not wordy:
+            return None
+    return None
+
+
+def _value(field: Field, words: Reading, expected: Expected) -> Any:
+    return value_in(field, words.raw, expected.setting)
+
+
+def _same(value: Any, known: Any) -> bool:
+    if isinstance(value, dict) and isinstance(known, dict):
+        return _amount(value) == _amount(known)
+    if isinstance(value, str) and isinstance(known, str):
+        return value.casefold() == known.casefold()
+    return bool(value == known)
+
+
+def _amount(money: dict[str, Any]) -> Decimal | None:
+    try:
+        return Decimal(str(money.get("amount")))
+    except InvalidOperation:
+        return None
+
+
+def _day(words: Reading) -> str:
+    """Return the digits of "the 3rd"; empty if it is something else."""
+    found = (form.fullmatch(words.said) for form in words.lexicon.forms("form_day"))
+    return next((day["day"] for day in found if day), "")
+
+
+_WAYS = (_contrasted, _named, _denied, _emptied, _pointed_at)

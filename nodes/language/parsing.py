@@ -1,0 +1,513 @@
+"""The reading of a message, in one pass: words, values, clauses with their cues, commands.
+
+Commands come with the words that they explain; a reading is certain if no word is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from journeys import Field
+from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Wait
+from nodes.language.answers import answer, boolean, holds, unjoined
+from nodes.language.changes import lead_of, named_change, of_type, turned
+from nodes.language.choices import choice
+from nodes.language.claims import Claim, claims_in, is_of_another
+from nodes.language.expected import FREE, WORDY, YES_OR_NO, Expected, Parse
+from nodes.language.greetings import is_greeting
+from nodes.language.languages import lexicon_of
+from nodes.language.noise import noise
+from nodes.language.readable import Read, readable_part, value_in
+from nodes.language.reading import Reading, Token, read
+from nodes.language.signals import explains, signal
+from nodes.values import found_in, usual
+
+MOST_CHARACTERS = 4096
+"""Characters of a message beyond which it is left to others."""
+_MOST_CLAUSES = 12
+_MOST_WORDS_OF_CHANGE = 40
+_LONGEST_CHANGE_IN_TEXT = 12
+_SHORTEST_OF_TWO = 4
+_LONGEST_ITEM = 5
+_MOST_UNREAD = 4
+_COUNT = Field("count", "integer")
+
+
+def read_message(message: str, expected: Expected) -> Parse:
+    """Return what a message says, as far as that can be read without a model; it never raises.
+
+    Args:
+        message: What the user said.
+        expected: What was asked, and what may be given or corrected.
+    """
+    if len(message) > MOST_CHARACTERS:
+        return Parse(unread=(message,))
+    reading = read(message, lexicon_of(expected.setting.language))
+    found = choice(reading, expected) or noise(reading, expected)
+    return found or parse(reading, expected)
+
+
+def parse(reading: Reading, expected: Expected) -> Parse:
+    """Return what words say: a message, or what stands behind its yes or no."""
+    if not reading.tokens:
+        return Parse()
+    answers = _is_answer(reading, expected)
+    if not answers and (command := signal(reading, expected)):
+        return Parse([command], certain=True, whole=True)
+    clauses = _clauses(reading, expected)
+    if not answers and (only := _only_signals(clauses)):
+        return only
+    if answered := answer(reading, expected, parse):
+        return answered
+    return _Pass(reading, expected, clauses).result()
+
+
+def _is_answer(reading: Reading, expected: Expected) -> bool:
+    """Whether it is a yes or no that was asked for: "uh huh"."""
+    says = reading.lexicon.says
+    return expected.kind in YES_OR_NO and (says("yes", reading.said) or says("no", reading.said))
+
+
+@dataclass(slots=True)
+class _Clause:
+    """A part of a message, with its cues.
+
+    Attributes:
+        words: All of it.
+        body: Without the words that only lead to what it says.
+        replaces: Whether such words say that a value is replaced, as "sorry" and "make it" do.
+        apart: Whether a no stands apart before it.
+        is_idle: Whether it says nothing: a greeting, thanks.
+        command: What it says about the conversation itself.
+    """
+
+    words: Reading
+    body: Reading
+    replaces: bool
+    apart: bool
+    is_idle: bool
+    command: Command | None
+
+
+def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
+    """Return the parts of a message: cut at its signs, and at each "and"."""
+    tokens, joints = reading.tokens, reading.lexicon.words("joints")
+    begins = [
+        place
+        for place in range(1, len(tokens))
+        if tokens[place - 1].closes or (tokens[place].word in joints and place + 1 < len(tokens))
+    ][: _MOST_CLAUSES - 1]
+    ends = [*begins, len(tokens)]
+    found, carried = [], False
+    for first, last in zip([0, *begins], ends, strict=True):
+        clause = _clause(reading.part(first, last), expected)
+        clause.replaces = clause.replaces or carried
+        carried = clause.replaces and not clause.body.tokens
+        found.append(clause)
+    for before, clause in pairwise(found):
+        clause.apart = clause.apart or (before.apart and not before.body.tokens)
+    return found
+
+
+def _clause(words: Reading, expected: Expected) -> _Clause:
+    lexicon, said = words.lexicon, words.said
+    lead = lead_of(words)
+    head, body = words.before(lead), words.after(lead)
+    meant = lexicon.begins("meant", body.said) if body.tokens else 0
+    no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
+    idle = lexicon.says("filler", said) or lexicon.says("joint", said) or is_greeting(words.raw)
+    return _Clause(
+        words,
+        body.after(meant) if meant else body,
+        replaces=meant > 0
+        or "instead" in lexicon.words("contrast").intersection(words.words)
+        or (lead > 0 and lexicon.begins("repair", head.said) > 0),
+        apart=bool(no),
+        is_idle=idle,
+        command=None if idle else signal(words, expected) or signal(unjoined(words), expected),
+    )
+
+
+def _only_signals(clauses: Sequence[_Clause]) -> Parse | None:
+    """Read a message that says one thing about the conversation, and perhaps why."""
+    telling = [clause for clause in clauses if not clause.is_idle]
+    first = next((clause.command for clause in telling if clause.command), None)
+    if first is None:
+        return None
+    if any(isinstance(clause.command, Human) for clause in telling):
+        return Parse([Human()], certain=True, whole=True)
+    same = (c.command == first or (not c.command and explains(c.words, first)) for c in telling)
+    return Parse([first], certain=True, whole=True) if all(same) else None
+
+
+class _Pass:
+    """One pass over a message that says more than one thing, or gives values."""
+
+    def __init__(self, reading: Reading, expected: Expected, clauses: Sequence[_Clause]) -> None:
+        self.reading, self.expected, self.lexicon = reading, expected, reading.lexicon
+        self.pending = expected.pending
+        self.clauses = list(clauses)
+        self.claims: list[Claim] = []
+        self.commands: list[Command] = []
+        self.explained: set[int] = set()
+        self.bare: list[Command] = []
+
+    def result(self) -> Parse:
+        """Return what was found, after all that contradicts is settled."""
+        due = self.expected.due
+        if due is not None and due.type not in FREE and (whole := self._whole(due)):
+            return whole
+        given = boolean(self.reading, self.expected)
+        if given and holds("yes" if given[0].read is False else "no", given[2]):
+            return Parse(unread=(self.reading.raw,))
+        self.claims = self._claims()
+        self._join_spanned()
+        if given:
+            self._explain([given[0]], given[1].tokens)
+        self._read_clauses()
+        if given and given[0].read is False and self._changes():
+            self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
+        if self.pending is not None and self.pending.type in FREE:
+            return self._free(self.pending)
+        return self._settled()
+
+    # What is said of the field that was asked for, by all of the message.
+
+    def _whole(self, field: Field) -> Parse | None:
+        """Read all of a message as the value that was asked for."""
+        reading = self.reading
+        contrast = self.lexicon.words("contrast").intersection(reading.words)
+        if contrast or self.lexicon.begins("wonder", reading.said):
+            return None
+        if is_greeting(reading.text) or is_of_another(reading, field):  # both pass for values
+            return None
+        read = readable_part(field, reading, self.expected)
+        if read is None or self._gives_others(field) or self._may_replace(field):
+            return None
+        given = [_fill(field, read)]
+        certain = field.type not in WORDY or self._is_plain(field)
+        return Parse(given, certain, certain, () if certain else (reading.raw,))
+
+    def _gives_others(self, field: Field) -> bool:
+        """Whether a message gives other fields their values as well; a mere date is no address."""
+        if len(self.reading.tokens) < _SHORTEST_OF_TWO and field.type not in WORDY:
+            return False
+        claims = self._claims()
+        if field.type in WORDY:
+            return any(claim.field is not field for claim in claims)
+        return any(claim.field is field for claim in claims) and len(claims) > 1
+
+    def _may_replace(self, field: Field) -> bool:
+        """Whether a value behind "no" may as well be that of a known field of the type."""
+        alike = [f for f in self.expected.correctable if f.type == field.type]
+        return bool(alike) and any(clause.replaces for clause in self.clauses)
+
+    def _is_plain(self, field: Field) -> bool:
+        """Whether words that may be a text or name hold nothing that says that they are not."""
+        lexicon, said = self.lexicon, self.reading.said
+        if any(lexicon.says(cue, said) for cue in ("unknown", "nothing", "skip")):
+            return False
+        for clause in self.clauses:
+            words = clause.words.said
+            if clause.command or clause.words.asks or clause.apart:
+                return False
+            if any(lexicon.begins(cue, words) for cue in ("wish", "repair", "wonder")):
+                return False
+        if lexicon.words("wrong").intersection(self.reading.words):
+            return False
+        others = (*self.expected.fields, *self.expected.correctable)
+        return not any(
+            span.certain
+            for other in others
+            if other is not field and other.type not in (*WORDY, "boolean", "enum")
+            for span in found_in(other, self.reading.text, self.expected.setting)
+        )
+
+    # Values, and the clauses in which they stand.
+
+    def _claims(self) -> list[Claim]:
+        """Return the values of the message; a slip of the tongue parts what is scanned."""
+        if self.claims:
+            return self.claims
+        starts = [n for n, c in enumerate(self.clauses) if c.replaces and n]
+        found: list[Claim] = []
+        for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
+            here = self.clauses[first:last]
+            tokens = tuple(token for clause in here for token in clause.words.tokens)
+            if not tokens:
+                continue
+            segment = Reading(self.reading.text, tokens, self.lexicon)
+            replaced = [(c.words.start, c.words.end) for c in here if c.replaces]
+            found += claims_in(segment, self.expected, replaced)
+        self.claims = found
+        return found
+
+    def _join_spanned(self) -> None:
+        """Put clauses together that a value goes through: "24 December, 2030"."""
+        joined: list[_Clause] = []
+        for clause in self.clauses:
+            start = clause.words.tokens[0].start if clause.words.tokens else 0
+            if joined and any(c.start < start < c.end for c in self.claims):
+                words = _together(joined[-1].words, clause.words)
+                joined[-1] = replace(_clause(words, self.expected), replaces=joined[-1].replaces)
+            else:
+                joined.append(clause)
+        self.clauses = joined
+
+    def _read_clauses(self) -> None:
+        place = 0
+        while place < len(self.clauses):
+            place += self._read_clause(place)
+
+    def _read_clause(self, place: int) -> int:
+        """Read a clause by the first way that explains it; return how many were read."""
+        clause = self.clauses[place]
+        if self._is_explained(clause):
+            return 1
+        if clause.is_idle or not clause.body.tokens:
+            self._explain([], clause.words.tokens)
+            return 1
+        if clause.command:
+            self._explain([clause.command], clause.words.tokens)
+            return 1
+        if count := self._changed(place):
+            return count
+        _ = self._given(clause) or self._answered(clause) or self._replaced(clause)
+        return 1
+
+    def _changed(self, place: int) -> int:
+        """Read a change that names its field or its old value, in two clauses or one."""
+        in_text = self.pending is not None and self.pending.type in FREE
+        most = _LONGEST_CHANGE_IN_TEXT if in_text else _MOST_WORDS_OF_CHANGE
+        if not (self.expected.correctable or self.pending) or len(self.reading.tokens) > most:
+            return 0
+        clause, *behind = self.clauses[place : place + 2]
+        for after in (*behind, None):
+            if after and after.command:
+                continue
+            words = _together(clause.words, after.words) if after else clause.words
+            body = _together(clause.body, after.words) if after else clause.body
+            if words.ends_asking and not self.lexicon.begins("wish", words.said):
+                continue
+            for part in (words, words.after(lead_of(words)), body):
+                commands = named_change(part, self.expected, two=after is not None)
+                if commands and not self._is_of_another(commands, words):
+                    self._explain(commands, words.tokens)
+                    return 2 if after else 1
+        return 0
+
+    def _is_of_another(self, commands: Sequence[Command], words: Reading) -> bool:
+        """Whether the value of an open field is that of somebody else: "my dog's name is Rex"."""
+        given = {command.field for command in commands if isinstance(command, Fill)}
+        return any(is_of_another(words, f) for f in self.expected.fields if f.name in given)
+
+    def _given(self, clause: _Clause) -> bool:
+        """Take the values in a clause; words that are usual around them are explained."""
+        words, lexicon = clause.words, self.lexicon
+        first, last = words.tokens[0].start, words.tokens[-1].end
+        here = [claim for claim in self.claims if first <= claim.span.start < last]
+        if not here:
+            return False
+        known = frozenset.union(*[lexicon.words(use) for use in ("around", "small", "closing")])
+        for claim in here:
+            known = known.union(claim.words, usual(claim.field, self.expected.setting))
+        lead = max([lexicon.begins(cue, words.said) for cue in ("lead", "wish", "question")])
+        leads = len(words.before(lead).tokens)
+        body = clause.body.tokens[0].start
+        places = [(claim.span.start, claim.span.end) for claim in here]
+        tokens = [
+            token
+            for place, token in enumerate(words.tokens)
+            if place < leads
+            or token.start < body
+            or token.word in known
+            or self._raw(token) in known
+            or [start for start, end in places if start < token.end and token.start < end]
+        ]
+        left = [token for token in words.tokens if token not in tokens]
+        here = [claim for claim in here if self._is_meant(claim, words, left)]
+        if not here:
+            return False
+        given = [_command(claim) for claim in here]
+        self.bare += [g for g, claim in zip(given, here, strict=True) if claim.is_bare]
+        self._explain(given, tokens)
+        return True
+
+    def _is_meant(self, claim: Claim, words: Reading, left: Sequence[Token]) -> bool:
+        """Whether a value is taken though words of its clause are unread.
+
+        A number beside it may be a part of it. A value that nobody asked for, and that no word
+        names, needs a clause which says little else.
+        """
+        if not left:
+            return True
+        idle = self.lexicon.words("small") | self.lexicon.words("around")
+        for token in left:
+            first, last = sorted(((token.start, token.end), (claim.start, claim.end)))
+            between = words.between(first[1], last[0]).words
+            if all(word in idle for word in between) and self._is_number(token):
+                return False
+        if claim.field is self.pending or claim.words:
+            return True
+        return not claim.changes and len(left) * _MOST_UNREAD <= len(words.tokens)
+
+    def _raw(self, token: Token) -> str:
+        return self.reading.text[token.start : token.end].casefold()
+
+    def _is_number(self, token: Token) -> bool:
+        word = self._raw(token)
+        return word[:1].isdigit() or bool(found_in(_COUNT, word, self.expected.setting))
+
+    def _answered(self, clause: _Clause) -> bool:
+        """Take a clause as the value that was asked for."""
+        field = self.pending
+        if field is None or field.type in FREE or clause.words.asks or self._has(field):
+            return False
+        if is_of_another(clause.words, field) or self._may_replace(field):
+            return False
+        if self.lexicon.words("contrast").intersection(clause.words.words):
+            return False
+        read = readable_part(field, clause.words, self.expected)
+        if read is None:
+            return False
+        self._explain([_fill(field, read)], clause.words.tokens)
+        return True
+
+    def _replaced(self, clause: _Clause) -> bool:
+        """Take a clause as another value of what is known: "I meant John"."""
+        if not (clause.replaces or self.pending is None) or clause.words.asks:
+            return False
+        changed: Command | None = None
+        lead = lead_of(clause.words)
+        if lead or clause.replaces:
+            changed = turned(clause.words, clause.body, self.expected)
+        if changed is None and clause.replaces:
+            wordy = clause.apart or bool(
+                self.lexicon.begins("meant", clause.words.after(lead).said)
+            )
+            changed = of_type(clause.body.core(), self.expected, wordy=wordy)
+        if changed is None:
+            return False
+        self._explain([changed], clause.words.tokens)
+        return True
+
+    # Arbitration.
+
+    def _settled(self) -> Parse:
+        commands = self._without_asides(self._without_repeats())
+        unread = self._unread()
+        if unread and (twice := [c for c in commands if self._is_given_twice(c, unread)]):
+            return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
+        if unread:  # nothing leads to these, so that they are meant only if they are all there is
+            commands = [c for c in commands if not any(c is bare for bare in self.bare)]
+        certain = bool(commands) and not unread
+        answered = any(
+            not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
+            for c in commands
+        )
+        return Parse(commands, certain, certain and answered, unread)
+
+    def _is_given_twice(self, command: Command, unread: Sequence[str]) -> bool:
+        """Whether the unread words hold another value of a field, as in "300, or rather 320"."""
+        if not isinstance(command, (Fill, Correct)):
+            return False
+        fields = (*self.expected.fields, *self.expected.correctable)
+        field = next(one for one in fields if one.name == command.field)
+        return any(found_in(field, part, self.expected.setting) for part in unread)
+
+    def _without_repeats(self) -> list[Command]:
+        """Return commands with one value a field: the last, where a cue leads to it."""
+        last: dict[str, Command] = {}
+        for command in self.commands:
+            if isinstance(command, (Fill, Correct)):
+                last[command.field] = command
+        return [
+            command
+            for command in self.commands
+            if not isinstance(command, (Fill, Correct)) or last[command.field] is command
+        ]
+
+    def _without_asides(self, commands: list[Command]) -> list[Command]:
+        """Return commands without a "hold on" or "pardon" that only leads to something else."""
+        others: list[Command] = [c for c in commands if not isinstance(c, (Wait, Repeat))]
+        if others or self._unread():
+            return others
+        return commands
+
+    def _changes(self) -> bool:
+        return any(isinstance(command, (Correct, Clear)) for command in self.commands)
+
+    def _has(self, field: Field) -> bool:
+        return any(isinstance(c, Fill) and c.field == field.name for c in self.commands)
+
+    def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
+        self.commands += commands
+        self.explained.update([token.start for token in tokens])
+
+    def _unread(self) -> tuple[str, ...]:
+        """Return the words that nothing explains; of a clause those between the first and last."""
+        parts = []
+        joints = self.lexicon.words("joints")
+        for clause in self.clauses:
+            tokens = clause.words.tokens
+            left = [n for n, t in enumerate(tokens) if t.start not in self.explained]
+            while left and tokens[left[0]].word in joints:
+                left = left[1:]
+            if left:
+                parts.append(clause.words.part(left[0], left[-1] + 1).raw)
+        return tuple(parts)
+
+    # Texts and lists.
+
+    def _free(self, field: Field) -> Parse:
+        """Read the words that were asked for, beside what else the message says plainly."""
+        settled, reading = self._settled(), self.reading
+        if settled.certain or any(isinstance(c, Human) for c in settled.commands):
+            return settled
+        if self.lexicon.begins("wonder", reading.said):
+            return Parse(unread=(reading.raw,))
+        message = reading.text.strip() if reading.complete else reading.raw
+        if self.lexicon.says("filler", reading.said) or is_greeting(message):
+            return Parse(unread=(reading.raw,))
+        changes = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
+        own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
+        if field.type == "list":
+            items = [c for c in own if self._is_item(unjoined(c.words))]
+            if not items:
+                return replace(settled, unread=(reading.raw,))
+            is_list = len(items) == len(self.clauses) and self._is_plain(field)
+            message = message if is_list else ", ".join(unjoined(c.words).raw for c in items)
+        elif changes and own:
+            message = _together(own[0].words, own[-1].words).raw
+        else:
+            changes = []
+        value = value_in(field, message, self.expected.setting)
+        if value is None:
+            return settled
+        certain = is_list if field.type == "list" else not changes and self._is_plain(field)
+        asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
+        given = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
+        return Parse([given, *changes], certain, certain, () if certain else (message,))
+
+    def _is_explained(self, clause: _Clause) -> bool:
+        return self.explained.issuperset([token.start for token in clause.words.tokens])
+
+    def _is_item(self, words: Reading) -> bool:
+        """Whether words may be one thing of a list, and are no sentence."""
+        talk = self.lexicon.words("talk")
+        return 0 < len(words.tokens) <= _LONGEST_ITEM and not talk.intersection(words.words)
+
+
+def _fill(field: Field, read: Read) -> Command:
+    return Fill(field.name, read.raw, read=read.value)
+
+
+def _command(claim: Claim) -> Command:
+    kind = Correct if claim.changes else Fill
+    return kind(claim.field.name, claim.span.raw, read=claim.span.value)
+
+
+def _together(one: Reading, other: Reading) -> Reading:
+    return Reading(one.text, (*one.tokens, *other.tokens), one.lexicon)
