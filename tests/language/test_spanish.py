@@ -199,9 +199,9 @@ def test_half_a_yes_confirms_nothing() -> None:
         cuando pueda
         ayer
         nadie me lo dijo -> nothing
-        sí, ¿y tiene comisión? -> Confirm + tiene comisión
-        sí, y cuánto tarda? -> Confirm + cuánto tarda
-        vale. ¿Cuándo llega? -> Confirm + Cuándo llega
+        sí, ¿y tiene comisión? -> Confirm? + tiene comisión
+        sí, y cuánto tarda? -> Confirm? + cuánto tarda
+        vale. ¿Cuándo llega? -> Confirm? + Cuándo llega
         sí, pero el importe está mal
         no, el importe está mal -> Clear importe
         sí pero que sean 60
