@@ -10,7 +10,7 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.expected import WORDY, Expected
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned
+from nodes.language.mentions import mentioned, speaks_of
 from nodes.language.readable import Read, is_readable, readable_part, value_in
 from nodes.language.reading import Reading, read
 from nodes.values import found_in
@@ -188,7 +188,7 @@ def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
         return []
     if not (expected.kind == "summary" or (led and not expected.kind)):
         return []
-    fields = _spoken_of(words, expected, lexicon)
+    fields = [f for f in _spoken_of(words, expected, lexicon) if speaks_of(words, f, lexicon)]
     if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
         return []  # "3 cars" says what it shall be
     return [Clear(field.name) for field in fields]

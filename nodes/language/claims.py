@@ -30,6 +30,7 @@ class Claim:
         span: The value: what was read, its words, and where they stand.
         weight: How plainly it belongs there.
         words: Words of the field, which need no other reason to be there.
+        is_named: Whether these, or "we are", say what the value is of.
         changes: Whether the field has a value, which this one replaces.
         is_bare: Whether nothing says so.
     """
@@ -38,6 +39,7 @@ class Claim:
     span: Span
     weight: int
     words: frozenset[str]
+    is_named: bool = False
     changes: bool = False
     is_bare: bool = False
 
@@ -87,11 +89,12 @@ def claims_in(
         claim = _claim(reading, field, span, field is pending, plain_days)
         replaces = any(start <= span.start < end for start, end in replaced)
         if claim and changes:
-            claim = _changed(claim, reading, replaces=replaces, alone=pending is None)
+            claim = _changed(claim, replaces=replaces, alone=pending is None)
         elif claim and replaces:
             claim = replace(claim, weight=claim.weight - (field is pending))
         if claim:
             found.append(claim)
+    found = [claim for claim in found if not _is_outdone(claim, found)]
     ordered = _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
@@ -100,21 +103,25 @@ def claims_in(
     return sorted((*once, *ordered), key=lambda claim: claim.start)
 
 
+def _is_outdone(claim: Claim, found: Sequence[Claim]) -> bool:
+    """Whether another value of the same field is certain, and this one is not."""
+    if claim.span.certain:
+        return False
+    return any(other.span.certain for other in found if other.field is claim.field)
+
+
 def moved(span: Span, offset: int) -> Span:
     """Return a span of a part of a message at its place in all of it."""
     return replace(span, start=span.start + offset, end=span.end + offset) if offset else span
 
 
-def _changed(claim: Claim, reading: Reading, *, replaces: bool, alone: bool) -> Claim | None:
+def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
     """Return a claim on a field that has a value; none where nothing says that it is meant."""
-    if replaces and not claim.words:  # a value of two types may replace either
+    if replaces and not claim.is_named:  # a value of two types may replace either
         return replace(claim, changes=True, weight=min(claim.weight, 0))
     if replaces:
         return replace(claim, changes=True)
-    before = [t.word for t in reading.tokens if t.end <= claim.start]
-    lexicon = reading.lexicon
-    people = _is_for(before, lexicon) and speaks_of(lexicon.words("persons"), claim.field, lexicon)
-    if claim.words or (people and claim.field.type in _COUNTED):
+    if claim.is_named:
         return replace(claim, changes=True, weight=claim.weight - 1)
     return replace(claim, changes=True, is_bare=True) if alone else None
 
@@ -160,7 +167,7 @@ def _claim(
 ) -> Claim | None:
     """Return what a value claims; none where the words around it are of something else."""
     inside = reading.between(span.start, span.end)
-    if not inside.tokens or (not asked and _is_article(inside)):
+    if not inside.tokens or _is_article(inside):
         return None
     clause = next(
         (c for c in reading.clauses() if c.tokens[-1].end >= inside.tokens[0].end), reading
@@ -180,7 +187,9 @@ def _claim(
     beside = speaks_of(behind[:1], field, reading.lexicon)
     weight = 8 * span.certain + 2 * close + 2 * beside + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
-    return Claim(field, span, weight, words)
+    people = field.type in _COUNTED and _is_for(before, reading.lexicon)
+    named = words or (people and speaks_of(reading.lexicon.words("persons"), field, reading.lexicon))
+    return Claim(field, span, weight, words, is_named=bool(named))
 
 
 def _is_article(inside: Reading) -> bool:
@@ -249,10 +258,11 @@ def _is_led(
 
 def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether people come next: "for", "we are"."""
-    idle = lexicon.words("joints") | lexicon.words("closing") | lexicon.words("only")
-    said = [word for word in before if word not in idle]
+    said = [word for word in before if word not in lexicon.words("only")]
     last = said[-1] if said else ""
-    return last in lexicon.words("people_for") or lexicon.says("we_are", " ".join(said))
+    return last in lexicon.words("people_for") or any(
+        lexicon.says("we_are", " ".join(said[-count:])) for count in range(1, 5)
+    )
 
 
 def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Wait
@@ -187,7 +188,7 @@ class _Pass:
         if read is None or self._gives_others(field) or self._may_replace(field):
             return None
         given = [_fill(field, read)]
-        certain = field.type not in WORDY or self._is_plain(field)
+        certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
         return Parse(given, certain, certain, () if certain else (reading.raw,))
 
     def _gives_others(self, field: Field) -> bool:
@@ -217,6 +218,10 @@ class _Pass:
                 return False
         if lexicon.words("wrong").intersection(self.reading.words):
             return False
+        if field.type == "name":
+            words = self.reading.after(lexicon.begins("name_lead", said)).words
+            if lexicon.words("own").intersection(words):
+                return False  # "to my brother"
         others = (*self.expected.fields, *self.expected.correctable)
         return not any(
             span.certain
@@ -349,7 +354,7 @@ class _Pass:
             between = words.between(first[1], last[0]).words
             if all(word in idle for word in between) and self._is_number(token):
                 return False
-        if claim.field is self.pending or claim.words:
+        if claim.field is self.pending or claim.is_named:
             return True
         return not claim.changes and len(left) * _MOST_UNREAD <= len(words.tokens)
 
@@ -372,7 +377,10 @@ class _Pass:
         read = readable_part(field, clause.words, self.expected)
         if read is None:
             return False
-        self._explain([_fill(field, read)], clause.words.tokens)
+        given = _fill(field, read)
+        if field.type in WORDY:  # nearly every word may be one
+            self.bare.append(given)
+        self._explain([given], clause.words.tokens)
         return True
 
     def _replaced(self, clause: _Clause) -> bool:
@@ -402,7 +410,7 @@ class _Pass:
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
             commands = [c for c in commands if not any(c is bare for bare in self.bare)]
-        certain = bool(commands) and not unread
+        certain = bool(commands) and not unread and all(map(self._is_own, commands))
         answered = any(
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
@@ -416,6 +424,12 @@ class _Pass:
         fields = (*self.expected.fields, *self.expected.correctable)
         field = next(one for one in fields if one.name == command.field)
         return any(found_in(field, part, self.expected.setting) for part in unread)
+
+    def _is_own(self, command: Command) -> bool:
+        if not isinstance(command, (Fill, Correct)):
+            return True
+        fields = (*self.expected.fields, *self.expected.correctable)
+        return all(_is_own(f, command.read) for f in fields if f.name == command.field)
 
     def _without_repeats(self) -> list[Command]:
         """Return commands with one value a field: the last, where a cue leads to it."""
@@ -498,6 +512,12 @@ class _Pass:
         """Whether words may be one thing of a list, and are no sentence."""
         talk = self.lexicon.words("talk")
         return 0 < len(words.tokens) <= _LONGEST_ITEM and not talk.intersection(words.words)
+
+
+def _is_own(field: Field, value: Any) -> bool:
+    """Whether a value is in the currency of its field, if that has one."""
+    currency = value.get("currency") if isinstance(value, dict) else None
+    return not (currency and field.currency) or currency == field.currency
 
 
 def _fill(field: Field, read: Read) -> Command:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from nodes.commands import Cancel, Command, Deny, Explain, Human, Repeat, Skip, Wait
 from nodes.language.expected import FREE, Expected
 from nodes.language.lexicon import SIGNALS
-from nodes.language.mentions import is_task, mentioned
+from nodes.language.mentions import is_task, mentioned, speaks_of
 from nodes.language.reading import Reading
 from nodes.values import Unreadable, value_of
 
 _LONGEST = 30
+_FEW = 4
 _OFFERED = (
     "correction",
     "return",
@@ -34,6 +35,8 @@ _PLAIN: tuple[tuple[str, Command], ...] = (
 def signal(reading: Reading, expected: Expected) -> Command | None:
     """Return what words say about the conversation itself, if that is all that they say."""
     said, lexicon = reading.said, reading.lexicon
+    if _has_none(reading, expected):
+        return Skip()
     if len(reading.tokens) > _LONGEST or not lexicon.says_any(SIGNALS, said):
         return None
     if _is_choice(reading, expected):
@@ -48,6 +51,15 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
         or _skipped(reading, expected)
         or _questioned(reading, expected)
     )
+
+
+def _has_none(reading: Reading, expected: Expected) -> bool:
+    """Whether an optional field is left open by its name: "no wishes"."""
+    field, words = expected.pending, reading.words
+    if field is None or field.required or field.type == "boolean" or not 1 < len(words) <= _FEW:
+        return False
+    negation = reading.lexicon.words("negation")
+    return words[0] in negation and speaks_of(words[1:], field, reading.lexicon)
 
 
 def _may_be_said(reading: Reading, expected: Expected) -> bool:
