@@ -188,7 +188,9 @@ def _claim(
     weight = 8 * span.certain + 2 * close + 2 * beside + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
     people = field.type in _COUNTED and _is_for(before, reading.lexicon)
-    named = words or (people and speaks_of(reading.lexicon.words("persons"), field, reading.lexicon))
+    named = words or (
+        people and speaks_of(reading.lexicon.words("persons"), field, reading.lexicon)
+    )
     return Claim(field, span, weight, words, is_named=bool(named))
 
 
