@@ -219,8 +219,8 @@ class _Pass:
         if lexicon.words("wrong").intersection(self.reading.words):
             return False
         if field.type == "name":
-            words = self.reading.after(lexicon.begins("name_lead", said)).words
-            if lexicon.words("own").intersection(words):
+            led = self.reading.after(lexicon.begins("name_lead", said))
+            if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"
         others = (*self.expected.fields, *self.expected.correctable)
         return not any(
