@@ -37,8 +37,8 @@ class Texts:
         ask: Question for a field that has none of its own; `{field}` is what it is called.
         ask_choice: What follows a question whose answer is one of `{choices}`.
         not_text, not_integer, not_number, not_boolean, not_date, not_time, not_datetime, not_money,
-            not_email, not_phone, not_name, not_address, not_enum, not_list: Why a value of that
-            type is not taken; `not_enum` names the `{choices}`.
+            not_email, not_phone, not_name, not_full_name, not_address, not_enum, not_list: Why a
+            value of that type is not taken; `not_enum` names the `{choices}`.
         out_of_range: ... is not from `{least}` to `{most}`. too_low, too_high: only one is bound.
         too_short, too_few, too_many_characters, too_many_items: `{least}` or `{most}` of them.
         not_matching: A pattern does not match. refused_value: a function refused it.
@@ -115,6 +115,7 @@ class Texts:
     not_email: str = "That is not a valid e-mail address."
     not_phone: str = "That is not a valid telephone number."
     not_name: str = "That does not look like a name."
+    not_full_name: str = "That does not look like a first and a last name."
     not_address: str = "That does not look like an address."
     not_enum: str = "Please choose one of: {choices}."
     not_list: str = "I did not catch what should be on the list."

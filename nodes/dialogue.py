@@ -43,7 +43,7 @@ from nodes.visits import overwritten
 
 _AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions to which half a yes is none."""
-_ASKED_AGAIN = ("name", "address", "list")
+_ASKED_AGAIN = ("name", "full_name", "address", "list")
 """Types of a value that is asked for again where it is not certain."""
 _MOST_QUOTED = 2
 

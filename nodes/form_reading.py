@@ -41,7 +41,7 @@ from nodes.values import Setting, found_in, hint_of
 
 _REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
 """What an author's own trigger on the same message comes before."""
-FREE = ("text", "name", "address")
+FREE = ("text", "name", "full_name", "address")
 """Types of which nearly every message would be a value."""
 ONLY_CODE = ("condition",)
 """Tiers that are judged though the message wholly answers what was asked."""
@@ -51,7 +51,7 @@ MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
 MOST_WORDS_OF_A_VALUE = 4
 """Longest message that is taken for an attempt because of a digit or an at sign in it."""
-_SPELLED = ("enum", "boolean", "name")
+_SPELLED = ("enum", "boolean", "name", "full_name")
 """Types whose values are words."""
 
 

@@ -30,11 +30,11 @@ Bound = Annotated[Any, Shown({"type": ["number", "string"]})]
 
 FieldType = Literal[
     "text", "integer", "number", "boolean", "date", "time", "datetime", "money", "email", "phone",
-    "name", "address", "enum", "list",
+    "name", "full_name", "address", "enum", "list",
 ]  # fmt: skip
 ItemType = Literal[
     "text", "integer", "number", "boolean", "date", "time", "datetime", "money", "email", "phone",
-    "name", "address", "enum",
+    "name", "full_name", "address", "enum",
 ]  # fmt: skip
 
 

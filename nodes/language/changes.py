@@ -8,7 +8,7 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
-from nodes.language.expected import WORDY, Expected
+from nodes.language.expected import FREE, NAMES, WORDY, Expected
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import mentioned, speaks_of
 from nodes.language.readable import Read, is_readable, readable_part, value_in
@@ -41,7 +41,7 @@ def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
     """Whether a value may go on behind a comma, or a name stand before a colon."""
     fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
     return any(
-        fields.get(getattr(c, "field", "")) not in ("text", "list", "name") for c in commands
+        fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands
     )
 
 
@@ -283,7 +283,7 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
         return None
     fields = {field.name: field for field in expected.correctable}
     latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]
-    for kinds in (None, ("name", "address")):
+    for kinds in (None, (*NAMES, "address")):
         for field in latest:
             if field.type not in kinds if kinds else field.type in WORDY:
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from journeys import Field
-from nodes.language.expected import WORDY, Expected
+from nodes.language.expected import NAMES, WORDY, Expected
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import closeness, concerns, speaks_of
 from nodes.language.reading import Reading, Token
@@ -283,7 +283,7 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
 
 def is_of_another(clause: Reading, field: Field) -> bool:
     """Whether a clause is about something that is not the field: "my cat is 12"."""
-    asked = clause.lexicon.forms("form_own_name") if field.type == "name" else ()
+    asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
     own = any(form.search(plain(field.ask)) for form in asked)
     marked = clause.marked
     others = clause.lexicon.forms("form_named_other") if own else ()

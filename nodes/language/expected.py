@@ -29,7 +29,9 @@ YES_OR_NO = (
 
 FREE = ("text", "list")
 """Types of which nearly every message would be a value."""
-WORDY = ("name", "address", *FREE)
+NAMES = ("name", "full_name")
+"""Types of what people are called."""
+WORDY = (*NAMES, "address", *FREE)
 """Types whose values are the user's own words."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from journeys.languages.data import name_faults, read_data, refuse, text_faults
 from journeys.locale import LANGUAGES
 from nodes.language.lexicon import GROUP, NAME, Lexicon, Sayings
+from nodes.values import make_ready
 
 DATA = Path(__file__).with_name("data")
 _REFERENCE = "en"
@@ -26,6 +27,7 @@ _LOADED: set[str] = set()
 def load(language: str) -> None:
     """Make ready to read a language, which takes up to a second; else the first messages wait."""
     lexicon_of(language).load()
+    make_ready(language)
     _LOADED.add(language)
 
 

@@ -16,7 +16,7 @@ from nodes.language.answers import answer, boolean, holds, unjoined
 from nodes.language.changes import lead_of, named_change, of_type, turned
 from nodes.language.choices import choice
 from nodes.language.claims import Claim, claims_in, is_of_another
-from nodes.language.expected import FREE, WORDY, YES_OR_NO, Expected, Parse
+from nodes.language.expected import FREE, NAMES, WORDY, YES_OR_NO, Expected, Parse
 from nodes.language.greetings import is_greeting
 from nodes.language.languages import lexicon_of
 from nodes.language.noise import noise
@@ -218,7 +218,7 @@ class _Pass:
                 return False
         if lexicon.words("wrong").intersection(self.reading.words):
             return False
-        if field.type == "name":
+        if field.type in NAMES:
             led = self.reading.after(lexicon.begins("name_lead", said))
             if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from journeys import Field
-from nodes.language.expected import Expected
+from nodes.language.expected import NAMES, Expected
 from nodes.language.reading import Reading
 from nodes.values import Setting, Unreadable, value_of
 
@@ -68,9 +68,9 @@ def _written(part: Reading) -> str:
 
 def _may_be(field: Field, part: Reading) -> bool:
     """Whether words may be a name or address: they hold none that only sentences have."""
-    if field.type not in ("name", "address"):
+    if field.type not in (*NAMES, "address"):
         return True
-    if field.type == "name" and (
+    if field.type in NAMES and (
         len(part.tokens) > _LONGEST_NAME or any(word.isdigit() for word in part.words)
     ):
         return False

@@ -1,6 +1,6 @@
 """Values of fields: what was said, read into plain data; what they must be; how they are shown."""
 
-from nodes.values.reading import Span, found_in, load, value_of
+from nodes.values.reading import Span, found_in, load, make_ready, value_of
 from nodes.values.refusing import refusal_of
 from nodes.values.scanning import usual
 from nodes.values.setting import Setting, Unreadable
@@ -13,6 +13,7 @@ __all__ = [
     "found_in",
     "hint_of",
     "load",
+    "make_ready",
     "refusal_of",
     "shown",
     "usual",

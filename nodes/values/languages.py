@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
-from importlib import resources
+from keyword import iskeyword
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from journeys.errors import ConfigurationError, did_you_mean
+from journeys.languages.data import name_faults, read_data, refuse
 
+DATA = Path(__file__).with_name("data")
 NOTHING = "(?!)"
 """A pattern that matches nothing."""
 _COMMA = re.compile(r",(?![^{}]*\})")
@@ -83,49 +85,54 @@ def _merged(values: list[Any]) -> Any:
 
 @cache
 def _language(name: str) -> SimpleNamespace:
-    """Return the words of one language alone."""
-    form, said = read("form"), read(name)
-    faults: list[str] = []
-    language = SimpleNamespace(beside=_words(said.pop("beside", "")))
-    form.pop("beside")
-    _refuse_others(said, form, "", faults)
-    for section, parts in form.items():
-        own = said.get(section) or {}
-        _refuse_others(own, parts, f"{section}.", faults)
+    return language_from(_file(name))
+
+
+@cache
+def _form() -> dict[str, Any]:
+    return read_data(_file("form"))
+
+
+def language_from(path: Path) -> SimpleNamespace:
+    """Return the words of one language alone, from its file.
+
+    Raises:
+        ConfigurationError: The file has faults; each is named with its part and the way out.
+    """
+    form, said = _form(), read_data(path)
+    faults = name_faults("", said, form, all_of_them=False)
+    beside = _checked(said.get("beside"), form["beside"], "beside", faults)
+    language = SimpleNamespace(beside=beside)
+    for section in [name for name in form if name != "beside"]:
+        own, parts = said.get(section) or {}, form[section]
+        if not isinstance(own, dict):
+            faults.append(f"{section}: is no mapping. Write 'part: value'.")
+            own = {}
+        faults += name_faults(section, own, parts, all_of_them=False)
         values = {
-            key if key.isidentifier() and key not in ("and", "from") else f"{key}_": _checked(
+            f"{key}_" if iskeyword(key) else key: _checked(
                 own.get(key), kind, f"{section}.{key}", faults
             )
             for key, kind in parts.items()
         }
         setattr(language, section, SimpleNamespace(**values))
-    if faults:
-        raise ConfigurationError(f"{_file(name).name} of values: {' '.join(faults)}")
+    refuse(path, faults)
     return language
-
-
-def _refuse_others(
-    said: Mapping[str, Any], form: Mapping[str, Any], at: str, faults: list[str]
-) -> None:
-    for key in said:
-        if key not in form:
-            hint = did_you_mean(str(key), list(form))
-            faults.append(f"{at}{key} is unknown.{hint}")
 
 
 def _checked(value: Any, kind: str, at: str, faults: list[str]) -> Any:
     """Return a value as its kind has it; what is wrong with it is added to the faults."""
     kind, needed = kind.removesuffix("!"), kind.endswith("!")
     if value is None and needed:
-        faults.append(f"{at} is missing; give {kind}.")
+        faults.append(f"{at}: is missing. Add it, as English has it.")
     try:
         made = _made(value, kind)
         if (check := _CHECKS.get(at)) and value is not None:
             for item in _judged(made, kind):
                 if not check.fullmatch(str(item)):
-                    raise ValueError(f"{item!r} must be of the form {check.pattern}")
+                    raise ValueError(f"{item!r} must match {check.pattern}")
     except (ValueError, TypeError, AttributeError, re.error) as error:
-        faults.append(f"{at} must be {kind}: {error}.")
+        faults.append(f"{at}: must be {kind}, and {error}.")
         return None
     return made
 
@@ -196,7 +203,7 @@ _SIMPLE: dict[str, Callable[[Any], Any]] = {
 @cache
 def everywhere() -> SimpleNamespace:
     """Return what values have in every language: habits of regions, and currencies."""
-    said = read("everywhere")
+    said = read_data(_file("everywhere"))
     return SimpleNamespace(
         **{name: frozenset(regions.split()) for name, regions in said["regions"].items()},
         currencies=said["currencies"],
@@ -206,24 +213,8 @@ def everywhere() -> SimpleNamespace:
     )
 
 
-def read(name: str) -> Any:
-    """Read a file of data.
-
-    Raises:
-        ConfigurationError: It is no YAML.
-    """
-    from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
-
-    try:
-        return YAML(typ="safe", pure=True).load(_file(name).read_text("utf-8"))
-    except YAMLError as error:
-        said = " ".join(str(error).split())
-        raise ConfigurationError(f"{name}.yaml of values is no YAML: {said}") from None
-
-
-def _file(name: str) -> Any:
-    return resources.files("nodes.values").joinpath("data", f"{name}.yaml")
+def _file(name: str) -> Path:
+    return DATA / f"{name}.yaml"
 
 
 def pattern(phrase: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from journeys.fields import Field
+from journeys.fields import FIELD_TYPES, Field
 from nodes.plain import cleaned
 from nodes.values.addresses import address_in, scan_addresses
 from nodes.values.bounds import kind_of
@@ -63,7 +64,6 @@ _OTHERS = tuple(Field("other", kind) for kind in ("date", "time", "phone", "emai
 _DATED = ("date", "time", "datetime")
 _MOST_KEPT = 256
 _kept: dict[Any, list[Hit]] = {}
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,22 +327,21 @@ def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
     return [Span(values, text[start:end], start, end, certain, field.type)]
 
 
-def load(fields: Iterable[Field], language: str = "en") -> None:
-    """Read and import what values of these fields are read with; takes up to half a second."""
-    known = list(fields)
-    if not known:
-        return
-    now = Setting(_EPOCH, language=language)
-    kinds = {kind_of(field) for field in known}
-    if kinds.intersection(_PLAIN):
-        kinds.update(("date", "time", "phone", "email"))
-    for kind in kinds.intersection(SCANNERS):
-        SCANNERS[kind]("1", Field("x", kind, choices=["x"] if kind == "enum" else ()), now)
-    for kind in ("name", "address", "list"):
-        _read(Field("x", kind), "x", now)
+def load(fields: Iterable[Field]) -> None:
+    """Import the libraries that values of these fields are read with; takes up to half a second."""
+    kinds = {kind_of(field) for field in fields}
     if kinds.intersection(("date", "datetime")):
         load_dates()
     if "phone" in kinds:
         import phonenumbers  # noqa: F401, PLC0415 - 60 ms
     if "email" in kinds:
         import email_validator  # noqa: F401, PLC0415 - 37 ms
+
+
+def make_ready(language: str) -> None:
+    """Read the words of a language and compile its patterns; takes a tenth of a second."""
+    now = Setting(datetime(2000, 1, 1, tzinfo=UTC), language=language)
+    for kind in FIELD_TYPES:
+        field = Field("x", kind, choices=["y"] if kind == "enum" else ())
+        with suppress(Unreadable):
+            value_of(field, "1", now)
