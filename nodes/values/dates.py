@@ -32,9 +32,9 @@ _NEAR = 40
 """Most characters between the name of a day and its date."""
 _CLASH = 7
 """Days in which a date that is not the named day of the week is a slip, and no later one."""
-_FIRST_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _Found = Iterator[tuple[re.Match[str], date | None, bool]]
-_WEEK, _MOVED = 7, 30
+_WEEK, _MONTH = 7, 30
 """Units of so many days and more are months."""
 
 
@@ -57,6 +57,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     which_behind = {name: one_of(said) for name, said in own.which_behind.items()}
     about = rf"(?:{one_of(own.about)}\s+)?"
     said_day = rf"(?P<day>{day})"
+    last = [w + end for w in words.ordinals.last for end in ("", *words.ordinals.endings)]
 
     def compiled(source: str) -> re.Pattern[str]:
         return re.compile(source, re.IGNORECASE)
@@ -105,6 +106,15 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
             rf"\s+|(?:{one_of(own.week_from)}\s+)?)(?:(?P<weekday>{day})\b"
             rf"|(?P<near>{near.source})(?!\w)))"
         ),
+        beside=Table(own.beside),
+        shift=compiled(
+            rf"(?<!\w)(?:{one_of(own.the)}\s+)?(?:(?P<count>\d{{1,3}}|[^\W\d_]+)\s+)??"
+            rf"(?P<unit>{literally(units)})\s+(?P<way>{one_of(own.beside)})\s+(?:{one_of(own.the)}\s+)?$"
+        ),
+        nth=compiled(
+            rf"(?<!\w)(?:(?P<place>{ordinal})|(?P<last>{literally(last)}))\s+{said_day}\s+"
+            rf"{one_of(own.in_month)}\s+(?P<month>{month})\b{year}"
+        ),
         month_ends=compiled(rf"\b{one_of(own.month_ends)}\b"),
         next_week_starts=compiled(rf"\b{one_of(own.next_week_starts)}\b"),
         next_month=compiled(rf"\b{one_of(own.next_month)}\b"),
@@ -143,11 +153,13 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
     own = _grammar(words)
     if not own.maybe.search(text):
         return []
-    past, today = is_past(text, field, setting), setting.at.date()
+    over, today = wants_past(field, setting), setting.at.date()
+    past = over or own.past.search(text) is not None
     first_day = first_day_of_week(setting)
     found = [
         *(_in_digits(text, setting, past) if any_digit(text) else ()),
-        *_named(text, today, past, own, words),
+        *_named(text, today, past, own),
+        *_nth(text, today, over, own),
         *_feasts(text, today, past, own),
         *_relative(text, today, first_day, own, words),
     ]
@@ -156,7 +168,7 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
         if day is not None:
             end = match.start() + len(match[0].rstrip())
             hits.append(Hit(match.start(), end, day.isoformat(), certain))
-    hits = [_with_year(text, hit, words) for hit in apart(hits)]
+    hits = [_moved(text, _with_year(text, hit, words), own, words) for hit in apart(hits)]
     return _with_weekdays(text, hits, _weekdays(text, today, past, first_day, own), own, today)
 
 
@@ -185,7 +197,18 @@ def _in_digits(text: str, setting: Setting, past: bool) -> _Found:
         yield found, _dated(day, month, year, today, past), bool(year or dotted)
 
 
-def _named(text: str, today: date, past: bool, own: SimpleNamespace, words: Vocabulary) -> _Found:
+def _nth(text: str, today: date, over: bool, own: SimpleNamespace) -> _Found:
+    """Find "the last friday of May"; only other words tell that it is past."""
+    for found in own.nth.finditer(text):
+        place = -1 if found["last"] else _day(None, found["place"], own)
+        month, name = own.months[_word(found["month"])], _DAYS[own.weekdays[_word(found["day"])]]
+        if place <= 5:
+            past = over or own.past.search(text[: found.start()] + text[found.end() :]) is not None
+            day = _feast_near(f"{month:02} {name} {place}", found["year"], today, past)
+            yield found, day, True
+
+
+def _named(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
     for form in (own.day_month, own.month_day):
         for found in form.finditer(text):
             day, month = (
@@ -209,12 +232,16 @@ def _word(said: str) -> str:
 def _feasts(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
     for found in own.feast.finditer(text):
         feast = own.feasts.of(found["feast"])
-        if found["year"]:
-            yield found, feast_in(int(found["year"]), feast), True
-            continue
-        days = [feast_in(today.year + add, feast) for add in ((0, -1) if past else (0, 1))]
-        later = (day for day in days if day and (day <= today if past else day >= today))
-        yield found, next(later, None), True
+        yield found, _feast_near(feast, found["year"], today, past), True
+
+
+def _feast_near(feast: str, year: str | None, today: date, past: bool) -> date | None:
+    """Return the day of a feast in a year; else the next one, or the last one."""
+    if year:
+        return feast_in(int(year.lstrip("'")), feast)
+    days = [feast_in(today.year + add, feast) for add in ((0, -1) if past else (0, 1))]
+    near = [day for day in days if day and (day <= today if past else day >= today)]
+    return near[0] if near else None
 
 
 def feast_in(year: int, feast: str) -> date | None:
@@ -233,7 +260,7 @@ def feast_in(year: int, feast: str) -> date | None:
     if feast[2] == "-":
         return day_of(year, int(feast[:2]), int(feast[3:]))
     month, name, place = feast.split()
-    weekday, length = _FIRST_DAYS.index(name), monthrange(year, int(month))[1]
+    weekday, length = _DAYS.index(name), monthrange(year, int(month))[1]
     first = date(year, int(month), 1)
     days = range((weekday - first.weekday()) % 7 + 1, length + 1, 7)
     nth = int(place)
@@ -276,8 +303,7 @@ def _counted(
         start = today + timedelta(days=ahead)
     else:
         start = today + timedelta(days=own.near.of(said["near"]))
-    move = after_months if unit >= _MOVED else after_days
-    return move(start, count * (unit // _MOVED if unit >= _MOVED else unit))
+    return _after(start, count, unit)
 
 
 def _weekdays(
@@ -341,6 +367,26 @@ def _with_year(text: str, hit: Hit, words: Vocabulary) -> Hit:
     if not 1000 <= year < 3000 or not (made := day_of(int(year), day.month, day.day)):
         return hit
     return Hit(hit.start, hit.end + end, made.isoformat())
+
+
+def _moved(text: str, hit: Hit, own: SimpleNamespace, words: Vocabulary) -> Hit:
+    """Move a day by the distance that is said before it: "two days before Easter"."""
+    found = own.shift.search(before(text, hit.start))
+    if found is None:
+        return hit
+    count = numeral_of(found["count"], words) if found["count"] else None
+    start = found.start() if count or not found["count"] else found.start("unit")
+    unit, sign = own.units[_word(found["unit"])], own.beside.of(found["way"])
+    day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
+    shifted = hit.start - len(found.string) + start
+    return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
+
+
+def _after(day: date, count: int, unit: int) -> date | None:
+    """Return the day so many days, weeks, months or years later."""
+    if unit >= _MONTH:
+        return after_months(day, count * (unit // _MONTH))
+    return after_days(day, count * unit)
 
 
 def _with_weekdays(
@@ -457,7 +503,7 @@ def month_is_first(setting: Setting) -> bool:
 def first_day_of_week(setting: Setting) -> int:
     """Return the number of the day that a week begins with where a user speaks; Monday is 0."""
     if setting.first_day:
-        return _FIRST_DAYS.index(setting.first_day)
+        return _DAYS.index(setting.first_day)
     known = everywhere()
     if setting.region in known.week_from_saturday:
         return 5

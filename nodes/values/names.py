@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, one_of, vocabulary
+from nodes.values.languages import Vocabulary, literally, one_of, vocabulary
 from nodes.values.scanning import Hit
 from nodes.values.setting import Setting
 
@@ -44,8 +44,9 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         to=compiled(rf"{one_of(own.to)}\s+"),
         denied=compiled(rf",?\s+{one_of(own.denied)}\s+\S.*$"),
         part=compiled(
-            rf"(?:^|[\s,;.]+)(?:(?P<given>{one_of(own.given)})|(?P<family>{one_of(own.family)}))\s+"
+            rf"(?:^|(?<=[\s,;.]))(?:(?P<given>{one_of(own.given)})|(?P<family>{one_of(own.family)}))\s+"
         ),
+        no=re.compile(rf"(?<!\S)(?i:{literally(words.lists.no)})\s+([a-zß-ÿ]+)"),
         common=frozenset(own.common),
         no_endings=tuple(own.no_endings),
         also_names=frozenset(own.also_names),
@@ -57,15 +58,27 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the name that a message brings in with so many words."""
     own = _grammar(vocabulary(setting.language))
+    if field.type == "full_name" and (parts := list(own.part.finditer(text))):
+        return _in_parts(text, parts, own)
     for found in own.lead.finditer(text):
         hit = _after(text, found, own)
         if hit is None:
             continue
         if field.type != "full_name":
             return [hit]
-        if parts := parts_of(hit.value, own):
-            return [hit._replace(value=parts)]
+        if named := parts_of(hit.value, own):
+            return [hit._replace(value=named)]
     return []
+
+
+def _in_parts(text: str, parts: list[re.Match[str]], own: SimpleNamespace) -> list[Hit]:
+    """Find a full name whose parts are called by their names: "first name Ada, last name ..."."""
+    named = {found.lastgroup: _after(text, found, own) for found in parts}
+    given, family = named.get("given"), named.get("family")
+    if given is None or family is None:
+        return []
+    value = {"given": given.value, "family": family.value}
+    return [Hit(min(given.start, family.start), max(given.end, family.end), value)]
 
 
 def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
@@ -90,9 +103,10 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     )
     if again:  # "Bond, James Bond"
         start, said = start + len(said) + again.start(1), again[1]
-    if not is_name(said, own) or (lead["sure"] is None and not _looks_named(said, lead, own)):
+    sure = lead.lastgroup != "maybe"
+    if not is_name(said, own) or not (sure or _looks_named(said, lead, own)):
         return None
-    return Hit(start, start + len(said), tidy(said), lead["sure"] is not None)
+    return Hit(start, start + len(said), tidy(said), sure)
 
 
 def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
@@ -117,6 +131,8 @@ def name_in(raw: str, setting: Setting) -> str:
     text = own.ending.sub("", own.greeting.sub("", raw.strip())).strip()
     text = own.behind.sub("", own.denied.sub("", text))
     lead = own.lead.search(text)
+    if [no for no in own.no.findall(raw) if no.casefold() not in own.common]:
+        return ""  # "no breakfast"
     if lead is None or not _says_nothing(text[: lead.start()], own):
         said = _bare(text)
         to = own.to.match(said)
@@ -126,23 +142,19 @@ def name_in(raw: str, setting: Setting) -> str:
         said = _bare(text[lead.end() :])
         if lead["maybe"] and not _looks_named(said, lead, own):
             return ""
-        first, _, again = said.partition(", ")
-        if again.casefold().endswith(f" {first.casefold()}"):
-            said = again  # "Bond, James Bond"
+    first, _, again = said.partition(", ")
+    if again.casefold().endswith(f" {first.casefold()}"):
+        said = again  # "Bond, James Bond"
     return tidy(said) if is_name(said, own) else ""
 
 
 def full_name_in(raw: str, setting: Setting) -> dict[str, str] | None:
     """Return a name with its parts, given and family; None if it has not both."""
     own = _grammar(vocabulary(setting.language))
-    named = list(own.part.finditer(raw))
-    kinds = [found.lastgroup for found in named]
-    if sorted(kinds) == ["family", "given"] and not raw[: named[0].start()].strip(" ,"):
-        said = [raw[named[0].end() : named[1].start()], raw[named[1].end() :]]
-        names = {kind: name_in(part, setting) for kind, part in zip(kinds, said, strict=True)}
-        if all(names.values()):
-            return {"given": names["given"], "family": names["family"]}
-        return None
+    if parts := list(own.part.finditer(raw)):
+        hits = _in_parts(raw, parts, own)
+        before, behind = raw[: parts[0].start()], raw[hits[0].end :] if hits else ""
+        return hits[0].value if hits and not (before + behind).strip(" ,.!") else None
     return parts_of(name_in(raw, setting), own)
 
 

@@ -146,7 +146,8 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         minus=re.compile(rf"(?<!\w){one_of(own.minus)}\s+$", re.IGNORECASE),
         none=re.compile(rf"(?<!\w){one_of(own.none)}(?!\w)", re.IGNORECASE),
         place=re.compile(
-            rf"(?<!\w)(?P<place>{literally(ordinals)})\s+(?P<what>[^\W\d_]+)", re.IGNORECASE
+            rf"(?<!\w)(?P<place>{literally(ordinals)})(?!\w)(?:\s+(?P<what>[^\W\d_]+))?",
+            re.IGNORECASE,
         ),
         people=frozenset(people.count),
         party=Table(people.phrases),
@@ -162,6 +163,8 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
             re.IGNORECASE,
         ),
         self=frozenset(people.self),
+        own=re.compile(rf"\b{literally(people.own)}\s+$", re.IGNORECASE),
+        asked=frozenset(words.ordinals.asked),
         joint=re.compile(rf"\s*,?\s*(?:{literally(people.and_)}\s*)?", re.IGNORECASE),
         kind=re.compile(rf"\s+{kinds}(?!\w)", re.IGNORECASE),
     )
@@ -347,8 +350,9 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
     ]
     if own.people.intersection(said):
         hits = _people(text, hits, own)
+    asked = own.asked.intersection(said)
     for found in own.place.finditer(text):
-        if found["what"].casefold() in said:
+        if (found["what"] or "").casefold() in said or (found["what"] is None and asked):
             place = own.ordinals[found["place"].casefold().replace(" ", "-")]
             hits.append(Hit(found.start(), found.end("place"), place, False))
     return apart(hits) or _none(text, field, own, setting)
@@ -385,7 +389,9 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
     single = [(found, 1) for found in own.together.finditer(text)]
     counted = [(hit, kind) for hit in hits if (kind := own.kind.match(text, hit.end))]
     items = [(found.start(), found.end(), 1, found[0].casefold()) for found, _ in single]
-    items += [(hit.start, kind.end(), hit.value, "") for hit, kind in counted]
+    for hit, kind in counted:
+        mine = own.own.search(before(text, hit.start))
+        items.append((hit.start - (len(mine[0]) if mine else 0), kind.end(), hit.value, ""))
     made: list[Hit] = []
     group: list[tuple[int, int, int, str]] = []
     for item in [*sorted(items), (len(text) + 9, 0, 0, "")]:

@@ -69,7 +69,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     spelled = rf"0\d|1[3-9]|[2-5]\d|{zero}|{literally(teens)}"
     spelled += rf"|{literally(tens)}(?:[\s-]{literally(ones)})?"
     clock, about = one_of(own.clock), rf"(?:{one_of(own.about)}\s+)?"
-    leads = rf"{one_of(own.leads, own.open_leads)}\s+{about}"
+    leads = rf"{one_of(own.leads, own.from_leads, own.until_leads)}\s+{about}"
     noon = one_of(own.noon)
 
     def compiled(source: str) -> re.Pattern[str]:
@@ -127,7 +127,9 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
             rf"(?:{one_of(*(said for name, said in parts.items() if name != 'meal'), own.noon)})\b"
         ),
         at=compiled(rf"\b{leads}$"),
-        open=compiled(rf"\b{one_of(own.open_leads)}\s+{about}$"),
+        open=compiled(
+            rf"\b(?:(?P<least>{one_of(own.from_leads)})|{one_of(own.until_leads)})\s+{about}$"
+        ),
         stop=compiled(rf"\s*(?:$|[,.;!?)]|{one_of(own.stops)}\b)"),
         joining=frozenset(own.joining).union(*days.weekdays),
         small_hours=compiled(rf"\s*{one_of(own.small_hours)}\b"),
@@ -172,22 +174,24 @@ class _Clock(NamedTuple):
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find times of day."""
-    hits = []
+    own, hits = _grammar(vocabulary(setting.language)), []
     for hit in readings_in(text, setting):
-        value = _meant(hit.value, field, setting)
-        open_ended = len(hit.value) > 1 and not _is_settled(hit.value, field, setting)
-        if (
-            hit.certain
-            and open_ended
-            and _grammar(vocabulary(setting.language)).open.search(before(text, hit.start))
-        ):
-            hit = hit._replace(certain=False)  # "after 6"
-        hits.append(hit._replace(value=value))
+        readings = hit.value
+        hit = hit._replace(value=_meant(readings, field, setting))
+        bound = own.open.search(before(text, hit.start))
+        open_ended = len(readings) > 1 and not _is_settled(readings, field, setting)
+        if bound and (open_ended or not bound["least"]):
+            hit = hit._replace(certain=False)  # "after 6", "before 9"
+        elif bound:
+            hit = hit._replace(start=hit.start - len(bound[0]))
+        hits.append(hit)
     return hits
 
 
 def _is_settled(readings: list[str], field: Field, setting: Setting) -> bool:
-    return len({fits(value, field, setting) for value in readings}) > 1
+    """Say whether the ranges take one of two readings only, or the field asks for an evening."""
+    fitting = {fits(value, field, setting) for value in readings}
+    return len(fitting) > 1 or _asks_for_evening(field, setting)
 
 
 def _meant(readings: list[str], field: Field, setting: Setting) -> str:
