@@ -83,9 +83,9 @@ def _in_parts(text: str, parts: list[re.Match[str]], own: SimpleNamespace) -> li
 
 def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     words: list[re.Match[str]] = []
-    at = lead.end()
+    at, by_part = lead.end(), lead.lastgroup in ("given", "family")
     while len(words) < _MOST_WORDS and (word := _WORD.match(text, at)):
-        if not _may_go_on(word[0], words, own):
+        if not (_may_go_on(word[0], words, own) or (by_part and word[0] in own.particles)):
             break
         words.append(word)
         space = _BLANK.match(text, word.end())
