@@ -204,3 +204,30 @@ class Ferry(Journey):
             Field("port", "enum", "Which port?", choices=["Harwich", "Dover"]),
             Field("cars", "integer", "How many cars?", confirm=True),
         ]
+
+
+class Library(Journey):
+    """Get a reader's card."""
+
+    class Card(Pathway):
+        __title__ = "the card"
+        __fields__ = [
+            Field("reader", "full_name", "What is your full name?", label="name"),
+            Field("born", "date", "When were you born?", validators=[Range(most="today")]),
+            Field("floor", "integer", "Which floor do you live on?", validators=[Range(0, 99)]),
+        ]
+
+
+async def test_a_full_name_is_given_shown_and_corrected_as_one() -> None:
+    reply, values = await told(Library, "hello", "Ada")
+    assert values["reader"] is None
+    assert reply.startswith("That does not look like a first and a last name.")
+
+    reply, values = await told(Library, "my name is Ada van Dyke", "third of May nineteen ninety")
+    assert values["reader"] == {"given": "Ada", "family": "van Dyke"}
+    assert (values["born"], reply) == ("1990-05-03", "Which floor do you live on?")
+
+    reply, values = await told(Library, "hello", "Ada van Dyke", "change the name to Ida Jansen")
+    assert values["reader"] == {"given": "Ida", "family": "Jansen"}
+    assert "Ida Jansen" in reply
+    assert (await told(Library, "hello", "Ada Dyke", "3 May 1990", "second floor"))[1]["floor"] == 2
