@@ -62,6 +62,10 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     def compiled(source: str) -> re.Pattern[str]:
         return re.compile(source, re.IGNORECASE)
 
+    # "martes 13", where a day is a number like any other.
+    bare = [each for each in words.languages if each.dates.bare_day_leads]
+    spelled = [word for each in bare for said in each.dates.weekdays for word in said]
+    behind_day = "".join([rf"|(?<=\b{word}\s)" for word in spelled])
     put_off = rf"(?:\s+(?:(?P<next_week>{one_of(own.next_week)})|(?P<later>{later.source})))?"
     return SimpleNamespace(
         months=months,
@@ -75,6 +79,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         behind=behind,
         units=units,
         which=which,
+        before_year=compiled(rf"[\s,]*(?:{one_of(own.year)}\s+)?"),
         adjoining=compiled(rf"[\s,.()]*(?:{one_of(own.adjoining)}[\s,.()]*)*"),
         past=compiled(rf"\b{one_of(own.past)}\b"),
         day_month=compiled(
@@ -89,7 +94,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         day_only=compiled(
             rf"(?<![\w.,/:])(?:(?P<digits>\d{{1,2}}){literally(words.numbers.endings)}\b"
             rf"|{one_of(own.day_leads)}\s+(?P<dotted>\d{{1,2}})\.(?!\d)"
-            rf"|{one_of(own.bare_day_leads)}\s+(?P<bare>\d{{1,2}})(?![\w:.,]\d|\w)"
+            rf"|(?:{one_of(own.bare_day_leads)}\s+{behind_day})(?P<bare>\d{{1,2}})(?![\w:.,]\d|\w)"
             rf"|{one_of(own.day_leads)}\s+(?P<word>{ordinal})\b)(?!\s+{literally(own.no_day)})"
         ),
         feast=compiled(rf"\b(?P<feast>{feasts.source})(?!\w)(?:,?\s+(?P<year>\d{{4}}))?"),
@@ -356,7 +361,7 @@ def _with_year(text: str, hit: Hit, words: Vocabulary) -> Hit:
         return hit
     following = text[hit.end : hit.end + 60]
     numbers = list(numerals_in(following, words))[:2]
-    if not numbers or following[: numbers[0].start].strip(" ,"):
+    if not numbers or not _grammar(words).before_year.fullmatch(following, 0, numbers[0].start):
         return hit
     year, end = numbers[0].value, numbers[0].end
     if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:

@@ -93,7 +93,9 @@ class Numerals:
 def _grammar(words: Vocabulary) -> SimpleNamespace:
     own, people = words.numbers, words.people
     tables = [Numerals(each) for each in words.languages]
-    behind, phrases = Table(own.behind), Table(own.phrases)
+    # "once" is a number of the language that is spoken before it is one of another.
+    said = {word: n for word, n in own.phrases.items() if word not in tables[0].small}
+    behind, phrases = Table(own.behind), Table(said)
     halves, numeral = Table(own.halves), "|".join(table.word for table in tables)
     joints = literally(own.and_)
     joined = "|".join(re.escape(table.half) for table in tables if table.half)
