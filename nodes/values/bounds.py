@@ -15,7 +15,7 @@ _DATED = ("date", "datetime", "time")
 
 def ranges_of(field: Field) -> list[Range]:
     """Return the ranges that a field's values must lie in."""
-    return [one for one in field.validators if isinstance(one, Range)] if field.validators else []
+    return [one for one in field.validators if isinstance(one, Range)]
 
 
 def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
@@ -92,10 +92,10 @@ def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Say whether a value lies in all ranges of a field, as far as it can be compared."""
-    kind = kind_of(field)
+    kind = field.items if field.type == "list" else field.type
     try:
-        for one in ranges_of(field):
-            if not lies_in(value, one, kind, setting):
+        for one in field.validators:
+            if isinstance(one, Range) and not lies_in(value, one, kind, setting):
                 return False
     except (ValueError, TypeError, KeyError, ArithmeticError):
         pass
@@ -109,9 +109,9 @@ def kind_of(field: Field) -> str:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Say whether a field takes no day after today."""
-    for one in ranges_of(field):
+    for one in field.validators:
         try:
-            most = bound_of(one.most, "datetime", setting)
+            most = bound_of(one.most, "datetime", setting) if isinstance(one, Range) else None
         except ValueError:
             continue
         day = most.date() if isinstance(most, datetime) else most

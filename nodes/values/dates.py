@@ -112,6 +112,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
             rf"|(?P<near>{near.source})(?!\w)))"
         ),
         beside=Table(own.beside),
+        shifts=compiled(rf"\b{one_of(own.beside)}\b"),
         shift=compiled(
             rf"(?<!\w)(?:{one_of(own.the)}\s+)?(?:(?P<count>\d{{1,3}}|[^\W\d_]+)\s+)??"
             rf"(?P<unit>{literally(units)})\s+(?P<way>{one_of(own.beside)})\s+(?:{one_of(own.the)}\s+)?$"
@@ -173,11 +174,14 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
         if day is not None:
             end = match.start() + len(match[0].rstrip())
             hits.append(Hit(match.start(), end, day.isoformat(), certain))
-    hits = [_moved(text, _with_year(text, hit, words), own, words) for hit in apart(hits)]
+    hits = [_with_year(text, hit, words) for hit in apart(hits)]
+    if hits and own.shifts.search(text):
+        hits = [_moved(text, hit, own, words) for hit in hits]
     return _with_weekdays(text, hits, _weekdays(text, today, past, first_day, own), own, today)
 
 
 any_digit = re.compile(r"\d").search
+words_behind = re.compile(r"[\s,]+[^\W\d_]").match
 
 
 def is_past(text: str, field: Field, setting: Setting) -> bool:
@@ -357,7 +361,7 @@ def _next_week(today: date, first_day: int, weekday: int) -> date:
 
 def _with_year(text: str, hit: Hit, words: Vocabulary) -> Hit:
     """Join a day and its month with the year in words behind them: "nineteen ninety"."""
-    if not hit.certain or hit.end >= len(text):
+    if not hit.certain or not words_behind(text, hit.end):
         return hit
     following = text[hit.end : hit.end + 60]
     numbers = list(numerals_in(following, words))[:2]

@@ -262,7 +262,12 @@ class Table:
         plain = " ".join(said.casefold().split()).replace("\u2019", "'")
         if plain in self.values:
             return self.values[plain]
-        for phrase, value in self.values.items():
-            if re.fullmatch(pattern(phrase), said, re.IGNORECASE):
+        for phrase, value in self._patterns():
+            if phrase.fullmatch(said):
                 return value
         return None
+
+    @lru_cache(maxsize=256)  # noqa: B019 - tables live as long as the process
+    def _patterns(self) -> list[tuple[re.Pattern[str], Any]]:
+        written = [(p, value) for p, value in self.values.items() if not p.isalpha()]
+        return [(re.compile(pattern(p), re.IGNORECASE), value) for p, value in written]

@@ -140,9 +140,12 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
 
 def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int]]:
     """Return where a field's own patterns find it: the first group, or all of it."""
-    found = [setting.patterns.search(field.name, pattern, text) for pattern in field.extract]
-    places = [match.span(1) if match.re.groups else match.span() for match in found if match]
-    return [place for place in places if place[0] >= 0]
+    places = []
+    for pattern in field.extract:
+        match = setting.patterns.search(field.name, pattern, text)
+        if match and (place := match.span(1 if match.re.groups else 0))[0] >= 0:
+            places.append(place)
+    return places
 
 
 def _read(field: Field, text: str, setting: Setting) -> Any:
@@ -157,7 +160,7 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
         return address_in(text, setting) or None
     if field.type == "list":
         return _items(field, text, setting)
-    return _one(field, folded(text), setting)
+    return _one(field, text if text.isascii() else folded(text), setting)
 
 
 def _one(field: Field, text: str, setting: Setting) -> Any:
@@ -202,7 +205,7 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
         return own
     if scan := _BRING_IN.get(field.type):
         return [_span(hit, text, field) for hit in scan(text, field, setting)]
-    plain = folded(text)
+    plain = text if text.isascii() else folded(text)
     plain = plain if len(plain) == len(text) else text
     if field.type == "list":
         return _list(field, plain, text, setting)

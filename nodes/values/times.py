@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from journeys.fields import Field
-from nodes.values.bounds import fits, ranges_of
+from nodes.values.bounds import fits
 from nodes.values.dates import any_digit, is_past, scan_dates
 from nodes.values.languages import Table, Vocabulary, literally, one_of, vocabulary
 from nodes.values.numbers import numeral_of
@@ -196,11 +196,13 @@ def _is_settled(readings: list[str], field: Field, setting: Setting) -> bool:
 
 def _meant(readings: list[str], field: Field, setting: Setting) -> str:
     """Return the first reading that the ranges allow, the later one first for an evening."""
-    if len(readings) > 1:
-        if _asks_for_evening(field, setting):
-            readings = readings[::-1]
-        if ranges_of(field):
-            return next((value for value in readings if fits(value, field, setting)), readings[0])
+    if len(readings) == 1:
+        return readings[0]
+    if _asks_for_evening(field, setting):
+        readings = readings[::-1]
+    for value in readings if field.validators else ():
+        if fits(value, field, setting):
+            return value
     return readings[0]
 
 
