@@ -7,8 +7,10 @@ from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+from unicodedata import combining, normalize
 
 from rapidfuzz.distance import OSA
 
@@ -551,6 +553,12 @@ _ELSEWHERE = _LANGUAGES[2:]
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
 _LONGEST, _SHORTEST = 60, 4
 _LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
+_NAMED = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december", *_DAYS),
+)
+_ELSEWHERE_WORD = re.compile(r"[^\W\d_]{3,}")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\uffff]")
 _TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
 
 
@@ -565,11 +573,33 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
         return None
     if _TELLING.search(said) or (len(said.split()) > _MOST_WORDS and not any_digit(said)):
         return None
+    if not (_OTHER_SCRIPT.search(said) or words_elsewhere().intersection(_plain_words(said))):
+        return None
     # The day alone: dateparser keeps every setting that it was ever given.
     base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     prefers = "past" if wants_past(field, setting) else "future"
     known = _parsed(said, base, prefers, "MDY" if month_is_first(setting) else "DMY")
     return known.isoformat() if known else None
+
+
+@cache
+def words_elsewhere() -> frozenset[str]:
+    """Return the words without which dateparser finds no date in Latin letters, unmarked."""
+    words: set[str] = set()
+    for language in _LANGUAGES:
+        known = import_module(f"dateparser.data.date_translation_data.{language}").info
+        phrases = [phrase for name in _NAMED for phrase in known[name]]
+        if language in _ELSEWHERE:
+            said = (*known["relative-type"].values(), *known["relative-type-regex"].values())
+            phrases += [phrase for group in said for phrase in group]
+            phrases += [phrase for each in known.get("simplifications", ()) for phrase in each]
+        words.update(_plain_words(" ".join(phrases)))
+    return frozenset(words)
+
+
+def _plain_words(text: str) -> list[str]:
+    unmarked = normalize("NFKD", text.casefold())
+    return _ELSEWHERE_WORD.findall("".join([sign for sign in unmarked if not combining(sign)]))
 
 
 @lru_cache(64)  # a message is read for each field that it may be about
@@ -610,5 +640,6 @@ def load_dates() -> None:
 
     That takes half a second.
     """
+    words_elsewhere()
     for said in _OF_EACH:
         _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
