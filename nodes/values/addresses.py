@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, everywhere, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, everywhere, one_of, vocabulary
 from nodes.values.names import tidy
 from nodes.values.scanning import Hit, words_in
 from nodes.values.setting import Setting
@@ -23,9 +23,6 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     own, known = words.addresses, everywhere().addresses
     place_endings = one_of(own.place_endings, known.place_endings.split())
     places = one_of(own.places, known.places.split())
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     return SimpleNamespace(
         lead=compiled(

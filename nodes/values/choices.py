@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from rapidfuzz.distance import OSA
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, everywhere, literally, one_of, vocabulary
 from nodes.values.numbers import numeral_of, ordinals_of
 from nodes.values.scanning import Hit, apart, folded, words_in
 from nodes.values.setting import Setting
@@ -29,17 +29,15 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     either = words.yes_no
     return SimpleNamespace(
         last=frozenset(last),
-        place=re.compile(
+        place=compiled(
             rf"(?<!\w){one_of(own.leads)}\s+(?P<word>{word}|[1-{_MOST_PLACES}]"
-            rf"(?:{literally(words.numbers.endings)})?)(?:\s+{one_of(own.behind)})?(?!\w)",
-            re.IGNORECASE,
+            rf"(?:{literally(words.numbers.endings)})?)(?:\s+{one_of(own.behind)})?(?!\w)"
         ),
-        either=re.compile(
+        either=compiled(
             rf"(?<!\w)(?:(?P<no>{one_of(either.no, known.no)})"
-            rf"|(?P<yes>{one_of(either.yes, known.yes)}))(?!\w)",
-            re.IGNORECASE,
+            rf"|(?P<yes>{one_of(either.yes, known.yes)}))(?!\w)"
         ),
-        unsure=re.compile(rf"\b{one_of(either.unsure)}\b", re.IGNORECASE),
+        unsure=compiled(rf"\b{one_of(either.unsure)}\b"),
         mild=frozenset(either.mild),
     )
 
@@ -74,7 +72,7 @@ def _ways(
         spaced = r"[\s_-]+".join(re.escape(part) for part in said.split())
         patterns.setdefault(value, []).append(spaced)
     return plainly, [
-        (re.compile(rf"(?<!\w)(?:{_longest(said)})(?:s|es)?(?!\w)", re.IGNORECASE), value)
+        (compiled(rf"(?<!\w)(?:{_longest(said)})(?:s|es)?(?!\w)"), value)
         for value, said in patterns.items()
     ]
 

@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, one_of, vocabulary
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
 
@@ -21,9 +21,6 @@ _MOST_LOOKED_UP = 20
 def _grammar(words: Vocabulary) -> SimpleNamespace:
     own = words.contacts
     at, dot = one_of(own.at), one_of(own.dot)
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     return SimpleNamespace(
         spelled=compiled(

@@ -16,7 +16,15 @@ from rapidfuzz.distance import OSA
 
 from journeys.fields import Field
 from nodes.values.bounds import wants_past
-from nodes.values.languages import Table, Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import (
+    Table,
+    Vocabulary,
+    compiled,
+    everywhere,
+    literally,
+    one_of,
+    vocabulary,
+)
 from nodes.values.numbers import numeral_of, numerals_in, ordinals_of
 from nodes.values.scanning import Hit, apart, before
 from nodes.values.setting import Setting
@@ -46,7 +54,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     months = {word: at for at, said in enumerate(own.months, 1) for word in said}
     weekdays = {word: at for at, said in enumerate(own.weekdays) for word in said}
     ordinal, month, day = literally(ordinals_of(words)), literally(months), literally(weekdays)
-    endings = literally(words.numbers.endings, ("ten", "te")) + r"|\."
+    endings = literally(words.numbers.endings) + r"|\."
     year = (
         rf"(?:\s*,?\s*(?:{one_of(own.year)}\s+)?(?P<year>\d{{4}}(?![:\d])|'\d\d)"
         rf"(?!\s?(?:{one_of(words.times.clock)}|[ap]\.?\s?m)\b))?"
@@ -60,9 +68,6 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     about = rf"(?:{one_of(own.about)}\s+)?"
     said_day = rf"(?P<day>{day})"
     last = [w + end for w in words.ordinals.last for end in ("", *words.ordinals.endings)]
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     # "martes 13", where a day is a number like any other.
     bare = [each for each in words.languages if each.dates.bare_day_leads]

@@ -228,6 +228,11 @@ def pattern(phrase: str) -> str:
     return "".join(pieces)
 
 
+def compiled(source: str) -> re.Pattern[str]:
+    """Return a regular expression that takes small and capital letters for the same."""
+    return re.compile(source, re.IGNORECASE)
+
+
 def one_of(*groups: Iterable[str]) -> str:
     """Return a pattern of phrases that matches the longest of them."""
     phrases = {phrase for group in groups for phrase in group}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from functools import cache
 from itertools import zip_longest
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, everywhere, literally, one_of, vocabulary
 from nodes.values.numbers import decimals_in
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
@@ -36,9 +35,6 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     ends = rf"\s?(?:¢|{one_of(own.cents)}\b|p\b"
     percent = one_of(words.numbers.percent)
     places = literally(words.numbers.endings)
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     return SimpleNamespace(
         dollars=dollars,

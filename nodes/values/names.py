@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, literally, one_of, vocabulary
 from nodes.values.scanning import Hit
 from nodes.values.setting import Setting
 
@@ -28,9 +28,6 @@ _DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛",
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
     own = words.names
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     return SimpleNamespace(
         lead=compiled(

@@ -9,7 +9,15 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Table, Vocabulary, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import (
+    Table,
+    Vocabulary,
+    compiled,
+    everywhere,
+    literally,
+    one_of,
+    vocabulary,
+)
 from nodes.values.scanning import Hit, apart, before, beside, is_filler, rest_of, words_of_field
 from nodes.values.setting import Setting
 
@@ -116,59 +124,51 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         articles=frozenset(own.articles),
         one=frozenset(own.one),
         nothing=frozenset(own.no),
-        maybe=re.compile(
+        maybe=compiled(
             rf"[\d½¼¾]|(?<!\w)(?:{numeral}|{phrases.source}|{halves.source})|"
-            rf"(?<!\w)[^\W\d_]{{2,40}}(?:{joined or '(?!)'})(?!\w)",
-            re.IGNORECASE,
+            rf"(?<!\w)[^\W\d_]{{2,40}}(?:{joined or '(?!)'})(?!\w)"
         ),
-        number=re.compile(
+        number=compiled(
             rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|{one_of(own.minus)}\s)\s?)?"
             rf"(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))(?P<scale>\s?{behind.source}\b\.?)?"
             rf"(?P<fraction>\s?[½¼¾])?(?P<ordinal>{literally(own.endings)}|\.(?=\s*$))?"
             rf"(?P<percent>\s?(?:%|{one_of(own.percent)}\b))?"
-            rf"(?:(?={_MEASURES})|(?![\w/]|[.,:-]?\d))",
-            re.IGNORECASE,
+            rf"(?:(?={_MEASURES})|(?![\w/]|[.,:-]?\d))"
         ),
-        run=re.compile(
+        run=compiled(
             rf"(?<!\w)(?:{numeral})(?!\w)(?:(?:\s+|\s*[-\u2010\u2011]\s*)(?:{joints}\s+)?"
-            rf"(?:{numeral})(?!\w)){{0,{_MOST_WORDS}}}",
-            re.IGNORECASE,
+            rf"(?:{numeral})(?!\w)){{0,{_MOST_WORDS}}}"
         ),
-        phrase=re.compile(rf"(?<!\w){phrases.source}(?!\w)", re.IGNORECASE),
-        fraction=re.compile(
+        phrase=compiled(rf"(?<!\w){phrases.source}(?!\w)"),
+        fraction=compiled(
             rf"(?<!\w)(?:(?P<half>{halves.source})|(?P<whole>[^\W\d_]{{2,40}}?)"
-            rf"(?:{joined or '(?!)'}))(?!\w)",
-            re.IGNORECASE,
+            rf"(?:{joined or '(?!)'}))(?!\w)"
         ),
-        and_half=re.compile(rf"\s+{one_of(own.and_half)}(?!\w)", re.IGNORECASE),
-        point=re.compile(
-            rf"\s+{one_of(own.point)}\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){{0,8}})",
-            re.IGNORECASE,
+        and_half=compiled(rf"\s+{one_of(own.and_half)}(?!\w)"),
+        point=compiled(
+            rf"\s+{one_of(own.point)}\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){{0,8}})"
         ),
-        minus=re.compile(rf"(?<!\w){one_of(own.minus)}\s+$", re.IGNORECASE),
-        none=re.compile(rf"(?<!\w){one_of(own.none)}(?!\w)", re.IGNORECASE),
-        place=re.compile(
-            rf"(?<!\w)(?P<place>{literally(ordinals)})(?!\w)(?:\s+(?P<what>[^\W\d_]+))?",
-            re.IGNORECASE,
+        minus=compiled(rf"(?<!\w){one_of(own.minus)}\s+$"),
+        none=compiled(rf"(?<!\w){one_of(own.none)}(?!\w)"),
+        place=compiled(
+            rf"(?<!\w)(?P<place>{literally(ordinals)})(?!\w)(?:\s+(?P<what>[^\W\d_]+))?"
         ),
         people=frozenset(people.count),
         party=Table(people.phrases),
-        alone=re.compile(rf"(?<!\w){one_of(people.phrases)}(?!\w)", re.IGNORECASE),
-        together=re.compile(
+        alone=compiled(rf"(?<!\w){one_of(people.phrases)}(?!\w)"),
+        together=compiled(
             rf"(?<!\w)(?:{literally(people.self)}|(?:(?:{literally(people.own)})\s+)?"
-            rf"(?:{literally(people.one, people.some)}))(?!\w)",
-            re.IGNORECASE,
+            rf"(?:{literally(people.one, people.some)}))(?!\w)"
         ),
-        some=re.compile(
+        some=compiled(
             rf"(?:{literally(people.and_)}|,)\s+(?:{literally(people.own)}\s+)?"
-            rf"{literally(people.some)}(?!\w)",
-            re.IGNORECASE,
+            rf"{literally(people.some)}(?!\w)"
         ),
         self=frozenset(people.self),
-        own=re.compile(rf"\b{literally(people.own)}\s+$", re.IGNORECASE),
+        own=compiled(rf"\b{literally(people.own)}\s+$"),
         asked=frozenset(words.ordinals.asked),
-        joint=re.compile(rf"\s*,?\s*(?:{literally(people.and_)}\s*)?", re.IGNORECASE),
-        kind=re.compile(rf"\s+{kinds}(?!\w)", re.IGNORECASE),
+        joint=compiled(rf"\s*,?\s*(?:{literally(people.and_)}\s*)?"),
+        kind=compiled(rf"\s+{kinds}(?!\w)"),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from nodes.values.bounds import kind_of
 from nodes.values.choices import scan_booleans, scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
-from nodes.values.languages import Vocabulary, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, one_of, vocabulary
 from nodes.values.money import scan_money
 from nodes.values.names import full_name_in, name_in, scan_names
 from nodes.values.numbers import scan_integers, scan_numbers
@@ -264,9 +263,6 @@ def _span(hit: Hit, text: str, field: Field) -> Span:
 @cache
 def _of_lists(words: Vocabulary) -> SimpleNamespace:
     own, ending = words.lists, one_of(words.names.endings)
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     joints = one_of(own.joints)
     return SimpleNamespace(

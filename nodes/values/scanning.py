@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, literally, one_of, vocabulary
 from nodes.values.setting import Setting
 
 LONGEST = 4096
@@ -52,13 +52,11 @@ def around(words: Vocabulary) -> SimpleNamespace:
         never=frozenset(own.never),
         beside={kind: frozenset(own.beside.get(_COUNTED.get(kind, kind), ())) for kind in _KINDS},
         alike=[frozenset(group) for group in own.alike],
-        aside=re.compile(rf"\b{one_of(own.aside)}\b", re.IGNORECASE),
-        denies=re.compile(rf"\b{denying}\b", re.IGNORECASE),
-        denying=re.compile(
-            rf"\b{denying}(?:\s+{literally(own.denying_gap)})*[\s\"']*$", re.IGNORECASE
-        ),
-        but=re.compile(rf"[\s,]*{one_of(own.but)}\b", re.IGNORECASE),
-        corrective=re.compile(rf"\b{one_of(own.corrective)}\b", re.IGNORECASE),
+        aside=compiled(rf"\b{one_of(own.aside)}\b"),
+        denies=compiled(rf"\b{denying}\b"),
+        denying=compiled(rf"\b{denying}(?:\s+{literally(own.denying_gap)})*[\s\"']*$"),
+        but=compiled(rf"[\s,]*{one_of(own.but)}\b"),
+        corrective=compiled(rf"\b{one_of(own.corrective)}\b"),
     )
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from journeys.fields import Field
 from nodes.values.bounds import fits
 from nodes.values.dates import any_digit, is_past, scan_dates
-from nodes.values.languages import Table, Vocabulary, literally, one_of, vocabulary
+from nodes.values.languages import Table, Vocabulary, compiled, literally, one_of, vocabulary
 from nodes.values.numbers import numeral_of
 from nodes.values.scanning import MOST_HITS, Hit, apart, before, is_filler, words_in
 from nodes.values.setting import Setting
@@ -71,9 +71,6 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     clock, about = one_of(own.clock), rf"(?:{one_of(own.about)}\s+)?"
     leads = rf"{one_of(own.leads, own.from_leads, own.until_leads)}\s+{about}"
     noon = one_of(own.noon)
-
-    def compiled(source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
 
     def of_form(form: SimpleNamespace) -> str:
         beyond = rf"{minutes}(?:\s*{one_of(own.of_minutes)})?"
