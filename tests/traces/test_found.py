@@ -231,3 +231,42 @@ async def test_a_full_name_is_given_shown_and_corrected_as_one() -> None:
     assert values["reader"] == {"given": "Ida", "family": "Jansen"}
     assert "Ida Jansen" in reply
     assert (await told(Library, "hello", "Ada Dyke", "3 May 1990", "second floor"))[1]["floor"] == 2
+
+
+class Inn(Journey):
+    """Book a room."""
+
+    class Stay(Pathway):
+        __title__ = "the stay"
+        __fields__ = [
+            Field("guests", "integer", "How many people?"),
+            Field("day", "date", "Which day?"),
+            Field("bags", "integer", "How many bags?"),
+            Field("time", "time", "At what time is dinner?"),
+            Field("name", "name", "In which name?"),
+            Field("email", "email", "Your e-mail?"),
+        ]
+
+
+async def test_values_are_taken_as_people_say_them() -> None:
+    guests = ("hello",)
+    day = (*guests, "4")
+    bags = (*day, "tomorrow")
+    time = (*bags, "2")
+    name = (*time, "at 7")
+    for before, field, said, value in (
+        (guests, "guests", "2 adults, 1 child", 3),
+        (guests, "guests", "me and my sister", 2),
+        (guests, "guests", "just me", 1),
+        (guests, "guests", "2 of us and the kids", None),
+        (bags, "bags", "none", 0),
+        (bags, "bags", "keine", 0),
+        (time, "time", "after 6", "18:00"),
+        (time, "time", "07:00PM", "19:00"),
+        (name, "name", "It's true", None),
+        (name, "name", "the name's Bond, James Bond", "James Bond"),
+        ((*name, "Lee"), "email", "me@x.org or you@x.org", None),
+    ):
+        assert (await told(Inn, *before, said))[1][field] == value, said
+    for said in ("tomorrow week", "friday the 13th", "easter monday", "the day after christmas"):
+        assert (await told(Inn, *day, said))[0] == "How many bags?", said

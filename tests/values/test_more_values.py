@@ -290,3 +290,13 @@ def test_a_fault_in_the_words_of_a_language_names_its_part(
         language_from(file)
     assert fault in str(caught.value)
     assert "xx.yaml" in str(caught.value)
+
+
+def test_the_language_that_is_spoken_decides_about_words_of_several() -> None:
+    spanish = Setting(AT, "ES", "es")
+
+    assert_read(Field("n", "integer", "¿Cuántas personas?"), {"somos once": 11}, spanish)
+    assert_read(Field("n", "integer", "How many?"), {"once": 1}, GB)
+    table = {"martes 13": "2027-04-13", "3 de mayo de mil novecientos noventa": "1990-05-03"}
+    assert_read(Field("d", "date", "¿Qué día?"), table, spanish)
+    assert_read(DAY, {"nächsten Freitag": "2026-11-27", "Ostermontag": "2027-03-29"}, GB)
