@@ -1,0 +1,237 @@
+"""Rows of a table: a state, a message, and what must come of it; and how values compare."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from tests.understanding import assistants
+
+STATES = ("start", "summary", "return")
+DOES = (
+    *("confirm", "deny", "cancel", "cancel_all", "skip", "repeat", "wait", "human", "explain"),
+    *("restart", "back", "status"),
+)
+
+
+@dataclass(frozen=True)
+class Want:
+    """What must come of a message, or may.
+
+    Attributes:
+        set: Field -> its value afterwards; all others are as before.
+        clear: Fields that are emptied.
+        does: What else it does, as in DOES, or go:TASK.
+        asks: Whether nothing may change.
+    """
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    clear: Sequence[str] = ()
+    does: Sequence[str] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One message of a table."""
+
+    number: int
+    assistant: str
+    known: Mapping[str, Any]
+    asked: str
+    message: str
+    wants: Sequence[Want]
+    kind: str
+    words: Mapping[str, str]
+
+    @property
+    def begins(self) -> bool:
+        """Whether it is the very first message; a assistant may have a field of the name, too."""
+        return self.asked == "start" and not self.known
+
+    def __str__(self) -> str:
+        return f"{self.number}. {self.assistant}/{self.asked}: {self.message!r}"
+
+
+def rows_of(path: Path) -> list[Row]:
+    """Return the rows of a table.
+
+    Raises:
+        ValueError: Rows are not as they must be; all are named.
+    """
+    with path.open(encoding="utf-8") as file:
+        given = YAML(typ="safe").load(file) or []
+    faults = [f"row {at}: {fault}" for at, one in enumerate(given, 1) for fault in faults_of(one)]
+    if faults:
+        raise ValueError(f"{path}:\n" + "\n".join(faults))
+    return [_row(at, one) for at, one in enumerate(given, 1)]
+
+
+def _row(number: int, given: Mapping[str, Any]) -> Row:
+    wanted = given["want"]
+    either = [wanted, *wanted.get("or", ()), *given.get("or", ())]
+    return Row(
+        number,
+        given["desk"],
+        {name: _plain(value) for name, value in (given.get("known") or {}).items()},
+        given["asked"],
+        str(given["message"]),
+        [want_of(each) for each in either],
+        given.get("kind", ""),
+        given.get("words", {}),
+    )
+
+
+def want_of(given: Mapping[str, Any]) -> Want:
+    does = given.get("does", ())
+    clear = given.get("clear", ())
+    return Want(
+        {name: _plain(value) for name, value in (given.get("set") or {}).items()},
+        [clear] if isinstance(clear, str) else list(clear),
+        [does] if isinstance(does, str) else list(does),
+        bool(given.get("ask")),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def faults_of(given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a row as it is written."""
+    for name in ("desk", "asked", "message", "want"):
+        if name not in given:
+            yield f"has no '{name}'"
+            return
+    assistant = given["desk"]
+    if assistant not in assistants.FIELDS:
+        yield f"there is no assistant '{assistant}'"
+        return
+    names, known, asked = assistants.field_names(assistant), given.get("known") or {}, given["asked"]
+    if asked not in (*names, *STATES):
+        yield f"asked is '{asked}'"
+    begins = asked == "start" and not known
+    before = names[: names.index(asked)] if asked in names and not begins else []
+    before = names if asked == "summary" else before
+    missing = [n for n in before if n not in known and not assistants.is_optional(assistant, n)]
+    if missing:
+        yield f"known lacks {missing} of before '{asked}'"
+    if asked in known:
+        yield f"'{asked}' is asked and known"
+    if asked == "start" and known and asked not in names:
+        yield "at the start nothing is known"
+    everything = {n for fields in assistants.FIELDS[assistant].values() for n, _, _ in fields}
+    wanted = given["want"]
+    if not isinstance(wanted, Mapping):
+        yield "want is no mapping"
+        return
+    for each in (wanted, *wanted.get("or", ()), *given.get("or", ())):
+        yield from _faults_of_want(assistant, each, everything)
+    if unknown := [n for n in known if n not in everything]:
+        yield f"known has {unknown}"
+
+
+def _faults_of_want(assistant: str, given: Mapping[str, Any], everything: set[str]) -> Iterator[str]:
+    if unknown := [n for n in given if n not in ("set", "clear", "does", "ask", "or")]:
+        yield f"want has {unknown}"
+    want = want_of(given)
+    if unknown := [n for n in (*want.set, *want.clear) if n not in everything]:
+        yield f"want names {unknown}"
+    targets = [*assistants.FIELDS[assistant], *assistants.words_of(assistant, "en")["info"]]
+    for does in want.does:
+        if does not in DOES and does.removeprefix("go:") not in targets:
+            yield f"does is '{does}'"
+    if not (want.set or want.clear or want.does or want.asks):
+        yield "want is empty"
+
+
+# How values compare.
+
+
+def same(kind: str, wanted: Any, got: Any, *, alone: bool = False) -> bool:
+    """Return whether a value is the one that was wanted, leniently where its type allows it.
+
+    A text that is all that a message gives may hold all of its words; beside other things it may
+    not hold these.
+    """
+    if wanted is None or got is None:
+        return wanted is got
+    if kind in _SAME:
+        return bool(_SAME[kind](wanted, got))
+    return _same_text(wanted, got, MOST_WORDS if alone else MORE_WORDS)
+
+
+def folded(text: Any) -> list[str]:
+    """Return the words of a text without case, accents and signs."""
+    plain = unicodedata.normalize("NFKD", str(text).casefold().replace("ß", "ss"))
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    return re.findall(r"\w+", plain)
+
+
+def _same_text(wanted: Any, got: Any, more: int = 0) -> bool:
+    mine, theirs = folded(wanted), folded(got)
+    if all(any(char.isdigit() for char in word) or len(word) < 3 for word in mine):
+        return "".join(mine) == "".join(theirs)  # a plate, a number of a policy
+    return all(word in theirs for word in mine) and len(theirs) <= len(mine) + more
+
+
+MORE_WORDS, MOST_WORDS = 5, 60
+"""Words of a text beyond those that matter: beside other things, and alone."""
+_TITLES = {"mr", "mrs", "ms", "dr", "herr", "frau", "senor", "senora", "don", "dona", "sra", "sr"}
+
+
+def _same_name(wanted: Any, got: Any) -> bool:
+    parts = got.values() if isinstance(got, Mapping) else [got]
+    theirs = [word for part in parts for word in folded(part) if word not in _TITLES]
+    return [word for word in folded(wanted) if word not in _TITLES] == theirs
+
+
+def _same_list(wanted: Any, got: Any) -> bool:
+    mine = wanted if isinstance(wanted, list) else [wanted]
+    theirs = list(got) if isinstance(got, list) else [got]
+    if len(mine) != len(theirs):
+        return False
+    return all(any(_same_text(each, other, MORE_WORDS) for other in theirs) for each in mine)
+
+
+def _same_money(wanted: Any, got: Any) -> bool:
+    amounts = [one["amount"] if isinstance(one, Mapping) else one for one in (wanted, got)]
+    try:
+        first, second = (Decimal(str(amount)) for amount in amounts)
+    except InvalidOperation:
+        return False
+    return first == second and (not isinstance(got, Mapping) or got.get("currency") == "EUR")
+
+
+def _same_phone(wanted: Any, got: Any) -> bool:
+    mine, theirs = (re.sub(r"\D", "", str(one)).lstrip("0") for one in (wanted, got))
+    return bool(mine) and (mine.endswith(theirs[-9:]) or theirs.endswith(mine[-9:]))
+
+
+def _same_plainly(wanted: Any, got: Any) -> bool:
+    return type(wanted) is type(got) and bool(wanted == got)
+
+
+_SAME: Mapping[str, Any] = {
+    "integer": _same_plainly,
+    "boolean": _same_plainly,
+    "date": lambda wanted, got: str(wanted) == str(got),
+    "time": lambda wanted, got: str(wanted)[:5] == str(got)[:5],
+    "enum": lambda wanted, got: str(wanted) == str(got),
+    "email": lambda wanted, got: str(wanted).casefold() == str(got).casefold(),
+    "money": _same_money,
+    "phone": _same_phone,
+    "name": _same_name,
+    "full_name": _same_name,
+    "list": _same_list,
+}
