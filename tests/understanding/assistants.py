@@ -1,4 +1,4 @@
-"""Six assistants in three languages, as journeys: a task that collects, a second one, a question."""
+"""Assistants as journeys: a task that collects, a second one, a question that is answered."""
 
 from __future__ import annotations
 
@@ -104,8 +104,45 @@ FIELDS: Mapping[str, Mapping[str, list[tuple[str, str, Any]]]] = {
         ],
         "report_fault": [field("fault"), field("since", "date", PAST)],
     },
+    "employer": {
+        "apply": [
+            field("name", "name"),
+            field("age", "integer", Range(14, 99)),
+            field("years", "integer", Range(0, 80)),
+            field("skills", "list"),
+            field("income", "money", currency="EUR"),
+            field("wage", "money", currency="EUR"),
+            field("children", "integer", Range(0, 20)),
+        ]
+    },
+    "vet": {
+        "book_vet": [
+            field("pet_name", "name"),
+            field("symptoms", "list"),
+            field("floor", "integer"),
+            field("phone", "phone"),
+            field("call_at", "time"),
+        ]
+    },
+    "guesthouse": {
+        "book_stay": [
+            field("nights", "integer", Range(1, 60)),
+            field("breakfast", "boolean"),
+            field("name", "name"),
+            field("wishes", **OPTIONAL),
+        ]
+    },
+    "theatre": {
+        "book_seats": [
+            field("seats", "integer", Range(1, 30)),
+            field("show", "enum"),
+            field("name", "name"),
+        ]
+    },
 }
-"""Desk -> task -> its fields, the main task first."""
+"""Assistant -> task -> its fields, the main task first."""
+SIX = ("restaurant", "bank", "clinic", "hotel", "claim", "telecom")
+"""Those that speak every language; the others are there for single cases."""
 
 
 @cache
@@ -219,19 +256,27 @@ def _class_name(name: str) -> str:
     return "".join(part.title() for part in name.split("_")) + "Path"
 
 
-def agents_of(assistant: str, language: str) -> dict[str, Callable[..., Any]]:
+@cache
+def agents_of(assistant: str, language: str) -> Mapping[str, Callable[..., Any]]:
     """Return the agents that answer the questions of an assistant."""
     info = words_of(assistant, language)["info"]
     return {name: (lambda ask, text=own["answer"]: text) for name, own in info.items()}
 
 
-def tools_of(assistant: str, taken: list[str]) -> dict[str, Callable[..., Any]]:
+@cache
+def taken_by(assistant: str) -> list[str]:
+    """Return the tasks whose effects an assistant took; whoever tries a session empties it."""
+    return []
+
+
+@cache
+def tools_of(assistant: str) -> Mapping[str, Callable[..., Any]]:
     """Return the effects of an assistant, which write down that they were taken."""
 
     def effect_of(task: str) -> Callable[..., Any]:
         def effect(given: object, idempotency_key: str) -> str:
             """Do what was collected."""
-            taken.append(task)
+            taken_by(assistant).append(task)
             return "done"
 
         return effect

@@ -15,10 +15,10 @@ from ruamel.yaml import YAML
 
 from tests.understanding import assistants
 
-STATES = ("start", "summary", "return")
+STATES = ("start", "summary", "return", "done")
 DOES = (
     *("confirm", "deny", "cancel", "cancel_all", "skip", "repeat", "wait", "human", "explain"),
-    *("restart", "back", "status"),
+    *("restart", "back", "status", "offer"),
 )
 
 
@@ -41,7 +41,20 @@ class Want:
 
 @dataclass(frozen=True)
 class Row:
-    """One message of a table."""
+    """One message of a table.
+
+    Attributes:
+        number: Its place in the table, from 1.
+        assistant: Whom the user speaks to.
+        known: Field -> value that it has before the message.
+        asked: The field that was asked last; or start, summary, return, or done: all is confirmed.
+        message: What the user writes.
+        wants: What must come of it: the first, or any of the others.
+        kind: What is tried.
+        words: Field -> how the message has its value, for a model that is right.
+        before: Messages that come between the state and this one.
+        language: Of the user; empty: that of the table.
+    """
 
     number: int
     assistant: str
@@ -51,6 +64,8 @@ class Row:
     wants: Sequence[Want]
     kind: str
     words: Mapping[str, str]
+    before: Sequence[str] = ()
+    language: str = ""
 
     @property
     def begins(self) -> bool:
@@ -87,6 +102,8 @@ def _row(number: int, given: Mapping[str, Any]) -> Row:
         [want_of(each) for each in either],
         given.get("kind", ""),
         given.get("words", {}),
+        given.get("before", ()),
+        given.get("language", ""),
     )
 
 
@@ -122,7 +139,7 @@ def faults_of(given: Mapping[str, Any]) -> Iterator[str]:
         yield f"asked is '{asked}'"
     begins = asked == "start" and not known
     before = names[: names.index(asked)] if asked in names and not begins else []
-    before = names if asked == "summary" else before
+    before = names if asked in ("summary", "done") else before
     missing = [n for n in before if n not in known and not assistants.is_optional(assistant, n)]
     if missing:
         yield f"known lacks {missing} of before '{asked}'"

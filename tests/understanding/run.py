@@ -40,6 +40,7 @@ from tests.understanding.rows import Row, rows_of, same
 TODAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 GREETING = {"en": "hello", "de": "hallo", "es": "hola"}
 SKIP = {"en": "rather not say", "de": "möchte ich nicht sagen", "es": "prefiero no decirlo"}
+YES = {"en": "yes", "de": "ja", "es": "sí"}
 MOST_SETUP = 5
 """Most messages until the state of a row must be reached."""
 
@@ -77,20 +78,26 @@ class Session:
     url: str
     model: Any = False
     answers: Answers | None = None
-    taken: list[str] = field(default_factory=list)
+
+    @property
+    def taken(self) -> list[str]:
+        return assistants.taken_by(self.row.assistant)
 
     async def judge(self) -> Judged:
+        self.taken.clear()
         kind = assistants.assistant_of(self.row.assistant, self.language)
         journey = kind(
             uuid.uuid4().hex,
             JourneyConfig(persistence=self.url),
             agents=assistants.agents_of(self.row.assistant, self.language),
-            tools=assistants.tools_of(self.row.assistant, self.taken),
+            tools=assistants.tools_of(self.row.assistant),
             model=self.model,
         )
         try:
             if fault := await self._reach(journey):
                 return Judged(self.row, UNREACHED, None, fault)
+            for message in self.row.before:
+                await journey.process_message(message)
             return judged(self.row, await self._say(journey))
         finally:
             await journey.close()
@@ -108,6 +115,10 @@ class Session:
             asked = (await journey.fields()).asked
             at = (asked["kind"], asked["about"]) if asked else ("", "")
             if row.asked in (at[1], at[0]) and at[0] in ("field", "summary", "return"):
+                return await self._differs(journey)
+            if row.asked == "done" and at[0] == "summary":
+                await journey.process_message(YES[language])
+                self.taken.clear()
                 return await self._differs(journey)
             if row.asked == "return":
                 info = next(iter(words["info"].values()))
@@ -179,6 +190,8 @@ class Session:
         asked = form.asked or {"kind": "", "about": ""}
         if asked["kind"] == "wrong":
             does.add("deny")
+        if asked["kind"] == "change":
+            does.add("offer")
         if asked["kind"] == "restart" or any(e.kind in ("begun_anew", "task_restarted") for e in audit):
             does.add("restart")
         for entry in audit:
@@ -212,13 +225,14 @@ async def judge_all(rows: Iterable[Row], language: str, mode: str = "none") -> l
         # A store in memory lives as long as somebody holds it.
         holder = assistants.assistant_of("bank", language)(
             "held", JourneyConfig(persistence=url),
-            agents=assistants.agents_of("bank", language), tools=assistants.tools_of("bank", []), model=False,
+            agents=assistants.agents_of("bank", language), tools=assistants.tools_of("bank"), model=False,
         )
         await holder.get_session_state()
         for row in rows:
-            answers = None if mode == "none" else Answers(mode, random.Random(row.number), language)
+            own = row.language or language
+            answers = None if mode == "none" else Answers(mode, random.Random(row.number), own)
             model = ScriptedModel(always=answers) if answers else False
-            found.append(await Session(row, language, url, model, answers).judge())
+            found.append(await Session(row, own, url, model, answers).judge())
         await holder.close()
     return found
 
@@ -254,11 +268,8 @@ def _wanted(want: Any) -> str:
 
 
 def language_of(path: Path) -> str:
-    """Return the language of a table: the beginning of its file's name."""
-    language = path.stem[:2]
-    if language not in assistants.LANGUAGES:
-        raise SystemExit(f"{path}: the name must begin with one of {', '.join(assistants.LANGUAGES)}")
-    return language
+    """Return the language of a table, which its file is named by; English where it is not."""
+    return path.stem[:2] if path.stem[:2] in assistants.LANGUAGES else "en"
 
 
 def main() -> None:
