@@ -33,6 +33,7 @@ from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.pipelines import pipelines
 from tests.benchmarks.turns import turns
+from tests.benchmarks.understanding import understanding
 
 THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "turns": turns,
@@ -45,6 +46,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "guidelines": guidelines,
     "forms": forms,
     "corrections": corrections,
+    "understanding": understanding,
     "cache": caches,
     "imports": imports,
     "memory": memory,

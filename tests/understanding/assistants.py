@@ -179,7 +179,7 @@ def _all_fields(assistant: str) -> list[tuple[str, str, Any]]:
 
 @lru_cache
 def locale_of(language: str) -> Locale:
-    """Return where the users of an assistant are at home; in English where the language is not there."""
+    """Return where users are at home; it is in English where their language is not known."""
     try:
         return Locale(language=language, region=REGIONS[language], timezone="UTC")
     except ConfigurationError:
@@ -196,7 +196,7 @@ def assistant_of(assistant: str, language: str) -> type[Journey]:
         "__escalation__": Escalation(),
         "__locale__": locale_of(language),
     }
-    transitions = []
+    transitions: list[Transition] = []
     for task, fields in FIELDS[assistant].items():
         body[_class_name(task)] = _task(task, fields, words, is_main=not transitions)
         transitions.append(_transition(task, words["tasks"][task]))
@@ -213,7 +213,10 @@ def _task(task: str, fields: Any, words: Mapping[str, Any], *, is_main: bool) ->
         "__doc__": own["means"],
         "__module__": __name__,
         "__title__": own["title"],
-        "__fields__": [_field(*each, words["fields"][each[0]], confirm=is_main) for each in fields],
+        "__fields__": [
+            _field(name, type, more, words["fields"][name], is_confirmed=is_main)
+            for name, type, more in fields
+        ],
         "__effects__": [Effect(f"do_{task}", {"given": first}, done=own["done"])],
     }
     if not is_main:
@@ -222,7 +225,7 @@ def _task(task: str, fields: Any, words: Mapping[str, Any], *, is_main: bool) ->
 
 
 def _field(
-    name: str, type: str, more: Mapping[str, Any], words: Mapping[str, Any], *, confirm: bool
+    name: str, type: str, more: Mapping[str, Any], words: Mapping[str, Any], *, is_confirmed: bool
 ) -> Field:
     own = {key: words[key] for key in ("choices", "extract") if key in words}
     return Field(
@@ -231,7 +234,7 @@ def _field(
         words["ask"],
         description=words["about"],
         label=words["label"],
-        confirm=confirm,
+        confirm=is_confirmed,
         **{**more, **own},
     )
 

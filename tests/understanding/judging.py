@@ -9,7 +9,13 @@ from typing import Any
 from tests.understanding import assistants
 from tests.understanding.rows import Row, Want, folded, same
 
-RIGHT, ASKED, SHOWN, SILENT, UNREACHED = "right", "asked", "wrong, shown", "wrong, silent", "unreached"
+RIGHT, ASKED, SHOWN, SILENT, UNREACHED = (
+    "right",
+    "asked",
+    "wrong, shown",
+    "wrong, silent",
+    "unreached",
+)
 OUTCOMES = (RIGHT, ASKED, SHOWN, SILENT, UNREACHED)
 MATTERS = {"confirm", "cancel", "cancel_all", "skip", "human", "restart", "back"}
 """What must not happen unless it is wanted; `go:` neither."""

@@ -18,6 +18,7 @@ _WORDS = {
     "de": {True: "ja", False: "nein"},
     "es": {True: "sí", False: "no"},
 }
+_TARGETED = {"cancel_all": ("cancel", "everything"), "human": ("human", "asked")}
 SILENCES = ("I am not sure about that.", "", "{}", '{"commands": "none"}')
 SURE = 0.95
 
@@ -89,18 +90,11 @@ class Answers:
             yield _command("clear", field=name)
         asked = moment.get("form_now", {}).get("asked_last") or {"kind": ""}
         for does in want.does:
-            if does.startswith("go:"):
+            if does.startswith("go:") or (does == "confirm" and asked["kind"] == "field"):
                 continue
-            if does == "cancel_all":
-                yield _command("cancel", target="everything")
-            elif does == "human":
-                yield _command("human", target="asked")
-            elif does == "cancel" and asked["kind"] == "return":
-                yield _command("deny")
-            elif does == "confirm" and asked["kind"] == "field":
-                continue
-            else:
-                yield _command(does)
+            back = does == "cancel" and asked["kind"] == "return"  # the right word for it there
+            name, target = ("deny", None) if back else _TARGETED.get(does, (does, None))
+            yield _command(name, target=target)
 
     def _words(self, name: str, value: Any) -> str:
         """Return a value in words that a user could have used."""
@@ -116,13 +110,14 @@ class Answers:
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _hostile(self, call: Call, moment: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an answer of the right shape that is wrong: values, moves and answers by chance."""
+        """Return an answer of the right shape by chance: values, moves, answers."""
         assert self.row is not None
         now, chance = moment.get("form_now", {}), self.chance
         fields = [*now.get("open", ()), *now.get("collected", ())]
         words = self.row.message.split() or ["x"]
         commands = []
-        for name in chance.sample([*moment.get("commands", ())], k=min(2, len(moment.get("commands", ())))):
+        offered = [*moment.get("commands", ())]
+        for name in chance.sample(offered, k=min(2, len(offered))):
             value = chance.choice([chance.choice(words), "7", "2031-01-01", "99 EUR", "yes"])
             is_valued = name in ("fill", "correct", "clear") and fields
             commands.append(

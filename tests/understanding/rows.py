@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ruamel.yaml import YAML
 
 from tests.understanding import assistants
 
+HERE = Path(__file__).parent
 STATES = ("start", "summary", "return", "done")
 DOES = (
     *("confirm", "deny", "cancel", "cancel_all", "skip", "repeat", "wait", "human", "explain"),
@@ -76,6 +78,12 @@ class Row:
         return f"{self.number}. {self.assistant}/{self.asked}: {self.message!r}"
 
 
+@cache
+def table(name: str) -> Sequence[Row]:
+    """Return the rows of a table of this folder: one a language, once_wrong, answers."""
+    return rows_of(HERE / "tables" / f"{name}.yaml")
+
+
 def rows_of(path: Path) -> list[Row]:
     """Return the rows of a table.
 
@@ -91,15 +99,13 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def _row(number: int, given: Mapping[str, Any]) -> Row:
-    wanted = given["want"]
-    either = [wanted, *wanted.get("or", ()), *given.get("or", ())]
     return Row(
         number,
         given["desk"],
         {name: _plain(value) for name, value in (given.get("known") or {}).items()},
         given["asked"],
         str(given["message"]),
-        [want_of(each) for each in either],
+        [want_of(each) for each in _alternatives(given)],
         given.get("kind", ""),
         given.get("words", {}),
         given.get("before", ()),
@@ -126,48 +132,51 @@ def _plain(value: Any) -> Any:
 
 def faults_of(given: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a row as it is written."""
-    for name in ("desk", "asked", "message", "want"):
-        if name not in given:
-            yield f"has no '{name}'"
-            return
-    assistant = given["desk"]
-    if assistant not in assistants.FIELDS:
-        yield f"there is no assistant '{assistant}'"
-        return
-    names, known, asked = assistants.field_names(assistant), given.get("known") or {}, given["asked"]
-    if asked not in (*names, *STATES):
+    if missing := [name for name in ("desk", "asked", "message", "want") if name not in given]:
+        yield f"has no {missing}"
+    elif given["desk"] not in assistants.FIELDS:
+        yield f"there is no assistant '{given['desk']}'"
+    elif not isinstance(given["want"], Mapping):
+        yield "want is no mapping"
+    else:
+        yield from _faults_of_state(given["desk"], given.get("known") or {}, given["asked"])
+        for each in _alternatives(given):
+            yield from _faults_of_want(given["desk"], each)
+
+
+def _faults_of_state(assistant: str, known: Mapping[str, Any], asked: str) -> Iterator[str]:
+    names = assistants.field_names(assistant)
+    if unknown := [name for name in known if not assistants.type_of(assistant, name)]:
+        yield f"known has {unknown}"
+    if asked in known:
+        yield f"'{asked}' is asked and known"
+    if asked in names and (known or asked != "start"):
+        before = names[: names.index(asked)]
+    elif asked in STATES:
+        before = names if asked in ("summary", "done") else []
+    else:
         yield f"asked is '{asked}'"
-    begins = asked == "start" and not known
-    before = names[: names.index(asked)] if asked in names and not begins else []
-    before = names if asked in ("summary", "done") else before
+        return
     missing = [n for n in before if n not in known and not assistants.is_optional(assistant, n)]
     if missing:
         yield f"known lacks {missing} of before '{asked}'"
-    if asked in known:
-        yield f"'{asked}' is asked and known"
-    if asked == "start" and known and asked not in names:
-        yield "at the start nothing is known"
-    everything = {n for fields in assistants.FIELDS[assistant].values() for n, _, _ in fields}
-    wanted = given["want"]
-    if not isinstance(wanted, Mapping):
-        yield "want is no mapping"
-        return
-    for each in (wanted, *wanted.get("or", ()), *given.get("or", ())):
-        yield from _faults_of_want(assistant, each, everything)
-    if unknown := [n for n in known if n not in everything]:
-        yield f"known has {unknown}"
 
 
-def _faults_of_want(assistant: str, given: Mapping[str, Any], everything: set[str]) -> Iterator[str]:
-    if unknown := [n for n in given if n not in ("set", "clear", "does", "ask", "or")]:
-        yield f"want has {unknown}"
+def _alternatives(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [given["want"], *given["want"].get("or", ()), *given.get("or", ())]
+
+
+def _faults_of_want(assistant: str, given: Mapping[str, Any]) -> Iterator[str]:
     want = want_of(given)
-    if unknown := [n for n in (*want.set, *want.clear) if n not in everything]:
+    if unknown := [name for name in given if name not in ("set", "clear", "does", "ask", "or")]:
+        yield f"want has {unknown}"
+    names = (*want.set, *want.clear)
+    if unknown := [name for name in names if not assistants.type_of(assistant, name)]:
         yield f"want names {unknown}"
     targets = [*assistants.FIELDS[assistant], *assistants.words_of(assistant, "en")["info"]]
-    for does in want.does:
-        if does not in DOES and does.removeprefix("go:") not in targets:
-            yield f"does is '{does}'"
+    ways = (*DOES, *(f"go:{target}" for target in targets))
+    if unknown := [does for does in want.does if does not in ways]:
+        yield f"does is {unknown}"
     if not (want.set or want.clear or want.does or want.asks):
         yield "want is empty"
 

@@ -19,7 +19,9 @@ def outcome(want: Any, *, asked: str = "time", now: tuple[str, str] = FIELD, **c
     after = {**KNOWN, **came.pop("after", {})}
     after = {name: value for name, value in after.items() if value is not None}
     does = {*came.pop("does", ())}
-    return judged(row, Came(KNOWN, after, does, now, came.pop("reply", "In which name?"), **came)).outcome
+    return judged(
+        row, Came(KNOWN, after, does, now, came.pop("reply", "In which name?"), **came)
+    ).outcome
 
 
 def test_what_was_wanted_is_right() -> None:
@@ -44,7 +46,10 @@ def test_a_value_that_nobody_gave_is_wrong_and_shown_only_where_the_reply_has_it
     shown = {"time": "8:00 pm"}
 
     assert outcome(wanted, after={"time": "20:00"}, shown=shown) == SILENT
-    assert outcome(wanted, after={"time": "20:00"}, shown=shown, reply="At 8:00 pm. The name?") == SHOWN
+    assert (
+        outcome(wanted, after={"time": "20:00"}, shown=shown, reply="At 8:00 pm. The name?")
+        == SHOWN
+    )
     assert outcome({"ask": True}, after={"party_size": 5}) == SILENT
     assert outcome({"ask": True}, after={"party_size": None}) == SHOWN
 
