@@ -14,6 +14,7 @@ from nodes.words import plain
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")
 _NUMBERED = re.compile(r"\(\?P<\w+>")
+_BRACKET = re.compile(r"(?<!\\)\((?!\?)")
 NAME = re.compile(r"\{([a-z_]+)\}")
 
 SIGNALS = (
@@ -67,9 +68,9 @@ class Sayings:
 
     def aside(self, name: str) -> str:
         """Return the phrases of a name that others understand, as one regular expression."""
-        said = _any([_folded(line, self) for line in lines_of(self.asides[name])])
-        filler = _any(self.lines("filler"))
-        return f"(?:{filler} )*{said}(?: (?:{said}|{filler}))*"
+        said = [_folded(line, self) for line in lines_of(self.asides[name])]
+        filler = self.lines("filler")
+        return f"(?:{_any(filler)} )*{_any(said)}{_more([*said, *filler])}"
 
     def try_out(self, name: str) -> None:
         """Compile the phrases of a name one by one.
@@ -77,9 +78,9 @@ class Sayings:
         Raises:
             ConfigurationError: One of them is no regular expression.
         """
-        for line in self.lines(name):
+        for line in lines_of(self.phrases[name]):
             try:
-                re.compile(_numbered(line))
+                re.compile(_numbered(_folded(line, self)))
             except re.error as error:
                 fault = f"phrases.{name}: '{line}' is no regular expression: {error}. Mend it."
                 refuse(self.source, [fault])
@@ -120,8 +121,8 @@ class Lexicon:
                 continue
             said = _any(own)
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
-            again = f"(?: {filler})*" if "(?P<" in said else f"(?: (?:{said}|{filler}))*"
-            self._sources[name] = _numbered(rf"(?:{filler} )*{said}{again}(?= |$)")
+            again = lines["filler"] if "(?P<" in said else [*own, *lines["filler"]]
+            self._sources[name] = _numbered(rf"(?:{filler} )*{said}{_more(again)}(?= |$)")
         for name in self.others[0].asides if self.others else ():
             said = "|".join(each.aside(name) for each in self.others)
             self._asides[name] = re.compile(said)
@@ -204,7 +205,9 @@ def _folded(line: str, sayings: Sayings) -> str:
         own = sayings.phrases.get(found[1]) or sayings.parts[found[1]]
         return _any([_folded(each, sayings) for each in lines_of(own)])
 
-    return NAME.sub(spelled, plain(line).replace("(?p<", "(?P<"))
+    # Brackets only group: what is taken for good cannot be captured in all releases of Python 3.11.
+    bare = _BRACKET.sub("(?:", plain(line).replace("(?p<", "(?P<"))
+    return NAME.sub(spelled, bare)
 
 
 def lines_of(text: str) -> list[str]:
@@ -225,7 +228,31 @@ def _numbered(pattern: str) -> str:
 
 
 def _any(lines: list[str]) -> str:
-    return f"(?:{'|'.join(lines)})" if lines else "(?!)"  # nothing is said so
+    """Return what matches any of the phrases, each of which stands there once."""
+    phrases = dict.fromkeys(phrase for line in lines for phrase in _phrases_of(line))
+    return f"(?:{'|'.join(phrases)})" if phrases else "(?!)"  # nothing is said so
+
+
+def _more(lines: list[str]) -> str:
+    """Return what matches any number of the phrases behind others, the longest first.
+
+    What is taken is never given back, so that no message is slow to read.
+    """
+    phrases = {phrase for line in lines for phrase in _phrases_of(line)}
+    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    return f"(?: {_any(longest)}(?= |$))*+"
+
+
+def _phrases_of(line: str) -> list[str]:
+    """Return the phrases of a line, which a | parts outside of brackets."""
+    phrases, depth = [""], 0
+    for sign in line:
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "|" and not depth:
+            phrases.append("")
+        else:
+            phrases[-1] += sign
+    return phrases
 
 
 def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:

@@ -15,6 +15,7 @@ from nodes.values import Setting
 
 ENGLISH = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "GB", "en")
 GERMAN = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "DE", "de")
+SPANISH = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "ES", "es")
 
 BANK = (
     Field("recipient", "name", extract=[r"\bto ([A-Z]\w+)"], description="Who gets the money"),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
 from nodes.language import Expected, read_message
-from tests.language.desks import DESKS, ENGLISH, GERMAN, ear
+from tests.language.desks import DESKS, ENGLISH, GERMAN, SPANISH, ear
 
 KINDS = (
     "",
@@ -86,6 +86,12 @@ WORDS = [
     "auf",
     "ja",
     "nein",
+    "sí",
+    "mejor",
+    "perdón,",
+    "cambia",
+    "hora",
+    "somos",
     "??",
     "👍",
     "-",
@@ -124,7 +130,7 @@ def ears(draw: st.DrawFn) -> Expected:
         known={field.name: VALUES.get(field.type, "Lee Miller") for field in desk[:at]},
         options=draw(st.lists(st.text(max_size=12), max_size=4)),
         among=desk,
-        setting=draw(st.sampled_from((ENGLISH, GERMAN))),
+        setting=draw(st.sampled_from((ENGLISH, GERMAN, SPANISH))),
         tasks=("the transfer",),
     )
 

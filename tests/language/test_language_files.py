@@ -171,3 +171,24 @@ def test_the_wheel_holds_the_files_of_every_language(
     for language in LANGUAGES:
         assert f"nodes/language/data/{language}.yaml" in held
         assert f"journeys/languages/{language}.yaml" in held
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_phrase_is_slow_where_its_words_are_said_over_and_over(language: str) -> None:
+    lexicon = lexicon_of(language)
+    said = {phrase for name in ("filler", "yes", "no", "wish", "lead") for phrase in _words(name)}
+    for piece in sorted(said):
+        message = f"{piece} " * 40 + "x"
+        for name in sayings_of(language).phrases:
+            if name.startswith("form_"):
+                [form.fullmatch(message) for form in lexicon.forms(name)]
+            else:
+                assert lexicon.begins(name, message) <= len(message)
+                lexicon.says(name, message)
+
+
+def _words(name: str) -> list[str]:
+    """Return some plain phrases of a name in all languages."""
+    lines = [line for each in LANGUAGES for line in sayings_of(each).lines(name)]
+    plain = [phrase for line in lines for phrase in line.split("|")]
+    return [phrase for phrase in plain if phrase.replace(" ", "").isalpha()][::4]

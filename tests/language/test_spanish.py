@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from journeys import Field
 from nodes.language import Expected, read_message
 from nodes.language.greetings import is_greeting
-from nodes.values import Setting
-from tests.language.desks import asking, ear, rows, told, wrong
+from tests.language.desks import GERMAN, SPANISH, asking, ear, rows, told, wrong
 
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC"))  # a Saturday
-SPAIN, MEXICO = Setting(NOW, "ES", "es"), Setting(NOW, "MX", "es")
+SPAIN, MEXICO = SPANISH, replace(SPANISH, region="MX")
 
 BANCO = (
     Field("destinatario", "name", description="Quién recibe el dinero"),
@@ -562,7 +559,6 @@ def test_short_answers_of_other_languages_are_understood_where_they_are_all_that
         ja, aber nicht heute -> nothing
     """
     assert wrong(table, english) == {}
-    german = Setting(NOW, "DE", "de")
     table = """
         yes please
         sí
@@ -570,7 +566,7 @@ def test_short_answers_of_other_languages_are_understood_where_they_are_all_that
         no thanks
         mejor no -> Deny
     """
-    asked = ear("summary", "transfer", known=ENVIADO, among=BANCO, setting=german)
+    asked = ear("summary", "transfer", known=ENVIADO, among=BANCO, setting=GERMAN)
     assert wrong(table, asked) == {}
     table = """
         yes please
