@@ -19,8 +19,6 @@ _SECTIONS = ("phrases", "parts", "asides", "words", "ordinals", "type_words", "l
 _OWN = ("parts", "ordinals", "concepts")
 """Sections in which each language has names of its own."""
 
-# English is understood beside these: its phrases are not those of the language.
-_WITH_ENGLISH = ("de",)
 _LOADED: set[str] = set()
 
 
@@ -43,7 +41,7 @@ def lexicon_of(language: str) -> Lexicon:
     known = language[:2].lower()
     if not (DATA / f"{known}.yaml").exists():
         return lexicon_of(_REFERENCE)
-    spoken = (known, _REFERENCE) if known in _WITH_ENGLISH else (known,)
+    spoken = (known, *sayings_of(known).beside)
     others = (each for each in LANGUAGES if each not in spoken)
     return Lexicon(tuple(map(sayings_of, spoken)), tuple(map(sayings_of, others)))
 
@@ -68,15 +66,17 @@ def sayings_from(path: Path) -> Sayings:
         ConfigurationError: The file has faults; each is named with its entry and the way out.
     """
     data = read_data(path)
-    refuse(path, name_faults("", data, _SECTIONS, all_of_them=True))
+    refuse(path, name_faults("", data, ("beside", *_SECTIONS), all_of_them=True))
     refuse(path, _shape_faults(data))
+    refuse(path, _beside_faults(data["beside"]))
     reference = None if path == DATA / f"{_REFERENCE}.yaml" else sayings_of(_REFERENCE)
     phrases = {**data["parts"], **data["phrases"]}
     refuse(path, [*_faults(data, reference), *_break_faults(data), *_part_faults(phrases)])
     refuse(path, _unused(data))
     ordinals = {w: place for place, words in data["ordinals"].items() for w in str(words).split()}
     concepts = tuple(data["concepts"])
-    made = Sayings(**{**data, "ordinals": ordinals, "concepts": concepts, "source": path})
+    read = {"beside": tuple(data["beside"]), "ordinals": ordinals, "concepts": concepts}
+    made = Sayings(**{**data, **read, "source": path})
     refuse(path, _group_faults(made, reference) if reference else ())
     return made
 
@@ -87,6 +87,13 @@ def _shape_faults(data: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(data[section], wanted):
             shape = "a list: '- words'" if wanted is list else "a mapping: 'name: words'"
             yield f"{section}: must be {shape}. Write it so."
+
+
+def _beside_faults(beside: Any) -> Iterator[str]:
+    known = ", ".join(LANGUAGES)
+    for each in beside if isinstance(beside, list) else [beside]:
+        if not isinstance(beside, list) or each not in LANGUAGES:
+            yield f"beside: {each!r} is no language. Write a list of some of {known}, or []."
 
 
 def _faults(data: Mapping[str, Any], reference: Sayings | None) -> Iterator[str]:

@@ -40,6 +40,7 @@ class Sayings:
     """The phrases and words of one language, as its file has them.
 
     Attributes:
+        beside: Languages that are understood as well in a conversation in this one.
         phrases: Regular expressions of what is said for one thing, one a line, in small letters and
             without punctuation or apostrophes; `{name}` stands for the phrases of that name.
         parts: Phrases that only others are made of.
@@ -52,6 +53,7 @@ class Sayings:
         source: The file, for whoever is told of a fault in it.
     """
 
+    beside: tuple[str, ...]
     phrases: Mapping[str, str]
     parts: Mapping[str, str]
     asides: Mapping[str, str]

@@ -67,6 +67,8 @@ def test_a_name_that_is_read_nowhere_is_not_kept() -> None:
         ("phrases", "no", "nein {so}", "no: {so} stands for nothing. Add 'so' under parts."),
         ("phrases", "yes", "ja {yes}", "yes: {yes} leads back to 'yes'. Write its phrases out."),
         ("phrases", "negated", "not .+", "phrases.negated: 'not .+' names nothing. Name named by"),
+        ("", "beside", ["fr"], "beside: 'fr' is no language. Write a list of some of en, "),
+        ("", "beside", "de", "beside: 'de' is no language. Write a list of some of en, "),
         ("parts", "yes", "ja", "parts.yes: is under phrases too. Keep one of the two."),
         ("parts", "odd", "ja", "parts.odd: is not used by any phrase. Take it out."),
         ("words", "joints", None, "words.joints: is missing. Add it, as English has it."),
@@ -78,10 +80,11 @@ def test_a_file_for_reading_with_a_fault_is_refused_with_the_way_out(
     tmp_path: Path, section: str, name: Any, text: Any, fault: str
 ) -> None:
     data = _read(DATA / "en.yaml")
+    within = data[section] if section else data
     if text is None:
-        del data[section][name]
+        del within[name]
     else:
-        data[section][name] = text
+        within[name] = text
     with pytest.raises(ConfigurationError) as refused:
         sayings_from(_written(tmp_path, data))
     assert f"{tmp_path / 'xx.yaml'}: {fault}" in str(refused.value)
@@ -146,7 +149,7 @@ def test_a_file_for_saying_with_a_fault_is_refused_with_the_way_out(
 
 
 def test_a_fault_in_a_file_of_ours_is_named_from_the_root_of_the_repository() -> None:
-    with pytest.raises(ConfigurationError, match=r"^nodes/language/data/de\.yaml: phrases: is not"):
+    with pytest.raises(ConfigurationError, match=r"^nodes/language/data/de\.yaml: beside: is not"):
         catalogue_from(DATA / "de.yaml")
 
 
