@@ -28,9 +28,10 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     own, known = words.money, everywhere().currencies
     dollars = frozenset([*own.dollars, *known["dollars"].split()])
     crowns = frozenset([*own.crowns, *known["crowns"].split()])
+    pesos = frozenset(own.pesos)
     names = {name: code for code, said in own.names.items() for name in said}
     names |= {name: code for code, said in known["names"].items() for name in said.split()}
-    currency = literally(dollars, crowns, names, [code.casefold() for code in _codes()])
+    currency = literally(dollars, pesos, crowns, names, [code.casefold() for code in _codes()])
     small = frozenset(known["in_small_letters"].split())
     ends = rf"\s?(?:¢|{one_of(own.cents)}\b|p\b"
     percent = one_of(words.numbers.percent)
@@ -38,11 +39,12 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
 
     return SimpleNamespace(
         dollars=dollars,
+        pesos=pesos,
         crowns=crowns,
         names=names,
         small=small,
         leading=frozenset([*known["leading"].split(), *(code.casefold() for code in small)]),
-        longest=max(map(len, [*names, *dollars, *crowns])) + 4,
+        longest=max(map(len, [*names, *dollars, *pesos, *crowns])) + 4,
         before=compiled(rf"(?P<sign>[-\u2212]\s?)?(?<![^\W\d_])(?P<name>{currency})\s?$"),
         after=compiled(
             r"(?P<dash>\s?[.,][-\u2013\u2014]{1,2})?"
@@ -67,6 +69,8 @@ def _currency_of(said: str, own: SimpleNamespace, region: str) -> str:
     name, known = " ".join(said.casefold().split()), everywhere().currencies
     if name in own.dollars:
         return str(known["dollar_of"].get(region, "USD"))
+    if name in own.pesos:
+        return str(known["peso_of"].get(region, "MXN"))
     if name in own.crowns:
         return str(known["crown_of"].get(region, "SEK"))
     if name in own.names:
