@@ -76,9 +76,9 @@ class JourneyConfig(_Derived):
             "retry" (the agent is tried again first) or "fail_fast" (the error is raised).
         max_retries: Further tries of a failing agent under "retry".
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
-        language: Language of the runtime's own texts, "en" or "de". This and the next six are the
-            parts of a `Locale`, and count where neither the journey's `__locale__` nor the session
-            has that part; "auto" leaves it to the environment (`TZ`, `LANG`).
+        language: Language of the runtime's own texts, "en", "de" or "es". This and the next six are
+            the parts of a `Locale`, and count where neither the journey's `__locale__` nor the
+            session has that part; "auto" leaves it to the environment (`TZ`, `LANG`).
         region: Country, as an ISO 3166 code of two capitals, by whose habits dates, numbers and
             telephone numbers are read where they could be read in several ways.
         timezone: IANA name of the time zone in which "today" and "at seven" are meant.

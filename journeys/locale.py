@@ -49,8 +49,8 @@ class Locale:
     environment's, else English of the United States in UTC.
 
     Attributes:
-        language: The language of the runtime's own texts, as a code of two letters: "en", "de". A
-            tag with a region, "de-DE", gives both.
+        language: The language of the runtime's own texts, as a code of two letters: "en", "de",
+            "es". A tag with a region, "de-DE", gives both.
         region: Country, as an ISO 3166 code of two capitals, by whose habits dates, numbers,
             amounts and telephone numbers are read and shown.
         timezone: IANA name of the time zone in which "today" and "at seven" are meant.

@@ -402,7 +402,7 @@ def test_a_child_decides_part_by_part_and_the_version_knows() -> None:
 
 def test_a_part_that_is_unknown_is_refused_with_the_one_that_is_meant() -> None:
     for wrong, said in (
-        ({"language": "fr"}, "language is 'fr'; it must be one of en, de."),
+        ({"language": "fr"}, "language is 'fr'; it must be one of en, de, es."),
         ({"language": "DE"}, "Did you mean 'de'?"),
         ({"region": "de"}, "region is 'de'.*Did you mean 'DE'?"),
         ({"region": "UK"}, "Did you mean 'GB'?"),
@@ -475,7 +475,7 @@ def test_check_names_the_line_of_a_part_that_is_unknown(folder: Path) -> None:
     for said in (
         "a.yaml:2:15: 'language' is no key of a personality",
         "locale: {language: ...}",
-        'a.yaml:3:20: language is "fr"; it must be one of en, de.',
+        'a.yaml:3:20: language is "fr"; it must be one of en, de, es.',
         "a.yaml:3:54: 'first_dy' is no key of a locale. Did you mean 'first_day'?",
         "a.yaml:3:79: clock is 24; it must be one of 12h, 24h.",
     ):
@@ -521,7 +521,7 @@ async def test_one_server_holds_german_american_and_brought_sessions_at_once(
         ({"region": "de"}, "body.locale", "Did you mean 'DE'?"),
         ({"timezone": "Berlin-Mitte-Secret"}, "body.locale", "such as 'Europe/Berlin'"),
         ({"timezone": "europe/berlin"}, "body.locale", "Did you mean 'Europe/Berlin'?"),
-        ({"language": "fr"}, "body.locale", "it must be one of en, de."),
+        ({"language": "fr"}, "body.locale", "it must be one of en, de, es."),
         ({"first_day": 1}, "body.locale", "string"),
         ({"lang": "de"}, "body.locale", "Extra inputs"),
         ("de-DE", "body.locale", ""),
@@ -580,5 +580,5 @@ async def test_who_is_waited_for_gives_up_in_the_sessions_language(
             Asking, {"asker": asker}, memory_url, session_id=f"s-{number}", locale=locale
         )
         await chat.says("hallo")
-        told.append("answered" in await chat.says("vergiss es"))
+        told.append("answered" in await chat.says("vergessen wir das"))
     assert told == [False, True]

@@ -30,6 +30,12 @@ from nodes.speech import texts_of, worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 FAMILIAR = re.compile(r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?)\b")
+TU = re.compile(
+    r"\b([Tt]ú|[Tt]us?|[Tt]e|[Tt]i|contigo|quieres|puedes|necesitas|dime)\b|\b(?!parte)\w+(arte|irte)\b"
+)
+USTED = re.compile(
+    r"\b([Uu]sted|[Ss]us?|[Ll]e|desea)\b|\w(arle|irle|ítame)\b"
+)
 CLOSING_DE = "Damit ist alles erledigt. Wenn Sie noch etwas brauchen, sagen Sie es einfach."
 
 
@@ -73,6 +79,15 @@ def test_german_is_complete_and_addresses_everybody_alike() -> None:
     assert same == {"ask_choice", "explain", "summary_line"}  # which have no words
     for formality, others in (("neutral", FAMILIAR), ("formal", FAMILIAR), ("casual", POLITE)):
         wrong = {n: t for n, t in _catalogue("de", formality).items() if others.search(t)}
+        assert wrong == {}, formality
+
+
+def test_spanish_is_complete_and_addresses_everybody_alike() -> None:
+    english, spanish = asdict(Texts()), _catalogue("es", "neutral")
+    same = {name for name in english if english[name] == spanish[name]}
+    assert same == {"ask_choice", "explain", "no", "summary_line"}
+    for formality, others in (("neutral", TU), ("formal", TU), ("casual", USTED)):
+        wrong = {n: t for n, t in _catalogue("es", formality).items() if others.search(t)}
         assert wrong == {}, formality
 
 
