@@ -63,16 +63,18 @@ class Sayings:
     leads: Mapping[str, str]
     concepts: tuple[str, ...]
     source: Path
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     def lines(self, name: str) -> list[str]:
         """Return the phrases of a name as regular expressions, with all others put in."""
-        return [_folded(line, self) for line in lines_of(self.phrases[name])]
+        if name not in self._lines:
+            self._lines[name] = [_folded(line, self) for line in lines_of(self.phrases[name])]
+        return self._lines[name]
 
     def aside(self, name: str) -> str:
         """Return the phrases of a name that others understand, as one regular expression."""
         said = [_folded(line, self) for line in lines_of(self.asides[name])]
-        filler = self.lines("filler")
-        return f"(?:{_any(filler)} )*{_any(said)}{_more([*said, *filler])}"
+        return _any(said) + _more([*said, *self.lines("filler")])
 
     def try_out(self, name: str) -> None:
         """Compile the phrases of a name one by one.
@@ -143,16 +145,16 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
-        return (self._compiled.get(name) or self._pattern(name)).fullmatch(
-            said
-        ) is not None or self._is_aside(name, said)
+        if (self._compiled.get(name) or self._pattern(name)).fullmatch(said):
+            return True
+        return name in self._asides and self._is_aside(name, said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Whether one of several is all that is said; where none is, none is looked for."""
         joined = self._joined.get(names)
         if joined is None:
             sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
-            joined = self._joined[names] = re.compile(_any(sources))
+            joined = self._joined[names] = re.compile("|".join(sources))
         if joined.fullmatch(said) is not None:
             return True
         return bool([name for name in names if name in self._asides and self._is_aside(name, said)])
@@ -168,16 +170,15 @@ class Lexicon:
     def begins(self, name: str, said: str) -> int:
         """Return where what is said first ends, if it is this; else 0."""
         found = (self._compiled.get(name) or self._pattern(name)).match(said)
-        if found is None and self._is_aside(name, said):
-            return len(said)
-        return found.end() if found else 0
+        if found:
+            return found.end()
+        return len(said) if name in self._asides and self._is_aside(name, said) else 0
 
     def _is_aside(self, name: str, said: str) -> bool:
         """Whether this is all that is said, in words of another language that are none of this."""
-        aside = self._asides.get(name)
-        if aside is None or aside.fullmatch(said) is None:
+        if " " not in said and said in self.vocabulary:
             return False
-        return " " in said or said not in self.vocabulary
+        return self._asides[name].fullmatch(said) is not None
 
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
