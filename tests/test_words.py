@@ -33,9 +33,7 @@ FAMILIAR = re.compile(r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?)\b")
 TU = re.compile(
     r"\b([Tt]ú|[Tt]us?|[Tt]e|[Tt]i|contigo|quieres|puedes|necesitas|dime)\b|\b(?!parte)\w+(arte|irte)\b"
 )
-USTED = re.compile(
-    r"\b([Uu]sted|[Ss]us?|[Ll]e|desea)\b|\w(arle|irle|ítame)\b"
-)
+USTED = re.compile(r"\b([Uu]sted|[Ss]us?|[Ll]e|desea)\b|\w(arle|irle|ítame)\b")
 CLOSING_DE = "Damit ist alles erledigt. Wenn Sie noch etwas brauchen, sagen Sie es einfach."
 
 
