@@ -663,6 +663,17 @@ def test_a_correction_stands_beside_an_answer() -> None:
         mañana -> Fill fecha
     """
     assert _wrong_fields(table, asked) == {}
+    table = """
+        nueve de la noche, por favor, y si puede ser en terraza -> Fill hora, Fill zona
+        espera, mejor el sábado
+        perdona, me he equivocado de día, es el sábado -> Correct fecha
+        cinco personas
+        ¿a qué hora abren?
+        por la noche -> nothing
+    """
+    known = {"comensales": 4, "fecha": "2026-11-27"}
+    asked = ear("field", "hora", fields=MESA[2:], known=known, among=MESA, setting=SPAIN)
+    assert _wrong_fields(table, asked) == {}
 
 
 def test_several_values_of_one_message_go_to_their_fields() -> None:
