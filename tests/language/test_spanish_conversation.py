@@ -22,6 +22,8 @@ from journeys import (
     Transition,
 )
 from journeys.examples.table_booking import TOOLS
+from journeys.languages import texts_in
+from nodes.speech import worded
 
 
 class Reserva(Journey):
@@ -97,6 +99,10 @@ async def _says(
     return [await chat.says(message) for message in messages]
 
 
+def _said(name: str, **values: str) -> str:
+    return worded(getattr(texts_in("es"), name), **values)
+
+
 async def test_a_table_is_booked_corrected_and_confirmed(
     talk: Callable[..., Any], memory_url: str
 ) -> None:
@@ -112,10 +118,10 @@ async def test_a_table_is_booked_corrected_and_confirmed(
             "¿A nombre de quién?"
         ),
         "mejor a las ocho de la tarde": (
-            "De acuerdo, «hora» ahora es 20:00.\n\n¿A nombre de quién?"
+            _said("corrected", field="hora", value="20:00") + "\n\n¿A nombre de quién?"
         ),
         "no, perdón, somos cinco": (
-            "De acuerdo, «número de personas» ahora es 5.\n\n¿A nombre de quién?"
+            _said("corrected", field="número de personas", value="5") + "\n\n¿A nombre de quién?"
         ),
         "un momentito": "Tómese su tiempo.\n\n¿A nombre de quién?",
         "Ana García": "¿Hay algo que la cocina deba saber?",
