@@ -654,7 +654,7 @@ def test_a_value_takes_the_place_of_the_one_it_is_set_against() -> None:
 
 
 def test_a_correction_stands_beside_an_answer() -> None:
-    known = {"comensales": 4}
+    known: dict[str, Any] = {"comensales": 4}
     asked = ear("field", "fecha", fields=MESA[1:], known=known, among=MESA, setting=SPAIN)
     table = """
         no, perdón, cinco
