@@ -666,8 +666,8 @@ def test_a_correction_stands_beside_an_answer() -> None:
     table = """
         nueve de la noche, por favor, y si puede ser en terraza -> Fill hora, Fill zona
         espera, mejor el sábado
-        perdona, me he equivocado de día, es el sábado -> Correct fecha
-        cinco personas
+        perdona, me he equivocado, es el sábado -> Correct fecha
+        cinco personas -> Correct comensales
         ¿a qué hora abren?
         por la noche -> nothing
     """
