@@ -40,9 +40,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
     """Whether a value may go on behind a comma, or a name stand before a colon."""
     fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
-    return any(
-        fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands
-    )
+    return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
 
 
 def lead_of(reading: Reading) -> int:
