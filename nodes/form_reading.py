@@ -29,7 +29,7 @@ from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import owners, settled
-from nodes.language import Expected, Parse, clauses_in, read_message
+from nodes.language import Expected, Parse, asks, clauses_in, read_message
 from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
 from nodes.legal import asks_model, legal
@@ -262,7 +262,9 @@ def has_value(words: str, setting: Setting) -> bool:
 
 def matters(draft: TurnDraft, words: str) -> bool:
     """Say whether words that nothing explains may matter: a value, a field, a question."""
-    if words.rstrip().endswith("?") or has_value(words, draft.setting):
+    if f"{words}?" in draft.message or has_value(words, draft.setting):
+        return True
+    if asks(words, draft.setting.language):
         return True
     return speaks(words, [*draft.sheet().live], draft.setting.language)
 

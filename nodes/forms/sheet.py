@@ -92,7 +92,8 @@ class Sheet:
         for field in form.fields:
             if field.when is not None and not _holds(field, seen):
                 continue
-            value = current_value(self.attempts, field.name)
+            last = settled(self.attempts.get(field.name, ()))
+            value = last["value"] if last else None
             walked.append((field, value))
             if value is not None:
                 seen[field.name] = value

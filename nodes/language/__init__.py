@@ -1,8 +1,17 @@
 """What a message says, read without any model."""
 
-from nodes.language.clauses import clauses_in, refused_in
+from nodes.language.clauses import asks, clauses_in, refused_in
 from nodes.language.expected import Expected, Parse
 from nodes.language.languages import load, ready_to_read
 from nodes.language.parsing import read_message
 
-__all__ = ["Expected", "Parse", "clauses_in", "load", "read_message", "ready_to_read", "refused_in"]
+__all__ = [
+    "Expected",
+    "Parse",
+    "asks",
+    "clauses_in",
+    "load",
+    "read_message",
+    "ready_to_read",
+    "refused_in",
+]

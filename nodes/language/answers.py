@@ -84,8 +84,9 @@ def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> 
     head, tail = reading.before(end), reading.after(end)
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Deny()], certain=True, whole=True)
-    meant = tail.after(tail.lexicon.begins("repair", tail.said))
-    if meant.tokens != tail.tokens and tail.lexicon.begins("yes", meant.said):
+    behind = reading.part(1)
+    meant = behind.after(behind.lexicon.begins("repair", behind.said))
+    if meant.tokens != behind.tokens and tail.lexicon.begins("yes", meant.said):
         return answer(meant, expected, parse)  # "no, wait, yes": the last one is meant
     if expected.kind == "correction" and (replaced := _replaced(tail, expected)):
         return replaced

@@ -36,6 +36,11 @@ def clauses_in(message: str, language: str) -> list[str]:
     return [part.raw for part in _parts(read(message, lexicon_of(language)))]
 
 
+def asks(words: str, language: str) -> bool:
+    """Say whether words begin as a question does."""
+    return read(words, lexicon_of(language)).asks
+
+
 def _parts(reading: Reading) -> list[Reading]:
     return [part for clause in reading.clauses() for part in _joined(clause)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from journeys import Field
@@ -35,7 +36,7 @@ WORDY = (*NAMES, "address", *FREE)
 """Types whose values are the user's own words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Expected:
     """What a message may answer, give or correct now.
 
@@ -56,12 +57,12 @@ class Expected:
     setting: Setting
     tasks: Sequence[str] = ()
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """The kind of question that was asked; empty: none."""
         return self.asked["kind"] if self.asked else ""
 
-    @property
+    @cached_property
     def pending(self) -> Field | None:
         """The field that was asked for."""
         if self.asked is None or self.kind != "field":

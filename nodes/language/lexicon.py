@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -145,9 +146,8 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
-        if (self._compiled.get(name) or self._pattern(name)).fullmatch(said):
-            return True
-        return name in self._asides and self._is_aside(name, said)
+        found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
+        return found is not None or (name in self._spoken(said) and self._is_aside(name, said))
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Whether one of several is all that is said; where none is, none is looked for."""
@@ -157,7 +157,8 @@ class Lexicon:
             joined = self._joined[names] = re.compile("|".join(sources))
         if joined.fullmatch(said) is not None:
             return True
-        return bool([name for name in names if name in self._asides and self._is_aside(name, said)])
+        spoken = self._spoken(said)
+        return bool(spoken and [n for n in names if n in spoken and self._is_aside(n, said)])
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""
@@ -170,15 +171,18 @@ class Lexicon:
     def begins(self, name: str, said: str) -> int:
         """Return where what is said first ends, if it is this; else 0."""
         found = (self._compiled.get(name) or self._pattern(name)).match(said)
-        if found:
+        if found is not None:
             return found.end()
-        return len(said) if name in self._asides and self._is_aside(name, said) else 0
+        return len(said) if name in self._spoken(said) and self._is_aside(name, said) else 0
+
+    @lru_cache(maxsize=512)  # noqa: B019  a lexicon lives as long as the process
+    def _spoken(self, said: str) -> frozenset[str]:
+        """Return the names of what words say in another language; nearly always none."""
+        return frozenset([name for name, own in self._asides.items() if own.fullmatch(said)])
 
     def _is_aside(self, name: str, said: str) -> bool:
         """Whether this is all that is said, in words of another language that are none of this."""
-        if " " not in said and said in self.vocabulary:
-            return False
-        return self._asides[name].fullmatch(said) is not None
+        return " " in said or said not in self.vocabulary
 
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""

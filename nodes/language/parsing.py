@@ -33,6 +33,7 @@ _LONGEST_CHANGE_IN_TEXT = 12
 _SHORTEST_OF_TWO = 4
 _LONGEST_ITEM = 5
 _MOST_UNREAD = 4
+_WORDS = (*WORDY, "boolean", "enum")
 _COUNT = Field("count", "integer")
 
 
@@ -226,7 +227,7 @@ class _Pass:
         return not any(
             span.certain
             for other in others
-            if other is not field and other.type not in (*WORDY, "boolean", "enum")
+            if other is not field and (other.extract or other.type not in _WORDS)
             for span in found_in(other, self.reading.text, self.expected.setting)
         )
 

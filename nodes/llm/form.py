@@ -27,7 +27,8 @@ class FormField:
         question: How the runtime asks for it.
         about: What it is needed for.
         choices: What it takes, where that is a closed list.
-        status: collected, open, skipped, or closed: it does not count as things stand.
+        status: collected, open, skipped, or closed: it does not count as things stand, but may
+            once the message has given others.
         value: Its value as users read it; empty where there is none to be seen.
         required: Whether it may not be left open.
         hint: What is taken, in words.
@@ -108,7 +109,7 @@ class Asking:
     def open(self) -> list[FormField]:
         """The fields that a command may be about, of whatever task."""
         known = {f.name: f for f in (*self.correctable, *self.reopened, *self.fields)}
-        return [one for one in known.values() if one.status != "closed"]
+        return list(known.values())
 
     @property
     def names(self) -> list[str]:
@@ -138,6 +139,7 @@ class Asking:
             "collected": {name: values[name] for name in self.given if name in values},
             "asked_again": [field.data() for field in self.reopened],
             "open": [one.name for one in self.open if one.status == "open"],
+            "may_open": [one.name for one in self.open if one.status == "closed"],
             "skipped": [one.name for one in self.open if one.status == "skipped"],
             "paused_tasks": [dict(task) for task in self.paused],
             "asked_last": dict(self.asked) if self.asked else None,

@@ -1,0 +1,189 @@
+"""Several proposals in one message: what holds, what is asked back, what is left unread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodes.commands import Correct, Fill
+from nodes.language import clauses_in, read_message, refused_in
+from tests.language.desks import (
+    BANK,
+    CLAIM,
+    CLINIC,
+    GERMAN,
+    HOTEL,
+    RESTAURANT,
+    asking,
+    ear,
+    told,
+    wrong,
+)
+
+FOUR: dict[str, Any] = {"party_size": 4, "date": "2026-11-27"}
+AT_WHAT_TIME = ear("field", "time", fields=RESTAURANT[2:4], known=FOUR, among=RESTAURANT)
+IN_WHICH_NAME = ear(
+    "field", "name", fields=RESTAURANT[3:], known={**FOUR, "time": "19:00"}, among=RESTAURANT
+)
+
+
+def test_a_correction_beside_an_answer_is_both() -> None:
+    table = """
+        sorry, five people, and at 7 pm -> Correct party_size five, Fill time 7 pm
+        wait, two people, and at 8 -> Correct party_size two, Fill time 8
+        7 pm, and sorry, we are five -> Fill time 7 pm, Correct party_size five
+        at 8, no, on Saturday -> Fill time 8, Correct date Saturday
+    """
+    assert wrong(table, AT_WHAT_TIME) == {}
+    aside = read_message("7 pm. Oh, and we are five now", AT_WHAT_TIME)
+    assert aside.certain
+    assert [(type(c), c.field) for c in aside.commands if isinstance(c, (Fill, Correct))] == [
+        (Fill, "time"),
+        (Correct, "party_size"),
+    ]
+
+
+def test_what_is_asked_for_does_not_take_a_value_of_another_field() -> None:
+    table = """
+        sorry, five people
+        oh, we are five -> Correct party_size five
+        no wait, on Saturday -> Correct date Saturday
+        Lee -> Fill name Lee
+        in the name of Kim Lee -> Fill name in the name of Kim Lee
+    """
+    assert wrong(table, IN_WHICH_NAME) == {}
+    for message in ("to my brother", "my sister has five", "I have 3 dogs", "what a day"):
+        assert not read_message(message, IN_WHICH_NAME).certain, message
+
+
+def test_a_no_before_a_value_of_another_field_is_no_answer() -> None:
+    known = {"nights": 2, "rooms": 1}
+    fields = (*HOTEL, CLAIM[3])
+    hurt = ear("field", "injured", fields=CLAIM[3:4], known=known, among=fields)
+    assert wrong("no, three nights -> Correct nights three", hurt) == {}
+    assert wrong("no -> Fill injured no", hurt) == {}
+    assert wrong("no thanks, we'll see -> Fill injured no thanks? + see", hurt) == {}
+
+
+def test_two_fields_that_fit_a_replaced_value_are_asked_back() -> None:
+    sums = (BANK[1], RESTAURANT[0])
+    sent = {"amount": {"amount": "50.00", "currency": "EUR"}, "party_size": 4}
+    listening = ear("field", "recipient", fields=BANK[:1], known=sent, among=(*BANK, *sums))
+    for message in ("no, 500", "sorry, 7", "actually 12"):
+        assert not read_message(message, listening).certain, message
+
+
+def test_of_another_time_person_or_two_values_nothing_is_taken() -> None:
+    asked = asking("phone", CLINIC)
+    for message in (
+        "my old number was 020 7946 0958",
+        "my wife has 020 7946 0958",
+        "020 7946 0958 or 020 7946 0959",
+    ):
+        assert not read_message(message, asked).certain, message
+    guests = asking("party_size", RESTAURANT)
+    for message in ("six or seven", "between 20 and 25", "my sister has five", "not six"):
+        assert read_message(message, guests).commands == [], message
+
+
+def test_a_number_beside_a_value_that_nothing_explains_may_be_a_part_of_it() -> None:
+    listening = asking("amount", BANK)
+    for message in ("50 and 7 somethings", "300, the garage said 320"):
+        assert not read_message(message, listening).certain, message
+
+
+def test_yes_and_no_are_the_last_one_said_where_a_word_leads_to_it() -> None:
+    sent = {"recipient": "Maya"}
+    summary = ear("summary", "transfer", known=sent, among=BANK)
+    table = """
+        no wait, yes
+        no, sorry, yes -> Confirm
+        yes, if it is free
+        yes no
+        yes and no -> nothing
+        yes, is there a fee? -> Confirm? + is there a fee
+    """
+    assert wrong(table, summary) == {}
+
+
+def test_cancel_leaves_the_new_wish_to_others() -> None:
+    table = """
+        cancel -> Cancel
+        cancel, I have already paid -> Cancel
+        stop, a taxi please -> Cancel? + a taxi please
+    """
+    assert wrong(table, asking("amount", BANK)) == {}
+
+
+def test_a_person_is_given_whatever_else_is_said() -> None:
+    for listening in (AT_WHAT_TIME, asking("damage", CLAIM), ear("summary", "x")):
+        assert told(read_message("7 pm. I want to speak to a person", listening)) == "Human"
+
+
+def test_an_optional_field_is_left_open_by_its_name() -> None:
+    wishes = asking("wishes", HOTEL)
+    assert wrong("no wishes\nnothing -> Skip", wishes) == {}
+    assert wrong("no email\nno email please -> Skip", asking("email", HOTEL)) == {}
+    assert told(read_message("no onions", wishes)) != "Skip"
+
+
+def test_a_text_is_certain_only_where_nothing_speaks_against_it() -> None:
+    listening = ear("field", "damage", fields=CLAIM[2:], known={"accident_date": "2026-11-04"})
+    for message in ("the door and a window", "It was raining and he slipped."):
+        assert read_message(message, listening).certain, message
+    for message in (
+        "wait, the door",
+        "the door. Is that covered?",
+        "sorry, what?",
+        "the door, I need a car",
+        "AB-12345 and the door",
+        "no",
+    ):
+        found = read_message(message, listening)
+        assert not found.certain or not isinstance(found.commands[0], Fill), message
+
+
+def test_commands_carry_the_value_that_was_read() -> None:
+    found = read_message("sorry, five people, and at 7 pm", AT_WHAT_TIME)
+    assert [c.read for c in found.commands if isinstance(c, (Fill, Correct))] == [5, "19:00"]
+    date = ear("summary", "claim", known={"accident_date": "1999-11-05"}, among=CLAIM)
+    changed = read_message("it was on the 6th, not the 5th", date).commands
+    assert [c.read for c in changed if isinstance(c, Correct)] == ["1999-11-06"]
+
+
+def test_a_task_is_refused_in_its_own_clause_alone() -> None:
+    taxi = [("taxi", "t")]
+    for message in (
+        "I don't need a taxi",
+        "forget the taxi, a table please",
+        "no taxi, thanks",
+        "we no longer want the taxi",
+        "please don't order a taxi",
+        "a table instead of a taxi",
+        "cancel the taxi",
+        "the taxi is not needed",
+    ):
+        assert refused_in(message, taxi, "en") == {"t"}, message
+    for message in (
+        "a taxi please",
+        "no, a taxi",
+        "I don't know, a taxi maybe",
+        "forget the table, a taxi please",
+        "my taxi did not come",
+        "I can't find my taxi",
+        "not now. A taxi",
+    ):
+        assert refused_in(message, taxi, "en") == set(), message
+    for message in ("ich brauche kein Taxi", "vergiss das Taxi", "ein Taxi brauche ich nicht"):
+        assert refused_in(message, taxi, "de") == {"t"}, message
+    assert refused_in("no quiero un taxi", taxi, "es") == {"t"}
+    assert refused_in("cancel my order", [("cancel my order", "c")], "en") == set()
+    assert clauses_in("7 pm, and a taxi", "en") == ["7 pm", "and a taxi"]
+
+
+def test_german_corrections_beside_answers() -> None:
+    listening = ear(
+        "field", "time", fields=RESTAURANT[2:4], known=FOUR, among=RESTAURANT, setting=GERMAN
+    )
+    found = read_message("Entschuldigung, fünf Personen, und um 19 Uhr", listening)
+    assert [c.read for c in found.commands if isinstance(c, (Fill, Correct))] == [5, "19:00"]
+    assert found.certain

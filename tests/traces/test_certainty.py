@@ -1,0 +1,228 @@
+"""Certain and doubtful readings: what is taken at once, said back, asked back, put to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from journeys import (
+    Effect,
+    Field,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    Range,
+    ReturnToPrevious,
+    Transition,
+)
+from nodes.llm.scripted import ScriptedModel, fill, says
+
+
+class Dinner(Journey):
+    """Book tables."""
+
+    class TablePath(Pathway):
+        """Book a table."""
+
+        __title__ = "the table"
+        __fields__ = [
+            Field("guests", "integer", "How many guests?", validators=[Range(1, 20)], confirm=True),
+            Field("hour", "time", "At what time?", confirm=True),
+            Field("name", "name", "In which name?", confirm=True),
+            Field("wishes", "text", "Any wishes?", required=False),
+        ]
+        __effects__ = [Effect("book", {"guests": "guests"}, done="Booked.")]
+
+    class TaxiPath(Pathway):
+        """Order a taxi."""
+
+        __title__ = "the taxi"
+        __fields__ = [Field("pickup", "address", "Where to?")]
+        __return_behavior__ = ReturnToPrevious(policy="ask")
+
+    class ParkingPath(Pathway):
+        """Tell about parking."""
+
+        __agents__ = ["parking"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(IntentTrigger(["taxi"], use_llm_fallback=True), to_pathway="taxi"),
+        Transition(IntentTrigger(["parking"], use_llm_fallback=True), to_pathway="parking"),
+    ]
+
+
+class Evening:
+    """A conversation at the desk of `Dinner`."""
+
+    def __init__(self, journey: Journey, booked: list[int]) -> None:
+        self.journey, self.booked, self.reply = journey, booked, ""
+
+    async def says(self, *messages: str) -> str:
+        for message in messages:
+            answer = await self.journey.process_message(message)
+            self.reply, self.at = answer.message, answer.pathway_id
+        return self.reply
+
+    async def values(self) -> dict[str, Any]:
+        form = await self.journey.fields()
+        return {name: each.current_value for name, each in form.fields.items()}
+
+    async def unread(self) -> list[str]:
+        return [e.reason for e in await self.journey.audit() if e.kind == "unread"]
+
+
+@pytest.fixture
+async def dinner(memory_url):
+    opened: list[Journey] = []
+
+    async def begin(model: Any = False, said: Sequence[str] = ()) -> Evening:
+        booked: list[int] = []
+
+        def book(guests: int, idempotency_key: str) -> None:
+            "Book a table."
+            booked.append(guests)
+
+        journey = Dinner(
+            f"s-{len(opened)}",
+            JourneyConfig(persistence=memory_url),
+            agents={"parking": lambda payload: "Behind the house."},
+            tools={"book": book},
+            model=model,
+        )
+        opened.append(journey)
+        await journey.start()
+        evening = Evening(journey, booked)
+        await evening.says(*(said if model else ["hello", *said]))
+        return evening
+
+    yield begin
+    for journey in opened:
+        await journey.close()
+
+
+async def test_a_correction_beside_an_answer_is_carried_out_at_once(dinner):
+    chat = await dinner(said=["four"])
+    assert await chat.says("sorry, five guests, and at 7 pm") == (
+        "All right, the guests is now 5.\n\nIn which name?"
+    )
+    values = await chat.values()
+    assert (values["guests"], values["hour"], values["name"]) == (5, "19:00", None)
+    assert await chat.unread() == []
+
+
+async def test_a_value_beside_words_that_nothing_explains_is_said_back(dinner):
+    chat = await dinner(said=["four"])
+    reply = await chat.says("at 7 pm, and the babysitter is late")
+    assert reply.startswith("I have 7:00 pm for the hour.")
+    assert reply.endswith("In which name?")
+    assert await chat.unread() == ["the babysitter is late"]
+
+
+async def test_what_may_matter_is_said_back_though_something_was_taken(dinner):
+    chat = await dinner(said=["four"])
+    reply = await chat.says("at 7 pm, and how much is the menu?")
+    assert "I did not understand “how much is the menu”." in reply
+    assert (await chat.values())["hour"] == "19:00"
+
+
+async def test_a_doubtful_correction_is_asked_back(dinner):
+    chat = await dinner(said=["four", "7 pm"])
+    reply = await chat.says("sorry, five guests, the dog is ill")
+    assert reply.endswith("Shall I change the guests to 5?")
+    assert (await chat.values())["guests"] == 4
+    await chat.says("yes")
+    assert (await chat.values())["guests"] == 5
+
+
+async def test_a_doubtful_name_is_asked_for_again_and_a_doubtful_text_is_said_back(dinner):
+    chat = await dinner(said=["four", "7 pm"])
+    assert (await chat.says("for my brother")).endswith("In which name?")
+    assert (await chat.values())["name"] is None
+    await chat.says("Lee")
+    reply = await chat.says("sorry, a quiet corner")
+    assert reply.startswith("I have sorry, a quiet corner for the wishes.")
+
+
+async def test_half_a_yes_takes_no_effect_and_a_whole_one_does(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee", "skip"])
+    assert "Is that right?" in chat.reply
+    reply = await chat.says("yes, and what is the soup?")
+    assert "Is that right?" in reply
+    assert chat.booked == []
+    assert "Booked." in await chat.says("yes")
+    assert chat.booked == [4]
+
+
+async def test_a_yes_beside_a_pattern_is_a_whole_one(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee", "skip"])
+    reply = await chat.says("yes, and is there parking?")
+    assert "Booked." in reply
+    assert "Behind the house." in reply
+    assert chat.booked == [4]
+
+
+async def test_a_task_is_left_at_once_or_after_a_yes(dinner):
+    chat = await dinner(said=["four"])
+    assert await chat.says("stop, the dog is ill") == "Shall I give up the table?"
+    assert (await chat.values())["guests"] == 4
+    await chat.says("no")
+    assert (await chat.says("7 pm")).endswith("In which name?")
+    assert await chat.says("stop, the dog is ill") == "Shall I give up the table?"
+    await chat.says("yes")
+    assert (await chat.values())["guests"] is None
+
+
+async def test_a_pattern_in_a_clause_that_denies_it_leads_nowhere(dinner):
+    for said in ("I don't need a taxi", "no taxi please", "forget the taxi, at 7 pm"):
+        chat = await dinner(said=["four"])
+        await chat.says(said)
+        assert chat.at == "table", said
+    chat = await dinner(said=["four"])
+    await chat.says("I need a taxi")
+    assert chat.at == "taxi"
+
+
+async def test_certain_readings_cost_no_call(dinner):
+    async with ScriptedModel() as model:
+        chat = await dinner(model, ["four", "sorry, five guests, and at 7 pm", "Lee"])
+        assert (await chat.values())["guests"] == 5
+        assert (await chat.values())["name"] == "Lee"
+        assert model.calls == []
+
+
+async def test_a_doubtful_reading_is_put_to_the_model_which_decides(dinner):
+    answer = says(fill(hour="8 pm"))
+    async with ScriptedModel(answer) as model:
+        chat = await dinner(model, ["four"])
+        await chat.says("at 7 pm, or rather when the babysitter comes, an hour later")
+        assert (await chat.values())["hour"] == "20:00"
+        (call,) = model.calls
+        assert '"left_unread"' in call.text
+
+
+async def test_two_patterns_are_put_to_the_model(dinner):
+    async with ScriptedModel(says(to="parking")) as model:
+        chat = await dinner(model, ["four"])
+        await chat.says("is there parking for a taxi")
+        assert chat.reply.startswith("Behind the house.")
+        assert len(model.calls) == 1
+
+
+async def test_a_model_that_fails_counts_as_none(dinner):
+    async with ScriptedModel("I am not sure about that.") as model:
+        chat = await dinner(model, ["four"])
+        reply = await chat.says("at 7 pm, the dog is ill")
+        assert "I have 7:00 pm for the hour." in reply
+        assert (await chat.values())["hour"] == "19:00"
+
+
+async def test_every_value_is_in_a_command_an_attempt_or_the_audit(dinner):
+    chat = await dinner(said=["four"])
+    await chat.says("the menu at 35 euros, and 12 chairs, and the 3rd of May")
+    values, unread = await chat.values(), " ".join(await chat.unread())
+    assert values["guests"] == 4
+    assert all(word in unread for word in ("35", "12", "3rd"))
