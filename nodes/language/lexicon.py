@@ -147,7 +147,7 @@ class Lexicon:
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
-        return found is not None or (name in self._spoken(said) and self._is_aside(name, said))
+        return found is not None or name in self._aside(said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Whether one of several is all that is said; where none is, none is looked for."""
@@ -157,8 +157,7 @@ class Lexicon:
             joined = self._joined[names] = re.compile("|".join(sources))
         if joined.fullmatch(said) is not None:
             return True
-        spoken = self._spoken(said)
-        return bool(spoken and [n for n in names if n in spoken and self._is_aside(n, said)])
+        return not self._aside(said).isdisjoint(names)
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""
@@ -173,16 +172,14 @@ class Lexicon:
         found = (self._compiled.get(name) or self._pattern(name)).match(said)
         if found is not None:
             return found.end()
-        return len(said) if name in self._spoken(said) and self._is_aside(name, said) else 0
+        return len(said) if name in self._aside(said) else 0
 
-    @lru_cache(maxsize=512)  # noqa: B019  a lexicon lives as long as the process
-    def _spoken(self, said: str) -> frozenset[str]:
-        """Return the names of what words say in another language; nearly always none."""
+    @lru_cache(maxsize=64)  # noqa: B019  a lexicon lives as long as the process
+    def _aside(self, said: str) -> frozenset[str]:
+        """Return the names of what is said in another language, in words that are none of this."""
+        if " " not in said and said in self.vocabulary:
+            return frozenset()
         return frozenset([name for name, own in self._asides.items() if own.fullmatch(said)])
-
-    def _is_aside(self, name: str, said: str) -> bool:
-        """Whether this is all that is said, in words of another language that are none of this."""
-        return " " in said or said not in self.vocabulary
 
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
