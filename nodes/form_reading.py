@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from journeys import Field
+from journeys import Field, Regex
 from journeys.spec import MOVE
 from nodes.commands import (
     Cancel,
@@ -45,6 +45,7 @@ FREE = ("text", "name", "full_name", "address")
 """Types of which nearly every message would be a value."""
 ONLY_CODE = ("condition",)
 """Tiers that are judged though the message wholly answers what was asked."""
+_SENTENCE = "so what is that"
 _LEADING = ("pattern", "own", "condition")
 _PLAIN = ("integer", "date", "time", "money", "email", "phone")
 MOST_GUESSED_WORDS = 2
@@ -176,7 +177,9 @@ async def weighed(
     leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
     if isinstance(given, Fill) and asked and given.field == asked["about"]:
         field = draft.field(given.field)
-        if field.type in FREE:
+        if field.type in FREE and await _is_shaped(draft, field, given):
+            parse = replace(parse, certain=True, whole=True, unread=())
+        elif field.type in FREE:
             if not field.required and _yes_or_no(draft, given.value) is False:
                 return replace(parse, commands=[Skip()], certain=True, whole=True), free
             parse = await _in_free_text(draft, parse, given, leads=bool(leading))
@@ -185,6 +188,18 @@ async def weighed(
     if parse.whole:
         free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
     return parse, free
+
+
+async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
+    """Say whether a field's own pattern matches an answer wholly, so that it is nothing else."""
+    return _has_shape(draft, field) and not await is_refused(draft, field, given.value)
+
+
+def _has_shape(draft: TurnDraft, field: Field) -> bool:
+    """Say whether a field's own pattern tells an answer from a sentence."""
+    matches = draft.setting.patterns.fullmatch
+    shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
+    return bool(shapes) and not all(matches(field.name, shape, _SENTENCE) for shape in shapes)
 
 
 async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: bool) -> Parse:
@@ -204,7 +219,8 @@ def may_be_intent(draft: TurnDraft, parse: Parse) -> bool:
     given = parse.commands[0] if len(parse.commands) == 1 else None
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
         return False
-    if draft.field(given.field).type != "text" or given.value != draft.message.strip():
+    field = draft.field(given.field)
+    if field.type != "text" or _has_shape(draft, field) or given.value != draft.message.strip():
         return False
     moves = (t for t in legal(draft.spec, draft.position) if asks_model(t))
     return interruptible(draft.here, given.field) and any(moves)

@@ -15,6 +15,7 @@ from journeys import (
     JourneyConfig,
     Pathway,
     Range,
+    Regex,
     ReturnToPrevious,
     Transition,
 )
@@ -192,6 +193,42 @@ async def test_certain_readings_cost_no_call(dinner):
         assert (await chat.values())["guests"] == 5
         assert (await chat.values())["name"] == "Lee"
         assert model.calls == []
+
+
+class Parcel(Journey):
+    """Find a parcel."""
+
+    class FindPath(Pathway):
+        __fields__ = [
+            Field("number", "text", "Which number?", validators=[Regex(r"P-\d+")]),
+            Field("size", "enum", "Which size?", choices=["small", "large"]),
+            Field("note", "text", "What is in it?"),
+        ]
+
+    class PricesPath(Pathway):
+        __agents__ = ["prices"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(IntentTrigger(["prices"], use_llm_fallback=True), to_pathway="prices")
+    ]
+
+
+async def test_what_a_pattern_or_a_choice_matches_wholly_costs_no_call(memory_url):
+    agents = {"prices": lambda payload: "Six euros."}
+    config = JourneyConfig(persistence=memory_url)
+    answers = says(), says()
+    async with (
+        ScriptedModel(*answers) as model,
+        Parcel("s", config, agents=agents, model=model) as parcel,
+    ):
+        await parcel.start()
+        await parcel.process_message("hello")
+        await parcel.process_message("P-17")
+        await parcel.process_message("small")
+        assert len(model.calls) == 1
+        await parcel.process_message("show me what it costs")  # a text may be anything
+        assert len(model.calls) == 2
 
 
 async def test_a_doubtful_reading_is_put_to_the_model_which_decides(dinner):
