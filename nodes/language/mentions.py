@@ -34,7 +34,12 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
         if best and best > len(content):
             return fitting[0] if len(fitting) == 1 else None
     named = [field for field in unique if _is_among(head, _names_and_kind(field, lexicon))]
-    return named[0] if len(named) == 1 else None
+    if len(named) != 1:
+        return None
+    others = [_names_and_kind(field, lexicon) for field in unique if field is not named[0]]
+    beside = [word for word in content if word != head]
+    spoken = [word for word in beside if [own for own in others if _is_among(word, own)]]
+    return None if spoken else named[0]  # "the street number" is no number of guests
 
 
 def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:

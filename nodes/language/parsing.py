@@ -34,6 +34,7 @@ _SHORTEST_OF_TWO = 4
 _LONGEST_ITEM = 5
 _MOST_UNREAD = 4
 _WORDS = (*WORDY, "boolean", "enum")
+_SHAPED = ("date", "time", "money", "email", "phone")
 _COUNT = Field("count", "integer")
 
 
@@ -223,8 +224,14 @@ class _Pass:
             led = self.reading.after(lexicon.begins("name_lead", said))
             if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"
-        others = (*self.expected.fields, *self.expected.correctable)
-        return not any(
+        return not self._holds_others(field)
+
+    def _holds_others(self, field: Field) -> bool:
+        """Whether words hold a value that is plainly of another field, or of no list."""
+        others = [*self.expected.fields, *self.expected.correctable]
+        if field.type == "list":
+            others += [Field("any", kind) for kind in _SHAPED if kind != field.items]
+        return any(
             span.certain
             for other in others
             if other is not field and (other.extract or other.type not in _WORDS)

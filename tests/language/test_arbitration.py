@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from journeys import Field
 from nodes.commands import Correct, Fill
 from nodes.language import clauses_in, read_message, refused_in
 from tests.language.desks import (
@@ -140,6 +141,18 @@ def test_a_text_is_certain_only_where_nothing_speaks_against_it() -> None:
     ):
         found = read_message(message, listening)
         assert not found.certain or not isinstance(found.commands[0], Fill), message
+
+
+def test_a_list_takes_things_and_no_sentences() -> None:
+    listening = asking("items", (Field("items", "list"),))
+    assert wrong("soup, bread -> Fill items soup, bread", listening) == {}
+    table = """
+        soup, bread, and what do you pay? -> Fill items soup, bread? + soup, bread
+        I'm fine otherwise
+        I don't know -> nothing
+    """
+    assert wrong(table, listening) == {}
+    assert not read_message("soup, and at 7 pm", listening).certain
 
 
 def test_commands_carry_the_value_that_was_read() -> None:
