@@ -62,7 +62,8 @@ class Texts:
         wait: Answer to "one moment".
         noise: Answer to what says nothing. off_topic: to what leads off. off_topic_again: to the
             third such message in a row. unsupported: to what nothing here does; `{tasks}` are done.
-        clarify, clarify_again: Which of `{options}` is meant.
+        clarify, clarify_again: Which of `{options}` is meant. which_first: which of them comes
+            first.
         offer_human: Asks whether to bring in a person. human_called: one is called.
             no_human: there is none to call. human_declined: the user goes on without.
         unclaimed: Nobody took the conversation yet; asks whether to go on here.
@@ -74,7 +75,13 @@ class Texts:
         blocked: Something else comes right after this.
         restart: `{task}` is begun already; asks whether to go on with it or begin anew.
         go_on, begin_anew: The two answers to that, as options.
+        restarted: A task begins again. ask_restart: asks whether to, where something was done for
+            `{task}` already.
+        back: An earlier question is asked again; `{field}` is `{value}`. back_first: there is none.
+        status: What is known so far, `{fields}`. status_empty: nothing is. status_waiting: what
+            else is open, `{tasks}`.
         after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
+        stays_done: The same, where nothing but to leave it is left; no `{options}`.
         change_it, ask_person, leave_it: The answers to that, as options.
         effect_failed: What was to be done did not work, by its `{reason}`. retry: asks whether to
             try again. effect_unsure: nobody knows. effect_late: nobody knows yet, and asking again
@@ -133,15 +140,15 @@ class Texts:
     collected: str = "Thank you, that is all I need."
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
     summary_wrong: str = "What should be different?"
-    corrected: str = "All right, the {field} is now {value}."
+    corrected: str = "All right, I have changed the {field} to {value}."
     understood: str = "I have {value} for the {field}."
     unread: str = "I did not understand “{words}”."
     ask_leave: str = "Shall I give up {task}?"
     confirm_correction: str = "Shall I change the {field} to {value}?"
-    kept: str = "All right, the {field} stays {value}."
+    kept: str = "All right, I keep {value} as the {field}."
     emptied: str = "All right, I have removed the {field}."
-    no_longer_valid: str = "With that, the {field} no longer fits. {reason}"
-    outdated: str = "The {field} no longer fits. {reason}"
+    no_longer_valid: str = "With that, I can no longer take the {field}. {reason}"
+    outdated: str = "I can no longer take the {field}. {reason}"
     skipped: str = "That is fine, we can leave that open."
     required: str = "I cannot go on without the {field}. {description}"
     explain: str = "{description}"
@@ -153,6 +160,7 @@ class Texts:
     unsupported: str = "That is nothing I can do here. What I can help with: {tasks}."
     clarify: str = "Which one do you mean?\n{options}"
     clarify_again: str = "I am still not sure. Please choose one:\n{options}"
+    which_first: str = "What shall we do first?\n{options}"
     offer_human: str = "Would you like to speak to a person?"
     human_called: str = "I am handing you over to a person, who can read what we have said so far."
     no_human: str = "I am afraid there is nobody here I could hand you over to."
@@ -169,7 +177,17 @@ class Texts:
     restart: str = "We have already begun {task}. What would you like to do?\n{options}"
     go_on: str = "go on with it"
     begin_anew: str = "start over"
+    restarted: str = "All right, from the beginning."
+    ask_restart: str = (
+        "Some of this is done already, and stays so: {task}. Shall we start over all the same?"
+    )
+    back: str = "So far I have {value} as the {field}."
+    back_first: str = "There is nothing to go back to."
+    status: str = "This is what I have so far:\n{fields}"
+    status_empty: str = "I have noted nothing yet."
+    status_waiting: str = "Still open: {tasks}."
     after_effect: str = "This is done: {task}, with {value} as the {field}. What now?\n{options}"
+    stays_done: str = "This is done, and stays so: {task}, with {value} as the {field}."
     change_it: str = "change it"
     ask_person: str = "speak to a person"
     leave_it: str = "leave it as it is"

@@ -6,6 +6,7 @@ from typing import Any
 
 from journeys import Field, PathwaySpec
 from nodes.draft import TurnDraft, draft_of
+from nodes.forms.filling import reason_of, refused
 from nodes.forms.questions import question_of
 from nodes.services import Services
 from nodes.state import PathwayState, Update
@@ -26,6 +27,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
     pathway = services.spec.pathways[turn["run"]]
     draft = draft_of(services, state, turn, state["position"])
     await _known_already(draft, pathway)
+    await _held_for(draft, pathway)
     sheet = draft.sheet(pathway)
     asked = sheet.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
@@ -54,6 +56,26 @@ async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
         await _take_over(draft, field, known)
+
+
+async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
+    """Take the values that were said for this pathway before it began."""
+    held = draft.dialogue.held.get(pathway.id, {})
+    for field in pathway.form.fields if held and pathway.form else ():
+        given = held.get(field.name)
+        if given is None or field not in draft.sheet(pathway).live:
+            continue
+        details: dict[str, Any] = {**given, "source": "user_provided"}
+        refusal = await refused(draft, field, given["value"])
+        if refusal is None:
+            draft.keep(field.name, "valid", **details)
+            draft.note("field_set", trigger=field.name, reason="said before this began")
+        else:
+            reason = reason_of(draft, refusal)
+            draft.keep(field.name, "invalid", **{**details, "reason": reason})
+            draft.note("field_refused", trigger=field.name, reason=reason)
+            draft.replies.append(reason)
+        draft.synced(field.name)
 
 
 async def _take_over(draft: TurnDraft, field: Field, known: Any) -> None:

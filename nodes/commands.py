@@ -109,10 +109,11 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Give up the present task, or all of them."""
+    """Give up the present task, the one that `task` names or is the id of, or all of them."""
 
     everything: bool = False
     confidence: float = 1.0
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,27 @@ class Wait:
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """Ask to hear the last words again."""
+
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Begin the present task again, from its first question."""
+
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Ask to go back to the question that was answered last."""
+
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Ask what is known so far, and what waits."""
 
     confidence: float = 1.0
 
@@ -178,6 +200,9 @@ Command = (
     | Skip
     | Wait
     | Repeat
+    | Restart
+    | Back
+    | Status
     | Explain
     | OffTopic
     | Human

@@ -26,23 +26,33 @@ from nodes.forms.sheet import owners
 from nodes.language.greetings import is_greeting
 from nodes.legal import Limits, asks_model, legal
 from nodes.repair.answering import answered, confirmed_corrections
-from nodes.repair.clarifying import (
-    ambiguous,
-    clarify,
-    most_specific,
-    options_of,
-    tasks_of,
-)
+from nodes.repair.clarifying import ambiguous, most_specific, tasks_of
+from nodes.repair.coming_back import begin_next
 from nodes.repair.digressing import digressed, not_understood
-from nodes.repair.leaving import cancel
+from nodes.repair.leaving import as_denial, cancel, drop_named, gives_up_here, go_on_elsewhere
 from nodes.repair.people import asked_for, policy_of
+from nodes.repair.reviewing import is_changed, looked_back
 from nodes.repair.switching import (
     adopt,
     begun_already,
     change_instead,
     is_blocked,
     postpone,
+    put_off,
     switch,
+)
+from nodes.repair.wishes import (
+    alone,
+    apart,
+    ask_order,
+    ask_which,
+    hold,
+    is_in_order,
+    queue,
+    values_for,
+    values_with,
+    wishes_in,
+    without_given_up,
 )
 from nodes.steer import OUTSIDE, Steering, steer
 
@@ -59,12 +69,12 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
     """
     agreed = _consistent(draft, lawful(draft, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
-    said = [c for c in agreed if not isinstance(c, (Verdict, Go))]
+    said = [as_denial(draft, c) for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
         asked_for(draft, human.reason)
         _stay(draft)
         return
-    spoke = await confirmed_corrections(draft, said)
+    spoke = looked_back(draft, said) or await confirmed_corrections(draft, said)
     if not spoke:
         asked = draft.dialogue.asked
         chosen = answered(draft, said)
@@ -86,23 +96,58 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
 async def _led_on(
     draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
 ) -> None:
-    """Follow a message to where it leads, or stay."""
-    moves = most_specific(moves)
-    unclear = [] if spoke else ambiguous(draft, _verdicts(moves), limits)
-    if unclear:
-        clarify(draft, options_of(draft, unclear))
-        return
-    steering = steer(draft.spec, draft.standing, moves, limits)
+    """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
+    moves = without_given_up(draft, most_specific(moves), given_up)
+    wishes = wishes_in(draft, moves, limits)
+    if wishes and not spoke and not is_in_order(draft, wishes, said):
+        ask_order(draft, wishes, said)
+        return
+    if wishes:
+        moves = alone(moves, wishes)
+    elif not spoke and (unclear := ambiguous(draft, _verdicts(moves), limits)):
+        ask_which(draft, unclear, apart(draft, moves, limits), said)
+        return
+    mine = [*values_with(draft, wishes[0], said), *_without_fills(said)] if wishes else said
+    await _follow(draft, mine, moves, limits, spoke=spoke)
+    for wish in wishes[1:]:
+        queue(draft, wish.transition, values_with(draft, wish, said))
+
+
+async def _follow(
+    draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
+) -> None:
+    """Go where one wish leads, give a task up, or stay."""
+    given_up = next((c for c in said if isinstance(c, Cancel)), None)
+    steering = steer(draft.spec, draft.standing, moves, limits)
+    if given_up and drop_named(draft, given_up, _target(draft, steering)):
+        given_up, spoke = None, True
+        if _target(draft, steering) is None and draft.position["returning"]:
+            go_on_elsewhere(draft)
+        steering = steer(draft.spec, draft.standing, moves, limits)
     if steering.transition and not _ignored(draft, steering, said):
         await _moved(draft, steering, said, given_up, spoke=spoke)
-        _also_wanted(draft, moves, steering, limits)
+        _also_wanted(draft, moves, steering, said, limits)
     elif draft.settled:
         return
+    elif steering.refused_depth:
+        put_off(draft, steering)
+        _go_on(draft, steer(draft.spec, draft.standing, [], limits), spoke=spoke)
     elif given_up:
         cancel(draft, everything=given_up.everything)
+        if draft.dialogue.queued and not draft.position["stack"]:
+            begin_next(draft, limits.depth)
     else:
         _stayed(draft, steering, said, spoke=spoke)
+
+
+def _target(draft: TurnDraft, steering: Steering) -> PathwaySpec | None:
+    fired = steering.transition
+    return draft.spec.pathways[fired["target"]] if fired else None
+
+
+def _without_fills(said: Sequence[Command]) -> list[Command]:
+    return [command for command in said if not isinstance(command, Fill)]
 
 
 async def _moved(
@@ -115,26 +160,25 @@ async def _moved(
 ) -> None:
     assert steering.transition is not None
     target = draft.spec.pathways[steering.transition["target"]]
+    given = values_for(draft, target, said, behind_cancel=given_up is not None)
+    if given_up and given_up.task:
+        draft.repair("cancel", "left", task=draft.here.title)
     if given_up:
         switch(draft, steering, everything=given_up.everything)
     elif is_blocked(draft, steering) or (spoke and _is_answered(draft)):
         postpone(draft, steering, blocked=not (spoke and _is_answered(draft)))
+        hold(draft, target, _for_others(draft, given, target))
         return
     else:
         adopt(draft, steering)
-    await fill(draft, _for_others(draft, said, target), _fields(target))
+    await fill(draft, _for_others(draft, given, target), _fields(target))
 
 
 def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = draft.dialogue.asked
     waits = bool(asked and asked["kind"] not in ("field", "more"))
     if digressed(draft, said):
-        if draft.settled:
-            return
-        if waits:
-            ask_again(draft)
-        else:
-            _stay(draft)
+        _go_on(draft, steering, spoke=False)
     elif spoke:
         adopt(draft, steering)
     elif asked and asked["kind"] != "more" and _is_open(draft):
@@ -145,6 +189,19 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
         _tell_tasks(draft)
     else:
         adopt(draft, steering)
+
+
+def _go_on(draft: TurnDraft, steering: Steering, *, spoke: bool) -> None:
+    """Go on behind what was said: with what the message answered, or with the same question."""
+    asked = draft.dialogue.asked
+    if draft.settled:
+        return
+    if spoke:
+        adopt(draft, steering)
+    elif asked and asked["kind"] not in ("field", "more"):
+        ask_again(draft)
+    else:
+        _stay(draft)
 
 
 def _tell_tasks(draft: TurnDraft) -> None:
@@ -180,7 +237,9 @@ def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> b
     return begun_already(draft)
 
 
-def _also_wanted(draft: TurnDraft, moves: Moves, steering: Steering, limits: Limits) -> None:
+def _also_wanted(
+    draft: TurnDraft, moves: Moves, steering: Steering, said: Sequence[Command], limits: Limits
+) -> None:
     """Queue what else a message plainly asked for, in the order in which it did."""
     assert steering.transition is not None
     sure = (c for c in moves if isinstance(c, Go) and limits.confidence <= c.confidence <= 1)
@@ -188,9 +247,9 @@ def _also_wanted(draft: TurnDraft, moves: Moves, steering: Steering, limits: Lim
     for target in wanted:
         if target == steering.transition["target"]:
             continue
-        ids = [t.id for t in draft.spec.transitions if t.target == target and t.kind == MOVE]
-        if ids:
-            postpone(draft, None, queue=ids[0])
+        ways = [t for t in draft.spec.transitions if t.target == target and t.kind == MOVE]
+        if ways:
+            queue(draft, ways[0], values_for(draft, draft.spec.pathways[target], said))
 
 
 def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
@@ -200,8 +259,9 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
     reason = ""
     if len({c.option for c in commands if isinstance(c, Choose)}) > 1:
         dropped, reason = {Choose}, "the same message takes several options"
-    elif Cancel in kinds:
-        dropped, reason = {Fill, Correct, Confirm}, "the same message gives the task up"
+    elif gives_up_here(draft, commands):
+        dropped = {Correct, Confirm} if _leads_on(commands) else {Fill, Correct, Confirm}
+        reason = "the same message gives the task up"
     elif Confirm in kinds and any(isinstance(c, Deny) and not c.option for c in commands):
         dropped, reason = {Confirm, Deny}, "the same message says yes and no"
     kept: list[Command] = []
@@ -211,6 +271,11 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
         else:
             kept.append(command)
     return kept
+
+
+def _leads_on(commands: Sequence[Command]) -> bool:
+    """Say whether a message asks for something that it may lead to."""
+    return any(isinstance(c, Go) or (isinstance(c, Verdict) and c.holds) for c in commands)
 
 
 def fillable(draft: TurnDraft) -> list[Field]:
@@ -232,6 +297,8 @@ def _fields(pathway: PathwaySpec) -> list[Field]:
 
 def _for_here(draft: TurnDraft, said: Sequence[Command]) -> list[Command]:
     """Return commands without values for fields of pathways that the message may lead to."""
+    if gives_up_here(draft, said):
+        return _without_fills(said)  # what is said besides is for what comes instead
     known = {field.name for field in fillable(draft)}
     return [c for c in said if not isinstance(c, Fill) or c.field in known or _nowhere(draft, c)]
 
@@ -242,7 +309,7 @@ def _nowhere(draft: TurnDraft, command: Fill) -> bool:
     return not any(form and command.field in form for form in forms)
 
 
-def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) -> list[Command]:
+def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) -> list[Fill]:
     """Return the values that are left for the pathway that the message led to."""
     taken = {attempt["field"] for attempt in draft.attempts}
     names = {field.name for field in _fields(target)}
@@ -252,6 +319,7 @@ def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) 
 def _left_over(draft: TurnDraft, elsewhere: Sequence[Command]) -> None:
     """Audit values for fields of pathways that the message did not lead to after all."""
     taken = {attempt["field"] for attempt in draft.attempts}
+    taken |= {name for held in draft.dialogue.held.values() for name in held}
     for command in elsewhere:
         if isinstance(command, Fill) and command.field not in taken:
             draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
@@ -323,7 +391,11 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
     if option or isinstance(command, Choose):
         offered = [one["id"] for one in asked["options"]] if asked else []
         return "" if option in offered else f"'{option:.80}' was not offered"
-    return "" if asked and asked["kind"] != "field" else "nothing was asked that this answers"
+    if asked and asked["kind"] == "field":
+        stays = isinstance(command, Deny) and is_changed(draft, asked["about"])
+    else:
+        stays = asked is not None
+    return "" if stays else "nothing was asked that this answers"
 
 
 def _leads(draft: TurnDraft, command: Go) -> bool:

@@ -14,7 +14,7 @@ from nodes.collect import FORM, is_collected
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.deciding import decide, is_deaf
 from nodes.draft import TurnDraft, draft_of
-from nodes.effect_outcome import EFFECTS, remember_effects, went_well
+from nodes.effect_outcome import EFFECTS, is_unsure, remember_effects, went_well
 from nodes.form_reading import (
     asking_in,
     authors_first,
@@ -34,8 +34,9 @@ from nodes.interpret import Reading
 from nodes.language import Parse, ready_to_read
 from nodes.legal import limits_of
 from nodes.repair.clarifying import ambiguous, most_specific
-from nodes.repair.coming_back import completed
+from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave
+from nodes.repair.wishes import begins_later
 from nodes.settle import Hop
 from nodes.steer import steer
 from nodes.talk import DialogueState, with_dialogue
@@ -135,7 +136,7 @@ def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
 def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
     """Return what a message says, where no model was asked or none answered."""
     parse, free = reading.parse, reading.verdicts
-    said = authors_first(parse, free)
+    said = authors_first(draft, parse, free)
     if not said:
         return [] if is_taken(free) else guessed(draft, draft.message)
     return said if parse.certain else [*_held(draft, parse, said)]
@@ -218,6 +219,7 @@ def close_reading(draft: TurnDraft, reading: Reading) -> None:
     dialogue = draft.dialogue
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
     dialogue.last_at = draft.turn["at"]
+    dialogue.hold_only(begins_later(draft))
     given = [a["field"] for a in draft.attempts if a["validation_status"] == "valid"]
     if given:
         draft.position = overwritten(draft.position, given)
@@ -260,6 +262,7 @@ def remember(hop: Hop) -> None:
     dialogue = DialogueState.of(hop.position)
     if FORM in hop.progress:
         dialogue.asked = hop.progress[FORM]["asked"]
+        dialogue.hold_only([id_ for id_ in dialogue.held if id_ != hop.pathway.id])
     elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
         dialogue.asked = None
     remember_effects(dialogue, hop.progress)
@@ -268,11 +271,15 @@ def remember(hop: Hop) -> None:
 
 def lead_on(hop: Hop) -> None:
     """Go on after a complete pathway: with what waited, or with what it interrupted."""
-    if hop.is_aside or not hop.is_complete:
+    unsure = is_unsure(hop.progress) and DialogueState.of(hop.position).asked is None
+    if hop.is_aside or not (hop.is_complete or unsure):
         return
     draft = draft_of(hop.services, hop.after(), hop.turn, hop.position)
     draft.run, draft.entered = hop.turn["run"], hop.turn["entered"]
-    completed(draft, hop.pathway, hop.services.config.max_pathway_depth)
+    if unsure:
+        left_unsure(draft, hop.services.config.max_pathway_depth)
+    else:
+        completed(draft, hop.pathway, hop.services.config.max_pathway_depth)
     turn = hop.turn
     turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
     turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]

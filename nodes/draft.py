@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -379,17 +379,24 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
     if visits := position.get("visits"):
         after["visits"] = {renamed(id_): visit for id_, visit in visits.items()}
     if talk := position.get("talk"):
-        kept: Any = {**talk}
-        for name in ("confirmed", "finished"):
-            kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
-        kept["taken"] = [step_renamed(step, renamed) for step in kept.get("taken", [])]
-        done = kept.get("done", {})
-        kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
-        if (asked := kept.get("asked")) and asked["kind"] != "field":
-            options = [{**option, "id": renamed(option["id"])} for option in asked["options"]]
-            kept["asked"] = {**asked, "about": renamed(asked["about"]), "options": options}
-        after["talk"] = kept
+        after["talk"] = _renamed(talk, renamed)
     return after
+
+
+def _renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
+    """Return what a position keeps of its dialogue with the names that pathways have now."""
+    kept: Any = {**talk}
+    for name in ("confirmed", "finished"):
+        kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
+    for name in ("taken", "unsure"):
+        kept[name] = [step_renamed(step, renamed) for step in kept.get(name, [])]
+    kept["held"] = {renamed(id_): held for id_, held in kept.get("held", {}).items()}
+    done = kept.get("done", {})
+    kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
+    if (asked := kept.get("asked")) and asked["kind"] != "field":
+        options = [{**option, "id": renamed(option["id"])} for option in asked["options"]]
+        kept["asked"] = {**asked, "about": renamed(asked["about"]), "options": options}
+    return kept
 
 
 def beginning(spec: JourneySpec, turn: Turn | None = None) -> Position:

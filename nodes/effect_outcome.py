@@ -28,6 +28,7 @@ class Outcome:
             did, and its key makes it safe to ask again), which wait for a yes to be tried again;
             unsure; or outdated (a value that it would use is refused by now, and asked for again).
             In all cases but done the steps behind it were not taken.
+        unsure: The step of which nobody knows whether it was taken; empty: none.
         asked: What the user is asked then: whether to try again, whether to call a person, or for a
             value.
         attempts: At fields, where values were taken back.
@@ -40,6 +41,7 @@ class Outcome:
     done: dict[str, str] = field(default_factory=dict)
     audit: list[dict[str, Any]] = field(default_factory=list)
     ended: str = "done"
+    unsure: str = ""
     asked: Asked | None = None
     attempts: list[Attempted] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
@@ -72,10 +74,19 @@ def remember_effects(dialogue: DialogueState, progress: Mapping[str, Any]) -> No
     keys = {step: [*dialogue.done.get(step, []), key] for step, key in outcome["done"].items()}
     dialogue.done = {**dialogue.done, **keys}
     dialogue.taken = [*dialogue.taken, *outcome["done"]]
+    dialogue.unsure = [step for step in dialogue.unsure if step not in keys]
+    if outcome["unsure"] and outcome["unsure"] not in dialogue.unsure:
+        dialogue.unsure = [*dialogue.unsure, outcome["unsure"]]
     dialogue.asked = outcome["asked"] or dialogue.asked
+
+
+def is_unsure(progress: Mapping[str, Any]) -> bool:
+    """Say whether the effects of a pathway ended where nobody knows what one of them did."""
+    return EFFECTS in progress and progress[EFFECTS]["ended"] == "unsure"
 
 
 def begin_effects_anew(dialogue: DialogueState, pathway: PathwaySpec) -> None:
     """Let the effects of a pathway be taken again: it begins anew."""
     steps = [step_of(pathway, effect) for effect in pathway.effects]
     dialogue.taken = [step for step in dialogue.taken if step not in steps]
+    dialogue.unsure = [step for step in dialogue.unsure if step not in steps]

@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from journeys import Field, Regex
+from journeys.patterns import normal
 from journeys.spec import MOVE
 from nodes.commands import (
+    Back,
     Cancel,
     Command,
     Confirm,
@@ -19,7 +21,9 @@ from nodes.commands import (
     Noise,
     OffTopic,
     Repeat,
+    Restart,
     Skip,
+    Status,
     Verdict,
     Wait,
 )
@@ -34,12 +38,15 @@ from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
 from nodes.legal import asks_model, legal
 from nodes.llm.form import Asking, asking_of
+from nodes.repair.clarifying import phrase_of
+from nodes.repair.leaving import names_of, open_tasks
 from nodes.repair.people import policy_of
+from nodes.repair.reviewing import is_changed
 from nodes.repair.switching import interruptible
 from nodes.talk import Asked, FieldAttempt, Option
 from nodes.values import Setting, found_in, hint_of
 
-_REPAIRS = (Cancel, Explain, Human, Repeat, Skip, Wait)
+_REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """What an author's own trigger on the same message comes before."""
 FREE = ("text", "name", "full_name", "address")
 """Types of which nearly every message would be a value."""
@@ -62,14 +69,15 @@ async def welcome(draft: TurnDraft) -> None:
     What is known is checked as if it were said now, and has to be confirmed once more.
     """
     now = draft.setting.at
+    before, draft.replies = draft.replies, []
     for name in list(draft.fields):
         _expire(draft, name, now)
     last = draft.dialogue.last_at
     pause = timedelta(seconds=draft.services.config.resume_after_seconds)
     if last is None or now - datetime.fromisoformat(last) <= pause:
+        draft.replies = [*before, *draft.replies]
         return
     draft.resumed = True
-    before, draft.replies = draft.replies, []
     await take_back_refused(draft, collected_so_far(draft))
     outdated, draft.replies = draft.replies, before
     _unconfirm(draft)
@@ -124,7 +132,8 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
         known=known,
         correctable=[draft.field(name) for name in known],
         setting=draft.setting,
-        tasks=[draft.here.title, *(task["label"] for task in _paused(draft))],
+        tasks=[name for id_ in open_tasks(draft) for name in names_of(draft, id_)],
+        changing=bool(asked and is_changed(draft, asked["about"])),
     )
     return read_message(message, expected)
 
@@ -285,9 +294,23 @@ def matters(draft: TurnDraft, words: str) -> bool:
     return speaks(words, [*draft.sheet().live], draft.setting.language)
 
 
-def authors_first(parse: Parse, free: Sequence[Verdict]) -> list[Command]:
-    """Return what was read, without repairs where an author's own trigger took the message."""
+def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
+    """Say whether a pattern stands in other clauses than the tasks that are given up."""
+    named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
+    phrase = normal(phrase_of(verdict))
+    clauses = map(normal, clauses_in(draft.message, draft.setting.language))
+    said = [clause for clause in clauses if phrase in clause]
+    return verdict.tier == "pattern" and not any(n in clause for n in named for clause in said)
+
+
+def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
+    """Return what was read, without repairs where an author's own trigger took the message.
+
+    One that took another clause leaves a named task given up: "forget the taxi, a table".
+    """
     own = is_taken(free)
+    if own and any(isinstance(c, Cancel) and c.task for c in parse.commands):
+        own = is_taken([v for v in free if not _stands_apart(draft, parse, v)])
     return [c for c in parse.commands if not (own and isinstance(c, _REPAIRS))]
 
 

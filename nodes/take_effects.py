@@ -94,7 +94,9 @@ class _Taker:
         self._state: Any = state
         self._turn = state["turn"]
         self._birth = state["position"].get("birth", "")
-        self._known: Mapping[str, list[str]] = DialogueState.of(state["position"]).done
+        dialogue = DialogueState.of(state["position"])
+        self._known: Mapping[str, list[str]] = dialogue.done
+        self._unsure_before = dialogue.unsure
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
         self._texts = services.texts_in(pathway.id)
@@ -259,6 +261,9 @@ class _Taker:
 
     def _unsure(self, effect: Effect, reason: str) -> None:
         self.outcome.ended = "unsure"
+        self.outcome.unsure = step_of(self._pathway, effect)
+        if self.outcome.unsure in self._unsure_before:
+            return  # it was said already
         self._note("effect_unsure", effect, reason)
         self.outcome.said.append(self._texts.effect_unsure)
         spec = self._services.spec

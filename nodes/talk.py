@@ -21,8 +21,8 @@ class FieldAttempt(TypedDict):
     """One attempt at a field; attempts are appended, never changed.
 
     `value` is the value as it is kept, `raw` what the user said. `validation_status` is valid,
-    invalid, pending (it waits for a yes), or cleared: from there on there is no value. `source` is
-    user_provided, corrected, inferred, tool or operator.
+    invalid, pending (it waits for a yes, or for its task to begin), or cleared: from there on there
+    is no value. `source` is user_provided, corrected, inferred, tool or operator.
     """
 
     value: Any
@@ -46,14 +46,23 @@ class Asked(TypedDict):
     """What the user was asked last, and the next message may answer.
 
     `kind` is field, summary, wrong (which field of the summary is), correction, return (to `about`,
-    a paused pathway), paused (which one), clarify (which transition), restart, change (of `about`,
-    a field, after an effect), human, unclaimed, retry (of the effects of `about`), or more
+    a paused pathway), paused (which one), clarify (which transition; which first, if `about` is
+    in_turn), restart, start_over (`about`, whose effects were taken), change (of `about`, a field,
+    after an effect), human, unclaimed, retry (of the effects of `about`), or more
     (anything else). `about` is the name of a field or pathway.
     """
 
     kind: str
     about: str
     options: list[Option]
+
+
+class HeldValue(TypedDict):
+    """A value that was said for a task which begins later: read already, not yet checked."""
+
+    value: Any
+    raw: str
+    confidence: float
 
 
 class Takeover(TypedDict):
@@ -113,8 +122,10 @@ class DialogueState:
         off_topic: Messages in a row that led off.
         failures: Turns in a row that failed or were not understood.
         queued: Ids of transitions that are taken as soon as the present pathway is complete.
+        held: Values that were said with wishes which wait: pathway -> field -> value.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
+        unsure: Steps of effects of which nobody knows whether they were taken; it was said.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
         called: Policies that called a person, and have held ever since.
@@ -133,8 +144,10 @@ class DialogueState:
     off_topic: int = 0
     failures: int = 0
     queued: list[str] = field(default_factory=list)
+    held: dict[str, dict[str, HeldValue]] = field(default_factory=dict)
     done: dict[str, list[str]] = field(default_factory=dict)
     taken: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
     last_at: str | None = None
     takeover: Takeover | None = None
     called: list[str] = field(default_factory=list)
@@ -186,6 +199,11 @@ class DialogueState:
         self.reopened = _without(self.reopened, name)
         self.retries, self.refused = _dropped(self.retries, name), _dropped(self.refused, name)
         self.drop_correction(name)
+
+    def hold_only(self, pathways: Collection[str]) -> None:
+        """Forget the values held for all but these pathways."""
+        if any(id_ not in pathways for id_ in self.held):
+            self.held = {id_: held for id_, held in self.held.items() if id_ in pathways}
 
     def try_again(self) -> None:
         """Forget what went wrong until now."""

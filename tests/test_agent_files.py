@@ -236,7 +236,7 @@ def test_the_demo_of_the_default_agent_ends_with_what_a_person_is_told(folder: P
         "That is not a valid e-mail address. What I can take:",
         "cat has just knocked over the coffee, sorry! Assistant Let us",
         "A colleague calls you once, to go through the policy with you.",
-        "e-mail address is now ana@example.org.",
+        "changed the e-mail address to ana@example.org.",
         "Thank you, Ana Torres. I have everything",
         "reason collected",
         "email ana@example.org valid, 4 attempts",

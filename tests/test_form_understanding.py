@@ -117,7 +117,10 @@ def open_in(call: Call) -> tuple[set[str], set[str]]:
     return set(asked["commands"]), fields
 
 
-ALWAYS = {"fill", "correct", "clear", "cancel", "wait", "repeat", "explain", "off_topic", "human"}
+ALWAYS = {
+    *("fill", "correct", "clear", "cancel", "wait", "repeat", "restart", "back", "status"),
+    *("explain", "off_topic", "human"),
+}
 ALL = {*ALWAYS, "skip", "choose", "deny", "confirm", "go"}
 MOMENTS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "field": (asked("field", "nights"), {"skip"}),

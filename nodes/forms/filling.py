@@ -13,6 +13,8 @@ from nodes.repair.people import after_effect, give_up
 from nodes.values import Unreadable, hint_of, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
+TAKEN_BACK = "taken back by the user"
+"""Reason of an attempt that empties a field, after which its value may still be kept."""
 SURE = 0.8
 """Least confidence of a value for a field that nobody asked about."""
 
@@ -105,6 +107,7 @@ async def _corrected(draft: TurnDraft, command: Correct) -> None:
     if value == was:
         draft.say("kept", field=field.title, value=draft.shown(field, was))
         draft.dialogue.drop_correction(name)
+        draft.dialogue.settle(name)
         return
     details = {"value": value, "raw": command.value, "confidence": _share(command)}
     if not command.certain or _asks_before_changing(draft, field):
@@ -179,7 +182,7 @@ def taken_back(draft: TurnDraft, command: Clear) -> None:
     field = draft.field(name)
     if after_effect(draft, field):
         return
-    emptied(draft, field, reason="taken back by the user")
+    emptied(draft, field, reason=TAKEN_BACK)
     draft.say("emptied", field=field.title)
     draft.dialogue.reopen(name)
     draft.dialogue.drop_correction(name)

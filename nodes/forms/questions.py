@@ -26,19 +26,19 @@ def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> s
         pending = draft.dialogue.corrections[about]
         value = draft.shown(field, pending["value"])
         return draft.text("confirm_correction", field=field.title, value=value)
-    if kind in ("return", "leave"):
-        task = draft.spec.pathways.get(about, draft.here)
-        return draft.text("ask_return" if kind == "return" else "ask_leave", task=task.title)
+    if kind == "leave":
+        return draft.text("ask_leave", task=draft.spec.pathways.get(about, draft.here).title)
     listed = draft.listed(asked["options"])
     if kind == "paused":
         return draft.text("which_paused", options=listed)
-    if kind == "restart":
-        return draft.text("restart", task=draft.spec.pathways[about].title, options=listed)
+    if kind in _OF_TASK:
+        return draft.text(_OF_TASK[kind], task=draft.spec.pathways[about].title, options=listed)
     if kind in _FIXED:
         return draft.text(_FIXED[kind])
-    return draft.text("clarify", options=listed)
+    return draft.text("which_first" if about == "in_turn" else "clarify", options=listed)
 
 
+_OF_TASK = {"return": "ask_return", "restart": "restart", "start_over": "ask_restart"}
 _FIXED = {
     "human": "offer_human",
     "unclaimed": "unclaimed",

@@ -12,7 +12,7 @@ from nodes.language.reading import Reading
 from nodes.talk import Asked
 
 _AT_STAKE = ("summary", "correction", "leave")
-_OFFERS = ("return", "human", "unclaimed", "retry", "more")
+_OFFERS = ("return", "start_over", "human", "unclaimed", "retry", "more")
 _REPLACING = ("summary", "correction", "retry", "more")
 
 Parser = Callable[[Reading, Expected], Parse]

@@ -8,6 +8,7 @@ from rapidfuzz.distance import OSA
 
 from nodes.commands import Choose, Command, Deny, Fill
 from nodes.language.expected import CHOOSING, Expected, Parse
+from nodes.language.mentions import is_task
 from nodes.language.readable import is_readable
 from nodes.language.reading import Reading, read
 from nodes.talk import Option
@@ -25,7 +26,7 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
         return None
     if exact := _exact(reading, options):
         return _taken(exact, expected)
-    if reading.asks:
+    if reading.asks or _gives_up(reading, expected):
         return None
     if named := reading.lexicon.part("negated", reading.said, "named"):
         count = named.count(" ") + 1
@@ -35,6 +36,12 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     if expected.pending and is_readable(expected.pending, reading.raw, expected.setting):
         return None
     return _of_runtime(reading, options, expected) or _named(reading, options, expected)
+
+
+def _gives_up(reading: Reading, expected: Expected) -> bool:
+    """Whether one of the open tasks is given up by its name."""
+    name = reading.lexicon.part("task", reading.said, "task")
+    return name is not None and is_task(name, expected.tasks, reading.lexicon)
 
 
 def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:

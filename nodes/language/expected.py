@@ -16,15 +16,8 @@ CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""
 
 YES_OR_NO = (
-    "summary",
-    "wrong",
-    "correction",
-    "return",
-    "human",
-    "unclaimed",
-    "retry",
-    "more",
-    "leave",
+    *("summary", "wrong", "correction", "return", "start_over"),
+    *("human", "unclaimed", "retry", "more", "leave"),
 )
 """Kinds of questions whose answer is yes or no."""
 
@@ -48,6 +41,7 @@ class Expected:
         correctable: The fields of those values.
         setting: When and where the user speaks.
         tasks: What the open tasks are called, so that "cancel the transfer" is understood.
+        changing: Whether the field that was asked for has, or just had, a value, which may stay.
     """
 
     asked: Asked | None
@@ -56,6 +50,7 @@ class Expected:
     correctable: Sequence[Field]
     setting: Setting
     tasks: Sequence[str] = ()
+    changing: bool = False
 
     @cached_property
     def kind(self) -> str:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from nodes.commands import Cancel, Command, Deny, Explain, Human, Repeat, Skip, Wait
+from nodes.commands import (
+    Back,
+    Cancel,
+    Command,
+    Deny,
+    Explain,
+    Human,
+    Repeat,
+    Restart,
+    Skip,
+    Status,
+    Wait,
+)
 from nodes.language.expected import FREE, Expected
 from nodes.language.lexicon import SIGNALS
 from nodes.language.mentions import is_task, mentioned, speaks_of
@@ -12,15 +24,8 @@ from nodes.values import Unreadable, value_of
 _LONGEST = 30
 _FEW = 4
 _OFFERED = (
-    "correction",
-    "return",
-    "human",
-    "unclaimed",
-    "retry",
-    "more",
-    "restart",
-    "change",
-    "leave",
+    *("correction", "return", "start_over", "human", "unclaimed", "retry", "more"),
+    *("restart", "change", "leave"),
 )
 _COUNTED = ("integer", "number", "money", "boolean")
 _PLAIN: tuple[tuple[str, Command], ...] = (
@@ -29,6 +34,9 @@ _PLAIN: tuple[tuple[str, Command], ...] = (
     ("cancel", Cancel()),
     ("repeat", Repeat()),
     ("wait", Wait()),
+    ("restart", Restart()),
+    ("back", Back()),
+    ("status", Status()),
 )
 
 
@@ -82,13 +90,16 @@ def _is_choice(reading: Reading, expected: Expected) -> bool:
 
 def _given_up(reading: Reading, expected: Expected) -> Command | None:
     said, lexicon = reading.said, reading.lexicon
+    if expected.changing and (lexicon.says("keep", said) or lexicon.says("give_up", said)):
+        return Deny()
     if lexicon.says("give_up", said):
         return Deny() if expected.kind in _OFFERED else Cancel()
     name = lexicon.part("task", said, "task")
     if not name:
         return None
-    everything = lexicon.says("any_task", name) or is_task(name, expected.tasks, lexicon)
-    return Cancel() if everything else None
+    if lexicon.says("any_task", name):
+        return Cancel()
+    return Cancel(task=name) if is_task(name, expected.tasks, lexicon) else None
 
 
 def _skipped(reading: Reading, expected: Expected) -> Command | None:
@@ -121,6 +132,8 @@ def explains(part: Reading, command: Command) -> bool:
     said, lexicon = part.said, part.lexicon
     if isinstance(command, Wait):
         return lexicon.says("busy", said)
+    if isinstance(command, Deny):
+        return lexicon.says("no", said)
     if isinstance(command, Skip):
         return lexicon.says("unknown", said) or lexicon.says("nothing", said)
     return isinstance(command, Cancel) and (

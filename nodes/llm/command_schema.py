@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nodes.commands import (
+    Back,
     Cancel,
     Choose,
     Clear,
@@ -19,7 +20,9 @@ from nodes.commands import (
     Human,
     OffTopic,
     Repeat,
+    Restart,
     Skip,
+    Status,
     Wait,
 )
 from nodes.llm.form import Asking
@@ -55,12 +58,15 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
         "correct": bool(form.known),
         "clear": bool(form.known),
         "confirm": asked is not None and not for_field,
-        "deny": bool(options) or (asked is not None and not for_field),
+        "deny": bool(options) or form.is_changing or (asked is not None and not for_field),
         "choose": bool(options),
         "cancel": True,
         "skip": for_field,
         "wait": True,
         "repeat": True,
+        "restart": True,
+        "back": True,
+        "status": True,
         "explain": True,
         "off_topic": True,
         "human": True,
@@ -171,6 +177,11 @@ def _correct(given: _Given) -> Command:
     return Correct(name, value, sure) if value.strip() else Clear(name, sure)
 
 
+def _cancel(given: _Given) -> Command:
+    about = text_in(given, "target")
+    return Cancel(about == ALL, confidence_in(given), "" if about == ALL else about)
+
+
 def _human(given: _Given) -> Command:
     reason = text_in(given, "target") or ASKED
     if reason not in (ASKED, SENTIMENT):
@@ -185,10 +196,13 @@ READ: Mapping[str, Callable[[_Given], Command]] = {
     "confirm": lambda given: Confirm(confidence_in(given)),
     "deny": lambda given: Deny(text_in(given, "target"), confidence_in(given)),
     "choose": lambda given: Choose(text_in(given, "target"), confidence_in(given)),
-    "cancel": lambda given: Cancel(text_in(given, "target") == ALL, confidence_in(given)),
+    "cancel": _cancel,
     "skip": lambda given: Skip(confidence_in(given)),
     "wait": lambda given: Wait(confidence_in(given)),
     "repeat": lambda given: Repeat(confidence_in(given)),
+    "restart": lambda given: Restart(confidence_in(given)),
+    "back": lambda given: Back(confidence_in(given)),
+    "status": lambda given: Status(confidence_in(given)),
     "explain": lambda given: Explain(text_in(given, "field"), confidence_in(given)),
     "off_topic": lambda given: OffTopic(
         text_in(given, "target") == UNSUPPORTED, confidence_in(given)

@@ -106,6 +106,12 @@ class Asking:
         return self.asked["options"] if self.asked else []
 
     @property
+    def is_changing(self) -> bool:
+        """Whether what is asked for has, or just had, a value, which may stay."""
+        name = self.asked["about"] if self.asked and self.asked["kind"] == "field" else ""
+        return any(one.name == name for one in self.reopened)
+
+    @property
     def open(self) -> list[FormField]:
         """The fields that a command may be about, of whatever task."""
         known = {f.name: f for f in (*self.correctable, *self.reopened, *self.fields)}

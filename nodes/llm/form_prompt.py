@@ -23,13 +23,17 @@ _MEANING: Mapping[str, str] = {
     "user's own words; null if it is not said",
     "clear": "the message takes the value of 'field' back and gives no other",
     "confirm": "the user says yes to what was asked last",
-    "deny": "the user says no to what was asked last; 'target' is the one option that is meant, "
-    "if it is only that one",
+    "deny": "the user says no to what was asked last, or leaves a value that is asked again as it "
+    "was; 'target' is the one option that is meant, if it is only that one",
     "choose": "the user takes one of the options of what was asked last; 'target' is its id",
-    "cancel": "the user gives the task up; 'target' is 'everything' if all tasks are meant",
+    "cancel": "the user gives the task up; 'target' is 'everything' if all tasks are meant, or the "
+    "id of another task that is paused or was offered, if only that one is",
     "skip": "the user will not, or cannot, answer what was asked last",
     "wait": "the user asks for a moment",
     "repeat": "the user asks to hear the last words again",
+    "restart": "the user wants to begin the task again from its first question",
+    "back": "the user wants to go back to the question before",
+    "status": "the user asks what is noted so far, or what is still open",
     "explain": "the user asks what a question means or why it is asked; 'field' is the field, null "
     "for the one asked last",
     "off_topic": "the message is about something else; 'target' is 'unsupported' if it asks for "

@@ -10,13 +10,18 @@ from nodes.forms.filling import reason_of, refuse, refused, replaced, taken_back
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import (
     EVERYTHING,
+    bring_up,
     cancel,
     decline_all,
     decline_return,
+    go_on_elsewhere,
+    offer_waiting,
     reset,
-    to_the_beginning,
 )
-from nodes.repair.people import CHANGE, PERSON, call_person
+from nodes.repair.people import CHANGE, PERSON, ask_more, call_person
+from nodes.repair.reviewing import is_changed, keep_value, start_over
+from nodes.repair.switching import postpone
+from nodes.repair.wishes import IN_TURN
 from nodes.talk import Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
@@ -125,13 +130,9 @@ def _paused(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list
             decline_all(draft, "declined by the user")
             return []
         return None
-    stack = draft.position["stack"]
-    place = next((n for n, frame in enumerate(stack) if frame["pathway"] == chosen), None)
-    if place is None:
+    if all(frame["pathway"] != chosen for frame in draft.position["stack"]):
         return None
-    # What is chosen comes to the top; the others stay paused below it, in their order.
-    others = [frame for n, frame in enumerate(stack) if n != place]
-    draft.position = {**draft.position, "stack": [*others, stack[place]]}
+    bring_up(draft, chosen)
     return []
 
 
@@ -140,6 +141,10 @@ def _clarify(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     if chosen is not None:
         draft.note("clarified", trigger=chosen)
         draft.dialogue.unclear = 0
+        if asked["about"] == IN_TURN:
+            for option in asked["options"]:
+                if option["id"] != chosen:
+                    postpone(draft, None, queue=option["id"])
         return [Verdict(chosen, True, "chosen", reason="chosen by the user")]
     denied = {c.option for c in commands if isinstance(c, Deny) and c.option}
     if denied:
@@ -156,6 +161,26 @@ def _restart(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
         return None
     if chosen == BEGIN_ANEW:
         reset(draft, draft.here, "begun anew")
+    return []
+
+
+def _start_over(
+    draft: TurnDraft, asked: Asked, commands: Sequence[Command]
+) -> list[Verdict] | None:
+    said = _said(commands)
+    if said:
+        start_over(draft, draft.spec.pathways[asked["about"]])
+    elif said is False and draft.sheet().is_closed:
+        draft.say("more")
+        draft.ask(Asked(kind="more", about="", options=[]))
+        draft.rest()
+    return None if said is None else []
+
+
+def _field(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
+    if _said(commands) is not False or not is_changed(draft, asked["about"]):
+        return None
+    keep_value(draft, asked["about"])
     return []
 
 
@@ -186,7 +211,12 @@ def _human(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
         call_person(draft, asked["about"] or "offered")
         return []
     draft.dialogue.try_again()
-    draft.say("human_declined")
+    if asked["about"] == "effect_unsure":  # there is nothing to try again
+        if not offer_waiting(draft):
+            ask_more(draft)
+        draft.rest()
+    else:
+        draft.say("human_declined")
     return []
 
 
@@ -199,8 +229,7 @@ def _retry(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
         draft.note("cancelled", to=pathway.id, reason="not tried again")
         reset(draft, pathway, "cancelled")
         draft.say("left", task=pathway.title)
-        to_the_beginning(draft)
-        draft.say("more")
+        go_on_elsewhere(draft)
     return []
 
 
@@ -242,6 +271,8 @@ _ANSWERS: dict[str, Answer] = {
     "paused": _paused,
     "clarify": _clarify,
     "restart": _restart,
+    "start_over": _start_over,
+    "field": _field,
     "change": _change,
     "human": _human,
     "retry": _retry,

@@ -54,15 +54,16 @@ def most_specific(moves: Sequence[Command]) -> list[Command]:
 
     Reasons of patterns quote their phrase, so one that is part of another is found in its reason.
     """
-    said = [_phrase(v) for v in moves if _is_said(v)]
-    return [m for m in moves if not (_is_said(m) and _is_part(_phrase(m), said))]
+    said = [phrase_of(v) for v in moves if _is_said(v)]
+    return [m for m in moves if not (_is_said(m) and _is_part(phrase_of(m), said))]
 
 
 def _is_said(move: Command) -> bool:
     return isinstance(move, Verdict) and move.tier == "pattern" and move.holds
 
 
-def _phrase(move: Command) -> str:
+def phrase_of(move: Command) -> str:
+    """Return the phrase that was said for a move; empty if it was none."""
     return move.reason.removeprefix("said ").strip("'") if isinstance(move, Verdict) else ""
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from journeys import PathwaySpec, ReturnToPrevious
 from journeys.spec import MAX_HOPS
 from nodes.draft import TurnDraft
 from nodes.forms.questions import question_of
 from nodes.moves import move
-from nodes.repair.leaving import begin_anew, decline_all
+from nodes.repair.leaving import begin_anew, decline_all, offer_waiting, waiting_tasks
+from nodes.repair.people import ask_more
 from nodes.state import Fired
-from nodes.talk import Asked, Option
 
 
 def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
@@ -29,18 +27,37 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
     if pathway.next and draft.position["pathway"] == pathway.next:
         begin_anew(draft, draft.spec.pathways[pathway.next])
     if draft.dialogue.queued and len(draft.turn["ran"]) < MAX_HOPS:
-        _begin_next(draft, depth)
+        begin_next(draft, depth)
     elif pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
         _come_back(draft, pathway)
+    elif draft.run is None:
+        _end_or_offer(draft, pathway)
 
 
-def _begin_next(draft: TurnDraft, depth: int) -> None:
-    """Begin what waited for this to be over (T29), or was asked for in the same message (T07)."""
+def left_unsure(draft: TurnDraft, depth: int) -> None:
+    """Go on where nobody knows whether an effect was taken, so that its task does not end.
+
+    Args:
+        draft: The turn, as it stands after the pathway.
+        depth: Most paused pathways.
+    """
+    if draft.dialogue.queued and len(draft.turn["ran"]) < MAX_HOPS:
+        begin_next(draft, depth)
+    elif not offer_waiting(draft):
+        ask_more(draft)
+
+
+def begin_next(draft: TurnDraft, depth: int) -> None:
+    """Begin what waited for this to be over (T29), or was asked for in the same message (T07).
+
+    What is paused stays paused.
+    """
     first, *draft.dialogue.queued = draft.dialogue.queued
     transition = next((t for t in draft.spec.transitions if t.id == first), None)
     if transition is None:  # an older version of the journey had it
         return
-    before = draft.position["pathway"]
+    before, waiting = draft.position["pathway"], waiting_tasks(draft)
+    paused = [frame for frame in draft.position["stack"] if frame["pathway"] in waiting]
     moved = move(draft.spec, draft.standing, transition, depth)
     if moved.refused_depth:
         draft.note("depth_refused", to=transition.target, reason="it waited")
@@ -49,7 +66,9 @@ def _begin_next(draft: TurnDraft, depth: int) -> None:
     draft.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
     draft.position = moved.position
     draft.change(*moved.ops)
-    draft.audit += moved.audit
+    draft.audit += [row for row in moved.audit if not (paused and row["kind"] == "stack_cleared")]
+    if paused and not draft.position["stack"]:
+        draft.position = {**draft.position, "stack": paused}
     draft.transition = Fired(
         id=transition.id,
         source=before,
@@ -61,6 +80,7 @@ def _begin_next(draft: TurnDraft, depth: int) -> None:
     )
     target = draft.spec.pathways[transition.target]
     begin_anew(draft, target)
+    draft.ask(None)
     draft.run, draft.entered = target.id, "transition"
 
 
@@ -70,7 +90,12 @@ def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
         return
     returns = detour.returns
     policy = returns.policy if isinstance(returns, ReturnToPrevious) else "return"
-    _POLICIES[policy](draft)
+    if policy == "return":
+        _ask_the_same(draft)
+    elif policy == "end":
+        _end(draft)
+    else:
+        offer_waiting(draft, choose=policy == "choose")
 
 
 def _ask_the_same(draft: TurnDraft) -> None:
@@ -86,30 +111,21 @@ def _ask_the_same(draft: TurnDraft) -> None:
         draft.replies.append(question_of(draft, asked))
 
 
-def _ask_whether(draft: TurnDraft) -> None:
-    draft.repair("continue", "ask_return", task=draft.here.title)
-    draft.ask(Asked(kind="return", about=draft.here.id, options=[]))
-
-
-def _ask_which(draft: TurnDraft) -> None:
-    paused = dict.fromkeys(frame["pathway"] for frame in reversed(draft.position["stack"]))
-    if len(paused) == 1:
-        _ask_whether(draft)
-        return
-    options = [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in paused]
-    draft.repair("continue", "which_paused", options=draft.listed(options))
-    draft.ask(Asked(kind="paused", about="", options=options))
-
-
 def _end(draft: TurnDraft) -> None:
     """Give up all that was interrupted; one event a frame, the top one first."""
     decline_all(draft, "the detour ends what it interrupted")
     draft.replies = [draft.text("more")]
 
 
-_POLICIES: Mapping[str, Callable[[TurnDraft], None]] = {
-    "return": _ask_the_same,
-    "ask": _ask_whether,
-    "choose": _ask_which,
-    "end": _end,
-}
+def _end_or_offer(draft: TurnDraft, pathway: PathwaySpec) -> None:
+    """Offer what still waits behind the last task: the end is one only where nothing does."""
+    position, reception = draft.position, draft.spec.reception
+    is_last = position["status"] == "complete" or (reception and position["pathway"] == reception)
+    if is_last and position["stack"]:
+        if not offer_waiting(draft):
+            draft.position = {**position, "stack": []}
+    elif pathway.is_detour and position["returning"] and not position["stack"]:
+        draft.position = {**position, "returning": False, "status": "complete"}
+        if pathway.journey and reception:
+            draft.note("advanced", to=reception)
+            draft.position = {**position, "returning": False, "pathway": reception}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Wait
+from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Wait
 from nodes.draft import TurnDraft
 from nodes.forms.sheet import owners
 from nodes.language.greetings import is_greeting
 from nodes.repair.clarifying import MOST_UNCLEAR, clarify, tasks_of
 from nodes.repair.people import offer_person, policy_of
+from nodes.repair.reviewing import status
 from nodes.talk import Option
 
 MOST_OFF_TOPIC = 3
@@ -30,6 +31,8 @@ def digressed(draft: TurnDraft, commands: Sequence[Command]) -> bool:
             _explain(draft, command)
         elif isinstance(command, OffTopic):
             _off_topic(draft, unsupported=command.unsupported)
+        elif isinstance(command, Status):
+            status(draft)
         elif isinstance(command, Noise):
             draft.repair("noise", "noise")
         else:
@@ -82,7 +85,7 @@ def not_understood(draft: TurnDraft) -> None:
     asked = draft.dialogue.asked
     if draft.dialogue.last_at is None or is_greeting(draft.turn["message"] or ""):
         return
-    if asked and asked["options"]:
+    if asked and len(asked["options"]) > 1:
         _clarify_as(draft, asked["options"], asked["kind"], asked["about"])
         return
     times = draft.dialogue.unclear + 1

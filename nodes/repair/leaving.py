@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from journeys import PathwaySpec
+from nodes.commands import Cancel, Command, Deny
 from nodes.draft import TurnDraft
 from nodes.effect_outcome import begin_effects_anew
 from nodes.forms.filling import emptied
 from nodes.forms.sheet import settled
+from nodes.language.languages import lexicon_of
+from nodes.language.mentions import is_task
 from nodes.moves import left
 from nodes.repair.people import after_effect
-from nodes.talk import Asked
+from nodes.talk import Asked, Option
 from nodes.visits import entered
+from nodes.words import plain
 
 EVERYTHING = "everything"
 """What is given up where all tasks are, in place of the id of a pathway."""
@@ -52,7 +56,8 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec) -> None:
 def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) -> None:
     """Give up the task at hand, or all; a detour alone leaves what it interrupted."""
     position = draft.position
-    draft.dialogue.queued = []
+    if everything:
+        draft.dialogue.queued = []
     if position["stack"] and not everything:
         _end_detour(draft)
         return
@@ -63,7 +68,10 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
         pathway = draft.spec.pathways[id_]
         draft.note("cancelled", to=id_, reason="cancelled by the user")
         reset(draft, pathway, "cancelled", keep)
-    draft.repair("cancel", "cancelled_all" if len(given_up) > 1 else "cancelled")
+    if draft.dialogue.queued:
+        draft.repair("cancel", "left", task=draft.spec.pathways[given_up[0]].title)
+    else:
+        draft.repair("cancel", "cancelled_all" if len(given_up) > 1 else "cancelled")
     to_the_beginning(draft)
 
 
@@ -88,13 +96,15 @@ def _end_detour(draft: TurnDraft) -> None:
     if asked and asked["kind"] == "return" and draft.dialogue.unclear:
         decline_return(draft, "cancelled by the user")
         return
-    detour = draft.spec.pathways[draft.position["pathway"]]
-    draft.note("cancelled", to=detour.id, reason="cancelled by the user")
-    reset(draft, detour, "cancelled")
-    if draft.position["returning"]:
+    if draft.position["returning"]:  # the detour is over: there is only its return to stop
         draft.dialogue.unclear = 1
-    draft.position = {**draft.position, "returning": True}
-    draft.repair("cancel", "left", task=detour.title)
+        draft.note("repaired", trigger="cancel")
+    else:
+        detour = draft.spec.pathways[draft.position["pathway"]]
+        draft.note("cancelled", to=detour.id, reason="cancelled by the user")
+        reset(draft, detour, "cancelled")
+        draft.position = {**draft.position, "returning": True}
+        draft.repair("cancel", "left", task=detour.title)
     draft.say("ask_return", task=draft.here.title)
     draft.ask(Asked(kind="return", about=draft.here.id, options=[]))
     draft.rest()
@@ -103,9 +113,56 @@ def _end_detour(draft: TurnDraft) -> None:
 def decline_return(draft: TurnDraft, reason: str) -> None:
     """Give up the task that was interrupted; the ones below it are offered then."""
     _give_up_paused(draft, reason)
-    if draft.position["stack"]:
-        draft.say("ask_return", task=draft.here.title)
+    go_on_elsewhere(draft)
+
+
+def waiting_tasks(draft: TurnDraft) -> list[str]:
+    """Return the ids of the paused tasks that are not done, the last one first.
+
+    The entry waits for nobody if it collects nothing.
+    """
+    paused = dict.fromkeys(frame["pathway"] for frame in reversed(draft.position["stack"]))
+    over, entry = draft.dialogue.finished, draft.spec.entry
+    return [
+        id_
+        for id_ in paused
+        if id_ not in over and (id_ != entry or draft.spec.pathways[id_].collects)
+    ]
+
+
+def bring_up(draft: TurnDraft, pathway: str) -> None:
+    """Put a paused pathway on top; the others stay paused below it, in their order."""
+    stack = draft.position["stack"]
+    place = next(n for n, frame in enumerate(stack) if frame["pathway"] == pathway)
+    others = [frame for n, frame in enumerate(stack) if n != place]
+    draft.position = {**draft.position, "stack": [*others, stack[place]]}
+
+
+def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
+    """Ask whether to go on with what waits, or with which of it; say whether anything does.
+
+    Args:
+        draft: The turn.
+        choose: Whether the user chooses among several; else the last one is offered.
+    """
+    waiting = waiting_tasks(draft)
+    if not waiting:
+        return False
+    bring_up(draft, waiting[0])
+    draft.position = {**draft.position, "returning": True, "status": "active"}
+    if choose and len(waiting) > 1:
+        options = [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in waiting]
+        draft.repair("continue", "which_paused", options=draft.listed(options))
+        draft.ask(Asked(kind="paused", about="", options=options))
+    else:
+        draft.repair("continue", "ask_return", task=draft.here.title)
         draft.ask(Asked(kind="return", about=draft.here.id, options=[]))
+    return True
+
+
+def go_on_elsewhere(draft: TurnDraft) -> None:
+    """Offer what waits after a task was given up; where nothing does, ask what else there is."""
+    if offer_waiting(draft, choose=False):
         draft.rest()
         return
     to_the_beginning(draft)
@@ -120,14 +177,93 @@ def decline_all(draft: TurnDraft, reason: str) -> None:
     draft.say("more")
 
 
-def _give_up_paused(draft: TurnDraft, reason: str) -> None:
-    """Give up the task that was interrupted last."""
-    *below, paused = draft.position["stack"]
-    pathway = draft.spec.pathways[paused["pathway"]]
+def _give_up_paused(
+    draft: TurnDraft, reason: str, id_: str = "", keep: Collection[str] = ()
+) -> None:
+    """Give up a task that was interrupted: that of an id, or the last one."""
+    stack = draft.position["stack"]
+    pathway = draft.spec.pathways[id_ or stack[-1]["pathway"]]
     draft.note("cancelled", to=pathway.id, reason=reason)
-    reset(draft, pathway, "cancelled")
+    reset(draft, pathway, "cancelled", keep)
     draft.repair("cancel", "left", task=pathway.title)
-    draft.position = {**draft.position, "stack": below}
+    kept = [f for f in stack if f["pathway"] != pathway.id] if id_ else stack[:-1]
+    draft.position = {**draft.position, "stack": kept}
+
+
+def task_named(draft: TurnDraft, words: str) -> str:
+    """Return the id of the one open task that words name, or are the id of; empty: none.
+
+    Open are the task at hand, the paused ones, and those that begin later.
+    """
+    lexicon = lexicon_of(draft.setting.language)
+    called = {id_: names_of(draft, id_) for id_ in open_tasks(draft)}
+    if words in called:
+        return words
+    found = [id_ for id_, names in called.items() if is_task(plain(words), names, lexicon)]
+    return found[0] if len(found) == 1 else ""
+
+
+def open_tasks(draft: TurnDraft) -> list[str]:
+    """Return the ids of the tasks that may be given up: at hand, paused, or yet to begin."""
+    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
+    asked = draft.dialogue.asked
+    options = asked["options"] if asked and asked["kind"] == "clarify" else []
+    later = [*draft.dialogue.queued, *(option["id"] for option in options)]
+    targets = {t.id: t.target for t in draft.spec.transitions}
+    begin = [targets[id_] for id_ in later if id_ in targets]
+    return list(dict.fromkeys([draft.here.id, draft.position["pathway"], *paused, *begin]))
+
+
+def names_of(draft: TurnDraft, pathway: str) -> list[str]:
+    """Return what a task is called: its title, and the phrases that lead to it."""
+    leading = (t.trigger for t in draft.spec.transitions if t.target == pathway)
+    phrases = (p for trigger in leading for p in getattr(trigger, "patterns", ()))
+    return [draft.spec.pathways[pathway].title, *phrases]
+
+
+def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:
+    """Say whether a message gives the task at hand up, and not one that waits."""
+    given_up = next((c for c in commands if isinstance(c, Cancel)), None)
+    if given_up is None:
+        return False
+    named = task_named(draft, given_up.task) if given_up.task else ""
+    return not named or named == draft.position["pathway"]
+
+
+def as_denial(draft: TurnDraft, command: Command) -> Command:
+    """Return a cancel of one of the tasks that are offered as what it is: a no to that option."""
+    asked = draft.dialogue.asked
+    if not (isinstance(command, Cancel) and command.task and asked and asked["kind"] == "clarify"):
+        return command
+    named = task_named(draft, command.task)
+    targets = {t.id: t.target for t in draft.spec.transitions}
+    meant = [one["id"] for one in asked["options"] if targets.get(one["id"]) == named]
+    at_hand = named == draft.position["pathway"]
+    return Deny(meant[0], command.confidence) if meant and not at_hand else command
+
+
+def drop_named(draft: TurnDraft, given_up: Cancel, target: PathwaySpec | None) -> bool:
+    """Give up a task that waits, and is not the one at hand; say whether it was such a one.
+
+    Args:
+        draft: The turn.
+        given_up: What the user gives up.
+        target: Where the message leads besides; what it collects as well is kept.
+    """
+    id_ = task_named(draft, given_up.task) if given_up.task else ""
+    if not id_ or id_ == draft.position["pathway"]:
+        return False
+    goes_on = [one for one in (target, draft.here) if one and one.form and one.id != id_]
+    keep = {field.name for one in goes_on if one.form for field in one.form.fields}
+    reason = "cancelled by the user"
+    if any(frame["pathway"] == id_ for frame in draft.position["stack"]):
+        _give_up_paused(draft, reason, id_, keep)
+    else:
+        ids = {t.id for t in draft.spec.transitions if t.target == id_}
+        draft.dialogue.queued = [each for each in draft.dialogue.queued if each not in ids]
+        draft.note("cancelled", to=id_, reason=reason)
+        draft.repair("cancel", "left", task=draft.spec.pathways[id_].title)
+    return True
 
 
 def to_the_beginning(draft: TurnDraft) -> None:

@@ -132,17 +132,23 @@ def after_effect(draft: TurnDraft, field: Field) -> bool:
     ways = [CHANGE] if effect.change else []
     ways += [PERSON] if policy_of(draft) else []
     options = [Option(id=way, label=draft.text(labels[way])) for way in [*ways, LEAVE]]
-    draft.say(
-        "after_effect",
-        task=pathway.title,
-        field=field.title,
-        value=draft.shown(field, draft.value(field.name)),
-        options=draft.listed(options),
-    )
+    value = draft.shown(field, draft.value(field.name))
+    done = {"task": pathway.title, "field": field.title, "value": value}
     draft.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
-    draft.ask(Asked(kind="change", about=field.name, options=options))
+    if ways:
+        draft.say("after_effect", **done, options=draft.listed(options))
+        draft.ask(Asked(kind="change", about=field.name, options=options))
+    else:
+        draft.say("stays_done", **done)
+        ask_more(draft)
     draft.rest()
     return True
+
+
+def ask_more(draft: TurnDraft) -> None:
+    """Ask what else there is."""
+    draft.say("more")
+    draft.ask(Asked(kind="more", about="", options=[]))
 
 
 def effect_of(draft: TurnDraft, field: Field) -> tuple[PathwaySpec, Effect] | None:

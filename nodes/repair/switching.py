@@ -98,6 +98,14 @@ def postpone(
     draft.run, draft.entered, draft.settled = draft.here.id, "stay", True
 
 
+def put_off(draft: TurnDraft, steering: Steering) -> None:
+    """Say that a question has to wait, since too many tasks are paused; it counts as no failure."""
+    draft.audit += steering.audit
+    draft.flags += steering.flags
+    draft.refused_depth = steering.refused_depth
+    draft.say("too_deep")
+
+
 def begun_already(draft: TurnDraft) -> bool:
     """Ask whether to go on with the task at hand or to begin it anew (T18)."""
     options = [Option(id=id_, label=draft.text(id_)) for id_ in ("go_on", "begin_anew")]

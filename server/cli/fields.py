@@ -14,7 +14,7 @@ from nodes.values import shown as as_read
 from server.cli.rendering import out, row, short, table
 
 _HIDDEN = "(not shown)"
-_OPEN = {"": "open", "invalid": "refused", "pending": "waits for a yes", "cleared": "emptied"}
+_OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}
 """What is told of a field without a value, by its last attempt."""
 
 

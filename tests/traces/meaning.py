@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.commands import (
+    Back,
     Cancel,
     Choose,
     Clear,
@@ -21,7 +22,9 @@ from nodes.commands import (
     Human,
     OffTopic,
     Repeat,
+    Restart,
     Skip,
+    Status,
     Wait,
 )
 from nodes.llm.scripted import Call
@@ -38,7 +41,10 @@ NAMES: Mapping[type, str] = {
     Go: "go",
     Human: "human",
     OffTopic: "off_topic",
+    Back: "back",
     Repeat: "repeat",
+    Restart: "restart",
+    Status: "status",
     Skip: "skip",
     Wait: "wait",
 }
@@ -107,5 +113,9 @@ def _target(command: Command) -> str | None:
         return "unsupported"
     if isinstance(command, Human):
         return command.reason
-    target: str = getattr(command, "option", "") or getattr(command, "target", "")
+    target: str = (
+        getattr(command, "option", "")
+        or getattr(command, "target", "")
+        or getattr(command, "task", "")
+    )
     return target or None

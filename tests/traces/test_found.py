@@ -105,7 +105,7 @@ async def test_what_was_meant_instead_is_no_refusal_to_go_back() -> None:
         Gym, *JOINED[:2], "what are your opening hours?", "north", "no, I meant south"
     )
     assert (values["branch"], values["plan"]) == ("south", "premium")
-    assert reply == "All right, the branch is now south.\n\nWhat is your name?"
+    assert reply == "All right, I have changed the branch to south.\n\nWhat is your name?"
 
 
 async def test_an_answer_counts_beside_words_of_another_matter() -> None:

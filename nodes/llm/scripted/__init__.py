@@ -4,6 +4,7 @@ from nodes.llm.scripted.call import Call
 from nodes.llm.scripted.faults import Fault
 from nodes.llm.scripted.model import ScriptedModel
 from nodes.llm.scripted.saying import (
+    back,
     cancel,
     choose,
     clear,
@@ -16,8 +17,10 @@ from nodes.llm.scripted.saying import (
     human,
     off_topic,
     repeat,
+    restart,
     says,
     skip,
+    status,
     wait,
 )
 from nodes.llm.scripted.script import Answer, Script
@@ -33,6 +36,7 @@ __all__ = [
     "ScriptedModel",
     "Slow",
     "UseTool",
+    "back",
     "cancel",
     "choose",
     "clear",
@@ -47,8 +51,10 @@ __all__ = [
     "leads_to",
     "off_topic",
     "repeat",
+    "restart",
     "rules_hold",
     "says",
     "skip",
+    "status",
     "wait",
 ]

@@ -88,8 +88,9 @@ def _targets(call: Call) -> list[str]:
         return moves
     last = asked["form_now"].get("asked_last") or {"options": []}
     options = [option["id"] for option in last["options"]]
+    paused = [task["id"] for task in asked["form_now"].get("paused_tasks", ())]
     mood = [SENTIMENT] if f"'{SENTIMENT}'" in call.text else []
-    return [*options, ALL, UNSUPPORTED, ASKED, *mood, *moves]
+    return [*options, *paused, ALL, UNSUPPORTED, ASKED, *mood, *moves]
 
 
 def fill(**values: str) -> Said:
@@ -122,9 +123,9 @@ def choose(option: str) -> Said:
     return (_command("choose", target=option),)
 
 
-def cancel(*, everything: bool = False) -> Said:
-    """Say that the message gives up the task, or all of them."""
-    return (_command("cancel", target=ALL if everything else None),)
+def cancel(task: str | None = None, *, everything: bool = False) -> Said:
+    """Say that the message gives up the task, one that waits by its id, or all of them."""
+    return (_command("cancel", target=ALL if everything else task),)
 
 
 def skip() -> Said:
@@ -140,6 +141,21 @@ def wait() -> Said:
 def repeat() -> Said:
     """Say that the message asks to hear the last words again."""
     return (_command("repeat"),)
+
+
+def restart() -> Said:
+    """Say that the message asks to begin the task again."""
+    return (_command("restart"),)
+
+
+def back() -> Said:
+    """Say that the message asks to go back to the question before."""
+    return (_command("back"),)
+
+
+def status() -> Said:
+    """Say that the message asks what is known so far."""
+    return (_command("status"),)
 
 
 def explain(field: str | None = None) -> Said:

@@ -1,0 +1,330 @@
+"""Several wishes in one message: in which order they were said, and which values with which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
+from journeys.patterns import at_edges, normal
+from journeys.spec import MOVE
+from nodes.commands import Cancel, Command, Fill, Go, Verdict
+from nodes.draft import TurnDraft
+from nodes.forms.filling import SURE
+from nodes.forms.sheet import MOST_RAW, owners, settled
+from nodes.language import Expected, read_message
+from nodes.language.languages import lexicon_of
+from nodes.language.lexicon import Lexicon
+from nodes.language.mentions import mentioned
+from nodes.language.reading import read
+from nodes.legal import Limits, legal
+from nodes.repair.clarifying import clarify, options_of
+from nodes.repair.leaving import task_named
+from nodes.repair.switching import postpone
+from nodes.steer import MODELS
+from nodes.talk import Asked, HeldValue
+from nodes.values import Unreadable, value_of
+
+IN_TURN = "in_turn"
+"""What a question is about that asks which of several wishes comes first."""
+_BREAK = re.compile(r"[,;.!?\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A move that a message asks for, with the part of the message that it was said in.
+
+    Attributes:
+        transition: The move.
+        part: Its words, and what was said with it.
+        follows: Whether a word before it says that it comes after another.
+        either: Whether it is meant in place of the one before it.
+    """
+
+    transition: TransitionSpec
+    part: str
+    follows: bool = False
+    either: bool = False
+
+
+def wishes_in(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
+    """Return the wishes of a message that are all meant, in the order in which they were said.
+
+    None if it is one wish, or only one of several is meant.
+    """
+    wishes = apart(draft, moves, limits)
+    return [] if any(wish.either for wish in wishes) else wishes
+
+
+def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
+    """Return the wishes of a message that are said apart from each other, in their order.
+
+    Those are moves to different pathways by phrases between which a clause ends, or a word such as
+    "and" or "or" stands; none if it is one wish.
+    """
+    chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
+    held = [] if chosen else _held(draft, moves, limits)
+    if len(held) < 2:
+        return []
+    text = normal(draft.message)
+    spans = sorted(
+        (span, transition.id) for transition in held if (span := _said_at(text, transition))
+    )
+    lexicon = lexicon_of(draft.setting.language)
+    if len(spans) < len(held):
+        return []
+    cuts = [_cut(text, one[0][1], other[0][0], lexicon) for one, other in pairwise(spans)]
+    if not all(cuts):
+        return []
+    known = [_Cut(0), *(cut for cut in cuts if cut)]
+    ends = [*(cut.place for cut in known[1:]), len(text)]
+    by_id = {transition.id: transition for transition in held}
+    return [
+        Wish(
+            by_id[id_],
+            _as_written(draft.message, text[cut.place : end]),
+            follows=cut.follows,
+            either=cut.either,
+        )
+        for (_, id_), cut, end in zip(spans, known, ends, strict=True)
+    ]
+
+
+def _held(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[TransitionSpec]:
+    """Return the intents that hold, one for each pathway that they lead to."""
+    open_now = {t.id: t for t in legal(draft.spec, draft.position) if t.kind == MOVE}
+    found: dict[str, TransitionSpec] = {}
+    for move in moves:
+        if isinstance(move, Verdict) and move.holds and move.question in open_now:
+            sure = move.tier == "pattern" or (
+                move.tier in MODELS and limits.confidence <= move.confidence <= 1
+            )
+            if sure and not move.error:
+                found.setdefault(open_now[move.question].target, open_now[move.question])
+        elif isinstance(move, Go) and limits.confidence <= move.confidence <= 1:
+            for transition in open_now.values():
+                if transition.target == move.target:
+                    found.setdefault(move.target, transition)
+    return list(found.values())
+
+
+def _said_at(text: str, transition: TransitionSpec) -> tuple[int, int] | None:
+    """Return where the longest phrase of an intent is said; None if none is."""
+    trigger = transition.trigger
+    patterns = trigger.patterns if isinstance(trigger, IntentTrigger) else ()
+    for pattern in sorted(map(normal, patterns), key=len, reverse=True):
+        start = text.find(pattern)
+        while start >= 0:
+            if at_edges(text, start, start + len(pattern)):
+                return (start, start + len(pattern))
+            start = text.find(pattern, start + 1)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    place: int
+    follows: bool = False
+    either: bool = False
+
+
+def _cut(text: str, end: int, start: int, lexicon: Lexicon) -> _Cut | None:
+    """Return where one wish ends and the next begins; None if they are one."""
+    between = text[end:start]
+    tokens = read(between, lexicon).tokens
+    words = [token.word for token in tokens]
+    if start < end:
+        return None
+    joints = lexicon.words("joints") | lexicon.words("either")
+    places = [token.start for token in tokens if token.word in joints]
+    places += [found.end() for found in _BREAK.finditer(between)]
+    follows = bool(lexicon.words("afterwards").intersection(words))
+    either = bool(lexicon.words("either").intersection(words))
+    return _Cut(end + max(places), follows, either) if places else None
+
+
+def _as_written(message: str, part: str) -> str:
+    """Return a part of the normal form as the user wrote it, where that is found."""
+    words = [re.escape(word) for word in part.split()]
+    found = re.search(r"\s+".join(words), message, re.IGNORECASE) if words else None
+    return found[0] if found else part
+
+
+def is_in_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> bool:
+    """Say whether it is plain which of several wishes comes first.
+
+    It is if the first one was said with values of its own, or a word says which follows, or all
+    but one of them only ask for an answer.
+    """
+    forms = [draft.spec.pathways[wish.transition.target].form for wish in wishes]
+    if sum(form is not None for form in forms) <= 1 or any(wish.follows for wish in wishes):
+        return True
+    return bool(values_with(draft, wishes[0], said))
+
+
+def values_with(draft: TurnDraft, wish: Wish, said: Sequence[Command]) -> list[Fill]:
+    """Return the values that were said with a wish, for the fields of its pathway."""
+    form = draft.spec.pathways[wish.transition.target].form
+    if form is None:
+        return []
+    part = normal(wish.part)
+    given = {
+        c.field: c
+        for c in said
+        if isinstance(c, Fill) and c.field in form and normal(c.value) in part
+    }
+    target = draft.spec.pathways[wish.transition.target]
+    values = {**_read_in(draft, target, wish.part), **given}
+    return [*same_values(draft, form.fields, wish.part), *values.values()]
+
+
+def values_for(
+    draft: TurnDraft, target: PathwaySpec, said: Sequence[Command], *, behind_cancel: bool = False
+) -> list[Fill]:
+    """Return the values of a message for the fields of a pathway that it leads to.
+
+    Args:
+        draft: The turn.
+        target: The pathway.
+        said: What was understood of the message.
+        behind_cancel: Whether another task is given up in the same message, so that the values are
+            looked for behind that.
+    """
+    if target.form is None:
+        return []
+    given = {c.field: c for c in said if isinstance(c, Fill) and c.field in target.form}
+    if behind_cancel:
+        given = {**_read_in(draft, target, _behind_cancel(draft, target)), **given}
+    return [*same_values(draft, target.form.fields, draft.message), *given.values()]
+
+
+def _read_in(draft: TurnDraft, target: PathwaySpec, part: str) -> dict[str, Fill]:
+    """Return the values that a part of a message gives to the fields of a pathway."""
+    assert target.form is not None
+    expected = Expected(None, target.form.fields, {}, (), draft.setting)
+    found = read_message(part, expected).commands
+    return {c.field: c for c in found if isinstance(c, Fill) and c.field in target.form}
+
+
+def _behind_cancel(draft: TurnDraft, target: PathwaySpec) -> str:
+    """Return the part of a message that asks for a pathway, without the clauses before it."""
+    text = normal(draft.message)
+    ways = (t for t in draft.spec.transitions if t.target == target.id)
+    spans = [span for way in ways if (span := _said_at(text, way))]
+    ends = [found.end() for found in _BREAK.finditer(text, 0, min(spans)[0])] if spans else []
+    return _as_written(draft.message, text[ends[-1] :]) if ends else ""
+
+
+def same_values(draft: TurnDraft, fields: Sequence[Field], text: str) -> list[Fill]:
+    """Return the values that are to be the same as those of another task: "for the same day"."""
+    lexicon = lexicon_of(draft.setting.language)
+    words = read(text, lexicon).words
+    found: list[Fill] = []
+    for place, word in enumerate(words[:-1]):
+        if word not in lexicon.words("same"):
+            continue
+        called = [words[place + 1]]
+        field = mentioned(called, fields, lexicon)
+        if field is None or draft.value(field.name) is not None:
+            continue
+        known = [f for f in _known_fields(draft) if f.type == field.type and f.name != field.name]
+        source = known[0] if len(known) == 1 else mentioned(called, known, lexicon)
+        last = settled(draft.fields[source.name]) if source else None
+        if last:
+            value = last["value"]
+            found.append(Fill(field.name, value if isinstance(value, str) else last["raw"]))
+    return found
+
+
+def _known_fields(draft: TurnDraft) -> list[Field]:
+    names = [name for name in draft.fields if draft.value(name) is not None]
+    return [draft.field(name) for name in names if owners(draft.spec, name)]
+
+
+def begins_later(draft: TurnDraft) -> set[str]:
+    """Return the pathways that begin with this turn or wait: chosen among, or queued."""
+    asked = draft.dialogue.asked
+    offered = asked["options"] if asked and asked["kind"] == "clarify" else []
+    ids = {*draft.dialogue.queued, *(option["id"] for option in offered)}
+    targets = {t.target for t in draft.spec.transitions if t.id in ids}
+    return {*targets, *([draft.run] if draft.run else [])}
+
+
+def hold(draft: TurnDraft, target: PathwaySpec, values: Sequence[Fill]) -> None:
+    """Keep values for a pathway that begins later; they are read now, as "tomorrow" is."""
+    kept: dict[str, HeldValue] = {}
+    for given in values:
+        if target.form is None or not SURE <= given.confidence <= 1:
+            continue
+        field = target.form[given.field]
+        try:
+            value = value_of(field, given.value, draft.setting)
+        except Unreadable:
+            draft.note("dropped", trigger="fill", reason=f"'{given.field}' cannot be read")
+            continue
+        held = HeldValue(value=value, raw=given.value[:MOST_RAW], confidence=given.confidence)
+        kept[given.field] = held
+        draft.keep(given.field, "pending", reason="said for a task that begins later", **held)
+    if kept:
+        known = draft.dialogue.held
+        draft.dialogue.held = {**known, target.id: {**known.get(target.id, {}), **kept}}
+        draft.note("held", to=target.id, reason=", ".join(kept))
+
+
+def without_given_up(
+    draft: TurnDraft, moves: Sequence[Command], given_up: Cancel | None
+) -> list[Command]:
+    """Return moves without those that lead to a task which the same message gives up by name."""
+    named = task_named(draft, given_up.task) if given_up and given_up.task else ""
+    leading = {t.id for t in draft.spec.transitions if named and t.target == named}
+    return [m for m in moves if not (isinstance(m, Verdict) and m.question in leading)]
+
+
+def alone(moves: Sequence[Command], wishes: Sequence[Wish]) -> list[Command]:
+    """Return moves without those of all wishes but the first."""
+    others = [wish.transition for wish in wishes[1:]]
+    ids, targets = {t.id for t in others}, {t.target for t in others}
+    return [
+        move
+        for move in moves
+        if not (isinstance(move, Verdict) and move.question in ids)
+        and not (isinstance(move, Go) and move.target in targets)
+    ]
+
+
+def ask_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> None:
+    """Ask which of several wishes comes first; the values said with each stay with it."""
+    for wish in wishes:
+        target = draft.spec.pathways[wish.transition.target]
+        hold(draft, target, values_with(draft, wish, said))
+    options = options_of(draft, [wish.transition for wish in wishes])
+    draft.repair("clarify", "which_first", options=draft.listed(options))
+    draft.ask(Asked(kind="clarify", about=IN_TURN, options=options))
+    draft.rest()
+
+
+def ask_which(
+    draft: TurnDraft,
+    unclear: Sequence[TransitionSpec],
+    wishes: Sequence[Wish],
+    said: Sequence[Command],
+) -> None:
+    """Ask which of several wishes is meant; values stay with the one that they were said with.
+
+    Where the message does not tell with which, they stay with each of them.
+    """
+    clarify(draft, options_of(draft, unclear))
+    parts = {wish.transition.target: wish for wish in wishes}
+    for transition in unclear:
+        target, wish = draft.spec.pathways[transition.target], parts.get(transition.target)
+        values = values_with(draft, wish, said) if wish else values_for(draft, target, said)
+        hold(draft, target, values)
+
+
+def queue(draft: TurnDraft, transition: TransitionSpec, values: Sequence[Fill]) -> None:
+    """Have a wish wait until the pathway at hand is complete, with the values said with it."""
+    postpone(draft, None, queue=transition.id)
+    if transition.id in draft.dialogue.queued:
+        hold(draft, draft.spec.pathways[transition.target], values)

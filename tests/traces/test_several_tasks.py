@@ -1,0 +1,324 @@
+"""Several tasks: one after the other, each with its values, and none forgotten while it waits."""
+
+from __future__ import annotations
+
+from nodes.commands import Cancel, Choose, Confirm, Correct, Deny, Fill, Go
+from tests.traces.conversation import Chat, trace
+from tests.traces.errands import ABEND, ERRANDS, EVENING, HOURS, LIMITED, USED, VET, WALLET
+
+
+async def three_tasks_open(chat: Chat) -> None:
+    """Begin three tasks, ask something, and be offered the three."""
+    await chat.says("laundry please", Go("laundry"))
+    await chat.says("3", Fill("shirts", "3"))
+    await chat.says("the cleaning too", Go("cleaning"))
+    await chat.says("also the garden", Go("garden"))
+    await chat.says("opening hours?", Go("hours"))
+    assert HOURS in chat.reply
+    assert chat.asked == ("paused", "")
+    assert chat.options == ["the garden", "the cleaning", "the laundry"]
+
+
+@trace(ERRANDS)
+async def test_what_waits_is_offered_whenever_a_task_ends(chat: Chat) -> None:
+    await three_tasks_open(chat)
+    await chat.says("the laundry", Choose("laundry"))
+    assert chat.asks("fetched")
+    await chat.says("2099-03-04", Fill("fetched", "2099-03-04"))
+    assert "We fetch the shirts." in chat.reply
+    assert chat.asked == ("paused", "")
+    assert chat.options == ["the garden", "the cleaning"]
+    assert not chat.last.is_journey_complete
+    await chat.says("the first", Choose("garden"))
+    assert chat.asks("size")
+    await chat.says("300", Fill("size", "300"))
+    assert chat.asked == ("return", "cleaning")
+    await chat.says("yes", Confirm())
+    assert chat.asks("rooms")
+    assert chat.value("shirts") == 3
+
+
+@trace(ERRANDS)
+async def test_what_waits_is_offered_when_a_task_is_given_up(chat: Chat) -> None:
+    await three_tasks_open(chat)
+    await chat.says("the laundry", Choose("laundry"))
+    await chat.says("cancel", Cancel())
+    assert chat.says_text("left", task="the laundry")
+    assert chat.value("shirts") is None
+    assert chat.asked == ("return", "garden")
+    await chat.says("no", Deny())
+    assert chat.says_text("left", task="the garden")
+    assert chat.asked == ("return", "cleaning")
+    await chat.says("no", Deny())
+    assert chat.says_text("more")
+    assert chat.stack == []
+
+
+@trace(ERRANDS)
+async def test_what_waits_is_offered_when_an_effect_is_not_tried_again(chat: Chat) -> None:
+    chat.world.fails["fetch_laundry"] = [ValueError("The van is broken")] * 2
+    await three_tasks_open(chat)
+    await chat.says("the laundry", Choose("laundry"))
+    await chat.says("2099-03-04", Fill("fetched", "2099-03-04"))
+    assert chat.asked == ("retry", "laundry")
+    await chat.says("no", Deny())
+    assert chat.asked == ("return", "garden")
+    assert chat.stack == ["hall", "cleaning", "garden"]
+
+
+@trace(VET)
+async def test_the_end_is_one_only_where_nothing_waits(chat: Chat) -> None:
+    await chat.says("a visit", Go("visit"))
+    await chat.says("Rex", Fill("animal", "Rex"))
+    await chat.says("what does it cost?", Go("rates"))
+    assert chat.asks("insurer")
+    await chat.says("Acme", Fill("insurer", "Acme"))
+    assert chat.asked == ("return", "visit")
+    assert not chat.last.is_journey_complete
+
+
+@trace(EVENING)
+async def test_a_named_task_is_given_up_for_another_that_keeps_the_day(chat: Chat) -> None:
+    await chat.says("a taxi", Go("taxi"))
+    await chat.says("2099-03-04", Fill("day", "2099-03-04"))
+    assert chat.asks("street")
+    await chat.says(
+        "no, forget the taxi, a table for the same day", Cancel(task="taxi"), Go("dinner")
+    )
+    assert chat.at == "dinner"
+    assert chat.value("day") == "2099-03-04"
+    assert chat.audited("cancelled") == ["cancelled"]
+    assert chat.asks("guests")
+    await chat.says("four", Fill("guests", "four"))
+    assert chat.asks("hour")
+
+
+@trace(EVENING)
+async def test_the_same_day_is_that_of_the_other_task_whatever_it_is_called(chat: Chat) -> None:
+    await chat.says("a taxi", Go("taxi"))
+    await chat.says("2099-03-04", Fill("day", "2099-03-04"))
+    await chat.says(
+        "forget the taxi, the theatre on the same day", Cancel(task="taxi"), Go("theatre")
+    )
+    assert (chat.at, chat.value("show_day"), chat.value("day")) == ("theatre", "2099-03-04", None)
+    assert chat.asks("seats")
+
+
+@trace(EVENING)
+async def test_values_behind_a_task_that_is_given_up_are_those_of_the_next(chat: Chat) -> None:
+    await chat.says("a taxi", Go("taxi"))
+    await chat.says(
+        "forget the taxi, a table for four at 7 pm",
+        Cancel(task="taxi"),
+        Go("dinner"),
+        Fill("guests", "four"),
+        Fill("hour", "7 pm"),
+    )
+    assert (chat.at, chat.value("guests"), chat.value("hour")) == ("dinner", 4, "19:00")
+    assert chat.asks("day")
+
+
+@trace(ABEND)
+async def test_a_named_task_is_given_up_in_german(chat: Chat) -> None:
+    await chat.says("ein Taxi", Go("taxi"))
+    await chat.says("4.3.2099", Fill("day", "4.3.2099"))
+    await chat.says(
+        "nein, vergiss das Taxi, lieber der Tisch am selben Tag", Cancel(task="taxi"), Go("dinner")
+    )
+    assert (chat.at, chat.value("day")) == ("dinner", "2099-03-04")
+    assert chat.asks("guests")
+
+
+@trace(ERRANDS)
+async def test_a_paused_task_is_given_up_by_its_name_and_the_one_at_hand_goes_on(
+    chat: Chat,
+) -> None:
+    await chat.says("laundry please", Go("laundry"))
+    await chat.says("3", Fill("shirts", "3"))
+    await chat.says("cleaning", Go("cleaning"))
+    await chat.says("forget the laundry", Cancel(task="laundry"))
+    assert chat.says_text("left", task="the laundry")
+    assert (chat.at, chat.stack, chat.value("shirts")) == ("cleaning", ["hall"], None)
+    assert chat.asks("rooms")
+
+
+@trace(WALLET)
+async def test_two_wishes_come_one_after_the_other(chat: Chat) -> None:
+    await chat.says(
+        "send 20 to Leo and show my usage",
+        Go("send"),
+        Fill("receiver", "Leo"),
+        Fill("sum", "20"),
+        Go("usage"),
+    )
+    assert chat.world.count("send") == 1
+    assert chat.world.args("send")["to"] == "Leo"
+    assert chat.reply.index("went to Leo") < chat.reply.index(USED)
+    assert not chat.talk.get("queued")
+    assert not chat.talk.get("held")
+
+
+@trace(WALLET)
+async def test_the_second_wish_waits_until_the_first_has_all_it_needs(chat: Chat) -> None:
+    await chat.says("send 20 and then show my usage", Go("send"), Fill("sum", "20"), Go("usage"))
+    assert chat.asks("receiver")
+    assert USED not in chat.reply
+    await chat.says("Leo", Fill("receiver", "Leo"))
+    assert chat.reply.index("went to Leo") < chat.reply.index(USED)
+
+
+@trace(WALLET)
+async def test_an_answer_comes_first_if_it_was_asked_for_first(chat: Chat) -> None:
+    await chat.says(
+        "show my usage, then send 20 to Leo",
+        Go("usage"),
+        Go("send"),
+        Fill("receiver", "Leo"),
+        Fill("sum", "20"),
+    )
+    assert chat.reply.index(USED) < chat.reply.index("went to Leo")
+    assert chat.world.count("send") == 1
+
+
+@trace(WALLET)
+async def test_two_wishes_that_are_blocked_both_follow(chat: Chat) -> None:
+    await chat.says("top up", Go("top_up"))
+    await chat.says("+49 171 2345678", Fill("number", "+49 171 2345678"))
+    await chat.says("20 euros", Fill("credit", "20 euros"))
+    assert chat.asks("pin")
+    await chat.says("my usage and my limit please", Go("usage"), Go("limit"))
+    assert chat.says_text("blocked")
+    assert chat.asks("pin")
+    assert chat.attempts("pin") == []
+    await chat.says("1234", Fill("pin", "1234"))
+    assert chat.reply.index(USED) < chat.reply.index(LIMITED)
+
+
+@trace(WALLET)
+async def test_values_of_a_blocked_wish_are_there_when_it_begins(chat: Chat) -> None:
+    await chat.says("top up", Go("top_up"))
+    await chat.says("+49 171 2345678", Fill("number", "+49 171 2345678"))
+    await chat.says("20 euros", Fill("credit", "20 euros"))
+    await chat.says(
+        "send 35 euros to Leo", Go("send"), Fill("receiver", "Leo"), Fill("sum", "35 euros")
+    )
+    assert chat.says_text("blocked")
+    assert chat.value("receiver") is None
+    await chat.says("1234", Fill("pin", "1234"))
+    assert chat.world.args("send")["to"] == "Leo"
+    assert chat.value("sum") == {"amount": "35.00", "currency": "EUR"}
+    assert not chat.talk.get("held")
+
+
+@trace(EVENING)
+async def test_values_of_an_unclear_wish_stay_with_it(chat: Chat) -> None:
+    await chat.says(
+        "a taxi and a table for four tomorrow",
+        Go("taxi"),
+        Go("dinner"),
+        Fill("guests", "four"),
+        Fill("day", "tomorrow"),
+    )
+    assert chat.says_text("which_first")
+    assert chat.options == ["the taxi", "the table"]
+    assert chat.payload == {}
+    assert not chat.talk.get("failures")
+    await chat.says("the table", Choose("IntentTrigger:*->dinner"))
+    assert chat.at == "dinner"
+    assert chat.value("guests") == 4
+    assert chat.value("day") is not None
+    assert chat.asks("hour")
+    await chat.says("7 pm", Fill("hour", "7 pm"))
+    assert chat.at == "taxi"
+    assert chat.asks("street")
+
+
+@trace(ABEND)
+async def test_values_of_an_unclear_wish_stay_with_it_in_german(chat: Chat) -> None:
+    await chat.says(
+        "ein Taxi und einen Tisch für vier morgen",
+        Go("taxi"),
+        Go("dinner"),
+        Fill("guests", "vier"),
+        Fill("day", "morgen"),
+    )
+    assert chat.says_text("which_first")
+    await chat.says("der Tisch", Choose("IntentTrigger:*->dinner"))
+    assert (chat.at, chat.value("guests")) == ("dinner", 4)
+    assert chat.asks("hour")
+
+
+@trace(EVENING)
+async def test_values_of_a_wish_go_when_it_is_given_up(chat: Chat) -> None:
+    await chat.says("a taxi and a table for four", Go("taxi"), Go("dinner"), Fill("guests", "four"))
+    assert chat.talk["held"]
+    await chat.says("forget the table", Cancel(task="dinner"))
+    assert chat.at == "taxi"
+    assert not chat.talk.get("held")
+    assert not chat.talk.get("queued")
+
+
+@trace(EVENING)
+async def test_a_wish_that_waits_begins_when_the_one_before_it_is_given_up(chat: Chat) -> None:
+    await chat.says("a table for four and a taxi", Go("dinner"), Fill("guests", "four"), Go("taxi"))
+    assert chat.asks("day")
+    assert chat.talk["queued"]
+    await chat.says("cancel", Cancel())
+    assert chat.says_text("left", task="the table")
+    assert chat.at == "taxi"
+    assert chat.asks("day")
+
+
+@trace(WALLET)
+async def test_a_value_that_waits_is_an_attempt_from_the_turn_in_which_it_was_said(
+    chat: Chat,
+) -> None:
+    await chat.says(
+        "send 20, then top up 15 euros for +49 171 2345678",
+        Go("send"),
+        Fill("sum", "20"),
+        Go("top_up"),
+        Fill("credit", "15 euros"),
+        Fill("number", "+49 171 2345678"),
+    )
+    assert chat.asks("receiver")
+    assert chat.attempts("credit") == ["pending"]
+    await chat.says("Leo", Fill("receiver", "Leo"))
+    assert chat.world.count("send") == 1
+    assert chat.at == "top_up"
+    assert chat.attempts("credit") == ["pending", "valid"]
+    assert chat.sources("credit") == ["user_provided"] * 2
+    assert chat.asks("pin")
+
+
+@trace(VET)
+async def test_a_question_beyond_the_depth_limit_has_to_wait(chat: Chat) -> None:
+    await chat.says("a visit", Go("visit"))
+    await chat.says("Rex", Fill("animal", "Rex"))
+    await chat.says("what does it cost?", Go("rates"))
+    assert chat.asks("insurer")
+    for _ in range(3):
+        await chat.says("where can I park?", Go("parking"))
+        assert chat.says_text("too_deep")
+        assert not chat.says_text("noise")
+        assert "depth_refused" in chat.last.metadata["flags"]
+        assert (chat.at, chat.stack) == ("rates", ["visit"])
+        assert chat.asks("insurer")
+        assert not chat.talk.get("failures")
+    assert chat.audited("depth_refused", "escalated") == ["depth_refused"] * 3
+    assert chat.attempts("insurer") == []
+    await chat.says("Acme", Fill("insurer", "Acme"))
+    assert chat.asked == ("return", "visit")
+
+
+@trace(VET)
+async def test_a_branch_that_is_denied_is_dropped(chat: Chat) -> None:
+    await chat.says("a visit", Go("visit"))
+    await chat.says("Rex", Fill("animal", "Rex"))
+    await chat.says("2099-03-04", Fill("visit_day", "2099-03-04"))
+    await chat.says("yes", Fill("other_animal", "yes"))
+    assert chat.asks("other_name")
+    await chat.says("actually no other animal", Correct("other_animal", "no"))
+    assert chat.value("other_animal") is False
+    assert chat.attempts("other_name") == []
+    assert chat.asks("reason")
