@@ -29,7 +29,14 @@ from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, most_specific, tasks_of
 from nodes.repair.coming_back import begin_next
 from nodes.repair.digressing import digressed, not_understood
-from nodes.repair.leaving import as_denial, cancel, drop_named, gives_up_here, go_on_elsewhere
+from nodes.repair.leaving import (
+    as_denial,
+    cancel,
+    drop_named,
+    gives_up_here,
+    go_on_elsewhere,
+    task_named,
+)
 from nodes.repair.people import asked_for, policy_of
 from nodes.repair.reviewing import is_changed, looked_back
 from nodes.repair.switching import (
@@ -48,6 +55,7 @@ from nodes.repair.wishes import (
     ask_which,
     hold,
     is_in_order,
+    judged_in_turn,
     queue,
     values_for,
     values_with,
@@ -99,12 +107,12 @@ async def _led_on(
     """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
     moves = without_given_up(draft, most_specific(moves), given_up)
-    wishes = wishes_in(draft, moves, limits)
+    wishes = wishes_in(draft, moves, limits) or judged_in_turn(draft, moves, said, limits)
     if wishes and not spoke and not is_in_order(draft, wishes, said):
         ask_order(draft, wishes, said)
         return
     if wishes:
-        moves = alone(moves, wishes)
+        moves = alone(draft, moves, wishes[0])
     elif not spoke and (unclear := ambiguous(draft, _verdicts(moves), limits)):
         ask_which(draft, unclear, apart(draft, moves, limits), said)
         return
@@ -377,6 +385,9 @@ def _why_not(draft: TurnDraft, command: Command) -> str:
     if isinstance(command, (Correct, Clear)):
         elsewhere = owners(draft.spec, command.field) and not is_active(draft, command.field)
         return f"'{command.field:.80}' belongs to another journey" if elsewhere else ""
+    if isinstance(command, Cancel):
+        open_now = not command.task or task_named(draft, command.task)
+        return "" if open_now else f"no task '{command.task:.80}' is open"
     if isinstance(command, Go):
         return "" if _leads(draft, command) else f"nothing leads to '{command.target:.80}' here"
     if isinstance(command, Human) and command.reason != "asked":

@@ -35,6 +35,10 @@ class FieldAttempt(TypedDict):
     reason: str
 
 
+IN_TURN = "in_turn"
+"""What a question is about that asks which of several wishes comes first."""
+
+
 class Option(TypedDict):
     """One of several things that a user may choose: its id, and what it is called."""
 

@@ -99,7 +99,7 @@ class Rental(Journey):
 
 SUMMARY = "Let me read that back:\n- day: {day}\n- boat: {boat}\nIs that right?"
 READ = SUMMARY.format(day="Sunday, 21 March 2027", boat="canoe")
-OVER = "The day no longer fits. That day is over."
+OVER = "I can no longer take the day. That day is over."
 
 
 def rental(url: str, journey: Any = Rental, **config: Any) -> Any:
@@ -198,7 +198,7 @@ async def test_a_check_of_a_service_is_asked_again(
         await journey.start()
         await says(journey, "28 March 2027", "canoe")
         boats.full = True
-        told = "The boat no longer fits. It is rented by somebody else."
+        told = "I can no longer take the boat. It is rented by somebody else."
         assert await says(journey, "yes") == f"{told}\n\nWhich boat? (canoe, kayak)"
         assert await says(journey, "kayak", "yes") == "Rented: kayak on 2027-03-28."
         assert boats.rented == [("2027-03-28", "kayak")]
@@ -280,7 +280,7 @@ async def test_one_effect_of_two_that_failed_is_tried_again_with_what_the_first_
         assert "Shall I try again?" in await says(journey, "hello", "Molly", "21 March 2027")
         clock.goes_on(days=5)
         asked = await says(journey, "yes")
-        assert asked.startswith("The until no longer fits.")
+        assert asked.startswith("I can no longer take the until.")
         assert asked.endswith("Until when?")
         assert await says(journey, "28 March 2027") == "Billed: 2027-03-28."
         assert taken == ["Molly"]
@@ -314,7 +314,7 @@ async def test_fields_are_held_against_each_other_as_they_stand_at_the_end(
         await says(journey, "hello", "1 May 2027", "3 May 2027")
         await says(journey, "no, change the begin", "5 May 2027")
         reply = await says(journey, "yes")
-        assert reply == "The end no longer fits. It must end after it begins.\n\nUntil when?"
+        assert reply == "I can no longer take the end. It must end after it begins.\n\nUntil when?"
         assert done == []
         await says(journey, "7 May 2027", "yes")
         assert done == [("2027-05-05", "2027-05-07")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from journeys import Field
 from nodes.draft import TurnDraft
 from nodes.forms.sheet import Sheet
-from nodes.talk import Asked
+from nodes.talk import IN_TURN, Asked
 
 
 def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> str:
@@ -35,7 +35,7 @@ def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> s
         return draft.text(_OF_TASK[kind], task=draft.spec.pathways[about].title, options=listed)
     if kind in _FIXED:
         return draft.text(_FIXED[kind])
-    return draft.text("which_first" if about == "in_turn" else "clarify", options=listed)
+    return draft.text("which_first" if about == IN_TURN else "clarify", options=listed)
 
 
 _OF_TASK = {"return": "ask_return", "restart": "restart", "start_over": "ask_restart"}

@@ -11,7 +11,7 @@ from nodes.language.expected import CHOOSING, Expected, Parse
 from nodes.language.mentions import is_task
 from nodes.language.readable import is_readable
 from nodes.language.reading import Reading, read
-from nodes.talk import Option
+from nodes.talk import IN_TURN, Option
 
 _MEANINGS = ("meaning_leave", "meaning_go_on", "meaning_anew", "meaning_change", "meaning_person")
 _LONGEST = 14
@@ -26,6 +26,9 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
         return None
     if exact := _exact(reading, options):
         return _taken(exact, expected)
+    about = expected.asked["about"] if expected.asked else ""
+    if about == IN_TURN and reading.lexicon.says("all", reading.said):
+        return _taken(options[0], expected)
     if reading.asks or _gives_up(reading, expected):
         return None
     if named := reading.lexicon.part("negated", reading.said, "named"):

@@ -21,8 +21,7 @@ from nodes.repair.leaving import (
 from nodes.repair.people import CHANGE, PERSON, ask_more, call_person
 from nodes.repair.reviewing import is_changed, keep_value, start_over
 from nodes.repair.switching import postpone
-from nodes.repair.wishes import IN_TURN
-from nodes.talk import Asked, Option
+from nodes.talk import IN_TURN, Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """What can be done with a task that is asked for again, by id."""

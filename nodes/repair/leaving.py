@@ -191,16 +191,16 @@ def _give_up_paused(
 
 
 def task_named(draft: TurnDraft, words: str) -> str:
-    """Return the id of the one open task that words name, or are the id of; empty: none.
+    """Return the id of the open task that words name, or are the id of; empty: none.
 
-    Open are the task at hand, the paused ones, and those that begin later.
+    Open are the task at hand, the paused ones, and those that begin later, in this order.
     """
     lexicon = lexicon_of(draft.setting.language)
     called = {id_: names_of(draft, id_) for id_ in open_tasks(draft)}
     if words in called:
         return words
-    found = [id_ for id_, names in called.items() if is_task(plain(words), names, lexicon)]
-    return found[0] if len(found) == 1 else ""
+    found = (id_ for id_, names in called.items() if is_task(plain(words), names, lexicon))
+    return next(found, "")
 
 
 def open_tasks(draft: TurnDraft) -> list[str]:

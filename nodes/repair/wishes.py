@@ -24,11 +24,9 @@ from nodes.repair.clarifying import clarify, options_of
 from nodes.repair.leaving import task_named
 from nodes.repair.switching import postpone
 from nodes.steer import MODELS
-from nodes.talk import Asked, HeldValue
+from nodes.talk import IN_TURN, Asked, HeldValue
 from nodes.values import Unreadable, value_of
 
-IN_TURN = "in_turn"
-"""What a question is about that asks which of several wishes comes first."""
 _BREAK = re.compile(r"[,;.!?\n]")
 
 
@@ -38,7 +36,7 @@ class Wish:
 
     Attributes:
         transition: The move.
-        part: Its words, and what was said with it.
+        part: Its words, and what was said with it; empty where that is not known.
         follows: Whether a word before it says that it comes after another.
         either: Whether it is meant in place of the one before it.
     """
@@ -52,10 +50,37 @@ class Wish:
 def wishes_in(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
     """Return the wishes of a message that are all meant, in the order in which they were said.
 
-    None if it is one wish, or only one of several is meant.
+    None if it is one wish, or only one of several is meant. Who names the task at hand beside
+    another speaks of the other.
     """
     wishes = apart(draft, moves, limits)
-    return [] if any(wish.either for wish in wishes) else wishes
+    if any(wish.either for wish in wishes):
+        return []
+    place, over = draft.position["pathway"], draft.dialogue.finished
+    if draft.position["returning"] or place in over or not draft.spec.pathways[place].form:
+        return wishes
+    return [wish for wish in wishes if wish.transition.target != place]
+
+
+def judged_in_turn(
+    draft: TurnDraft, moves: Sequence[Command], said: Sequence[Command], limits: Limits
+) -> list[Wish]:
+    """Return the wishes that a model found in words of which no phrase tells them apart.
+
+    They are all meant if it names each as a command, in that order; or if it is sure of all, and
+    all but the one that it has values for only want an answer.
+    """
+    open_now = {t.target: t for t in reversed(_held(draft, moves, limits))}
+    named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
+    judged = [m for m in moves if isinstance(m, Verdict) and m.holds and m.tier in MODELS]
+    order = list(dict.fromkeys(named))
+    if not order and len(judged) > 1:
+        pathways = {id_: draft.spec.pathways[id_] for id_ in open_now}
+        collecting = [id_ for id_, one in pathways.items() if one.form]
+        given = [id_ for id_ in collecting if values_for(draft, pathways[id_], said)]
+        if len(collecting) == len(given) == 1:
+            order = [*given, *(id_ for id_ in open_now if id_ not in given)]
+    return [Wish(open_now[id_], "", follows=True) for id_ in order] if len(order) > 1 else []
 
 
 def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
@@ -169,13 +194,15 @@ def values_with(draft: TurnDraft, wish: Wish, said: Sequence[Command]) -> list[F
     form = draft.spec.pathways[wish.transition.target].form
     if form is None:
         return []
+    target = draft.spec.pathways[wish.transition.target]
+    if not wish.part:
+        return values_for(draft, target, said)
     part = normal(wish.part)
     given = {
         c.field: c
         for c in said
         if isinstance(c, Fill) and c.field in form and normal(c.value) in part
     }
-    target = draft.spec.pathways[wish.transition.target]
     values = {**_read_in(draft, target, wish.part), **given}
     return [*same_values(draft, form.fields, wish.part), *values.values()]
 
@@ -282,15 +309,16 @@ def without_given_up(
     return [m for m in moves if not (isinstance(m, Verdict) and m.question in leading)]
 
 
-def alone(moves: Sequence[Command], wishes: Sequence[Wish]) -> list[Command]:
-    """Return moves without those of all wishes but the first."""
-    others = [wish.transition for wish in wishes[1:]]
-    ids, targets = {t.id for t in others}, {t.target for t in others}
+def alone(draft: TurnDraft, moves: Sequence[Command], wish: Wish) -> list[Command]:
+    """Return moves without those of the other wishes of the same message."""
+    target = wish.transition.target
+    others = {t.id for t in draft.spec.transitions if t.target != target and t.kind == MOVE}
+    judged = (*MODELS, "pattern")
     return [
         move
         for move in moves
-        if not (isinstance(move, Verdict) and move.question in ids)
-        and not (isinstance(move, Go) and move.target in targets)
+        if not (isinstance(move, Verdict) and move.tier in judged and move.question in others)
+        and not (isinstance(move, Go) and move.target != target)
     ]
 
 

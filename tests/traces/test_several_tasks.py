@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Choose, Confirm, Correct, Deny, Fill, Go
-from tests.traces.conversation import Chat, trace
+from tests.traces.conversation import SCRIPTED, Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, EVENING, HOURS, LIMITED, USED, VET, WALLET
 
 
@@ -322,3 +322,79 @@ async def test_a_branch_that_is_denied_is_dropped(chat: Chat) -> None:
     assert chat.value("other_animal") is False
     assert chat.attempts("other_name") == []
     assert chat.asks("reason")
+
+
+@trace(WALLET, SCRIPTED)
+async def test_a_model_finds_two_wishes_in_words_of_its_own(chat: Chat) -> None:
+    await chat.says(
+        "Leo is to get 20 from me, and how much have I spent?",
+        Go("send"),
+        Fill("receiver", "Leo"),
+        Fill("sum", "20"),
+        Go("usage"),
+    )
+    assert chat.reply.index("went to Leo") < chat.reply.index(USED)
+    assert chat.world.count("send") == 1
+
+
+@trace(ERRANDS, SCRIPTED)
+async def test_a_model_gives_up_a_paused_task_by_its_id(chat: Chat) -> None:
+    await chat.says("laundry please", Go("laundry"))
+    await chat.says("3", Fill("shirts", "3"))
+    await chat.says("cleaning", Go("cleaning"))
+    await chat.says("my neighbour has washed everything by now", Cancel(task="laundry"))
+    assert chat.says_text("left", task="the laundry")
+    assert (chat.at, chat.stack, chat.value("shirts")) == ("cleaning", ["hall"], None)
+    await chat.says("my neighbour is great, you know", Cancel(task="windows"))
+    assert chat.asks("rooms")
+    assert chat.at == "cleaning"
+
+
+@trace(EVENING)
+async def test_both_is_an_answer_to_which_comes_first(chat: Chat) -> None:
+    await chat.says("a taxi and a table for four", Go("taxi"), Go("dinner"), Fill("guests", "four"))
+    await chat.says("both", Choose("IntentTrigger:*->taxi"))
+    assert chat.at == "taxi"
+    await chat.says("2099-03-04", Fill("day", "2099-03-04"))
+    await chat.says("5 Main Street, London", Fill("street", "5 Main Street, London"))
+    assert chat.at == "dinner"
+    assert chat.value("guests") == 4
+
+
+@trace(EVENING)
+async def test_one_of_two_that_are_said_with_or_is_no_wish_for_both(chat: Chat) -> None:
+    await chat.says("a taxi or a table for four", Go("taxi"), Go("dinner"), Fill("guests", "four"))
+    assert chat.says_text("clarify")
+    await chat.says("the table", Choose("IntentTrigger:*->dinner"))
+    assert (chat.at, chat.value("guests")) == ("dinner", 4)
+    assert not chat.talk.get("queued")
+    assert not chat.talk.get("held")
+
+
+@trace(WALLET)
+async def test_a_wish_that_waits_is_given_up_by_its_name(chat: Chat) -> None:
+    await chat.says("send 20 and then show my usage", Go("send"), Fill("sum", "20"), Go("usage"))
+    await chat.says("forget the usage", Cancel(task="usage"))
+    assert chat.says_text("left", task="the usage")
+    assert chat.asks("receiver")
+    await chat.says("Leo", Fill("receiver", "Leo"))
+    assert chat.world.count("send") == 1
+    assert USED not in chat.reply
+
+
+@trace(EVENING)
+async def test_three_wishes_follow_in_the_order_in_which_they_were_said(chat: Chat) -> None:
+    await chat.says(
+        "a taxi, then a table for two and then the theatre",
+        Go("taxi"),
+        Go("dinner"),
+        Fill("guests", "two"),
+        Go("theatre"),
+    )
+    assert chat.at == "taxi"
+    await chat.says("2099-03-04", Fill("day", "2099-03-04"))
+    await chat.says("5 Main Street, London", Fill("street", "5 Main Street, London"))
+    assert (chat.at, chat.value("guests")) == ("dinner", 2)
+    await chat.says("cancel", Cancel())
+    assert chat.at == "theatre"
+    assert chat.asks("seats")
