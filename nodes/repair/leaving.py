@@ -99,6 +99,7 @@ def _end_detour(draft: TurnDraft) -> None:
     if draft.position["returning"]:  # the detour is over: there is only its return to stop
         draft.dialogue.unclear = 1
         draft.note("repaired", trigger="cancel")
+        draft.aside = draft.spec.pattern_in(draft.here.id, "cancel")
     else:
         detour = draft.spec.pathways[draft.position["pathway"]]
         draft.note("cancelled", to=detour.id, reason="cancelled by the user")
