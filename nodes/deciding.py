@@ -49,6 +49,7 @@ from nodes.repair.switching import (
     switch,
 )
 from nodes.repair.wishes import (
+    all_meant,
     alone,
     apart,
     ask_order,
@@ -59,7 +60,6 @@ from nodes.repair.wishes import (
     queue,
     values_for,
     values_with,
-    wishes_in,
     without_given_up,
 )
 from nodes.steer import OUTSIDE, Steering, steer
@@ -107,14 +107,16 @@ async def _led_on(
     """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
     moves = without_given_up(draft, most_specific(moves), given_up)
-    wishes = wishes_in(draft, moves, limits) or judged_in_turn(draft, moves, said, limits)
+    parts = apart(draft, moves, limits)
+    draft.wished = [wish.part for wish in parts]
+    wishes = all_meant(draft, parts) or judged_in_turn(draft, moves, said, limits)
     if wishes and not spoke and not is_in_order(draft, wishes, said):
         ask_order(draft, wishes, said)
         return
     if wishes:
         moves = alone(draft, moves, wishes[0])
     elif not spoke and (unclear := ambiguous(draft, _verdicts(moves), limits)):
-        ask_which(draft, unclear, apart(draft, moves, limits), said)
+        ask_which(draft, unclear, parts, said)
         return
     mine = [*values_with(draft, wishes[0], said), *_without_fills(said)] if wishes else said
     await _follow(draft, mine, moves, limits, spoke=spoke)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from journeys.patterns import normal
 from nodes.collect import FORM, is_collected
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.deciding import decide, is_deaf
@@ -182,8 +183,17 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
     if taken and not reading.has_answer:
-        for part in [p for p in parts if matters(draft, p)][:_MOST_QUOTED]:
+        for part in [p for p in parts if _may_matter(draft, p)][:_MOST_QUOTED]:
             draft.say("unread", words=part)
+
+
+def _may_matter(draft: TurnDraft, part: str) -> bool:
+    """Say whether words may matter; of a wish, a number that is left beside its values."""
+    if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
+        return matters(draft, part)
+    for attempt in draft.attempts:
+        part = part.replace(attempt["raw"], " ")
+    return any(sign.isdigit() for sign in part)
 
 
 def _share(one: str, other: str) -> bool:

@@ -63,6 +63,7 @@ class TurnDraft:
         asks: Name of the field that the model's own words ask for.
         changing: Name of the field that the user chose to change after an effect.
         judged: What a model was surest of, where nothing moved.
+        wished: The parts of the message in which several wishes were found.
         spec: The journey.
         settled: Whether what runs is decided.
         resumed: Whether the user comes back after a pause.
@@ -89,6 +90,7 @@ class TurnDraft:
     asks: str = ""
     changing: str = ""
     judged: Judged | None = None
+    wished: Sequence[str] = ()
     settled: bool = False
     resumed: bool = False
     spec: JourneySpec = field(init=False)

@@ -47,18 +47,16 @@ class Wish:
     either: bool = False
 
 
-def wishes_in(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
-    """Return the wishes of a message that are all meant, in the order in which they were said.
+def all_meant(draft: TurnDraft, wishes: Sequence[Wish]) -> list[Wish]:
+    """Return wishes that are said apart, if all of them are meant; none if only one is.
 
-    None if it is one wish, or only one of several is meant. Who names the task at hand beside
-    another speaks of the other.
+    Who names the task at hand beside another speaks of the other.
     """
-    wishes = apart(draft, moves, limits)
     if any(wish.either for wish in wishes):
         return []
     place, over = draft.position["pathway"], draft.dialogue.finished
     if draft.position["returning"] or place in over or not draft.spec.pathways[place].form:
-        return wishes
+        return [*wishes]
     return [wish for wish in wishes if wish.transition.target != place]
 
 

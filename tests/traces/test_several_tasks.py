@@ -219,7 +219,7 @@ async def test_values_of_an_unclear_wish_stay_with_it(chat: Chat) -> None:
         Fill("guests", "four"),
         Fill("day", "tomorrow"),
     )
-    assert chat.says_text("which_first")
+    assert chat.reply == "What shall we do first?\n1. the taxi\n2. the table"
     assert chat.options == ["the taxi", "the table"]
     assert chat.payload == {}
     assert not chat.talk.get("failures")
@@ -242,7 +242,7 @@ async def test_values_of_an_unclear_wish_stay_with_it_in_german(chat: Chat) -> N
         Fill("guests", "vier"),
         Fill("day", "morgen"),
     )
-    assert chat.says_text("which_first")
+    assert chat.reply == "Womit sollen wir anfangen?\n1. das Taxi\n2. der Tisch"
     await chat.says("der Tisch", Choose("IntentTrigger:*->dinner"))
     assert (chat.at, chat.value("guests")) == ("dinner", 4)
     assert chat.asks("hour")
