@@ -109,7 +109,8 @@ async def _led_on(
     moves = without_given_up(draft, most_specific(moves), given_up)
     parts = apart(draft, moves, limits)
     draft.wished = [wish.part for wish in parts]
-    wishes = all_meant(draft, parts) or judged_in_turn(draft, moves, said, limits)
+    wishes = parts and all_meant(draft, parts)
+    wishes = wishes or judged_in_turn(draft, moves, said, limits)
     if wishes and not spoke and not is_in_order(draft, wishes, said):
         ask_order(draft, wishes, said)
         return

@@ -229,7 +229,8 @@ def close_reading(draft: TurnDraft, reading: Reading) -> None:
     dialogue = draft.dialogue
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
     dialogue.last_at = draft.turn["at"]
-    dialogue.hold_only(begins_later(draft))
+    if dialogue.held:
+        dialogue.hold_only(begins_later(draft))
     given = [a["field"] for a in draft.attempts if a["validation_status"] == "valid"]
     if given:
         draft.position = overwritten(draft.position, given)

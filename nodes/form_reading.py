@@ -132,7 +132,7 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
         known=known,
         correctable=[draft.field(name) for name in known],
         setting=draft.setting,
-        tasks=[name for id_ in open_tasks(draft) for name in names_of(draft, id_)],
+        tasks=[name for id_ in open_tasks(draft) for name in names_of(draft.spec, id_)],
         changing=bool(asked and is_changed(draft, asked["about"])),
     )
     return read_message(message, expected)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
-from journeys import PathwaySpec
+from journeys import JourneySpec, PathwaySpec
 from nodes.commands import Cancel, Command, Deny
 from nodes.draft import TurnDraft
 from nodes.effect_outcome import begin_effects_anew
@@ -197,7 +198,7 @@ def task_named(draft: TurnDraft, words: str) -> str:
     Open are the task at hand, the paused ones, and those that begin later, in this order.
     """
     lexicon = lexicon_of(draft.setting.language)
-    called = {id_: names_of(draft, id_) for id_ in open_tasks(draft)}
+    called = {id_: names_of(draft.spec, id_) for id_ in open_tasks(draft)}
     if words in called:
         return words
     found = (id_ for id_, names in called.items() if is_task(plain(words), names, lexicon))
@@ -206,20 +207,24 @@ def task_named(draft: TurnDraft, words: str) -> str:
 
 def open_tasks(draft: TurnDraft) -> list[str]:
     """Return the ids of the tasks that may be given up: at hand, paused, or yet to begin."""
-    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
-    asked = draft.dialogue.asked
-    options = asked["options"] if asked and asked["kind"] == "clarify" else []
-    later = [*draft.dialogue.queued, *(option["id"] for option in options)]
-    targets = {t.id: t.target for t in draft.spec.transitions}
-    begin = [targets[id_] for id_ in later if id_ in targets]
-    return list(dict.fromkeys([draft.here.id, draft.position["pathway"], *paused, *begin]))
+    position, asked = draft.position, draft.dialogue.asked
+    found = dict.fromkeys([draft.here.id, position["pathway"]])
+    found |= {frame["pathway"]: None for frame in reversed(position["stack"])}
+    later = list(draft.dialogue.queued)
+    if asked and asked["kind"] == "clarify":
+        later += [option["id"] for option in asked["options"]]
+    if later:
+        targets = {t.id: t.target for t in draft.spec.transitions}
+        found |= {targets[id_]: None for id_ in later if id_ in targets}
+    return list(found)
 
 
-def names_of(draft: TurnDraft, pathway: str) -> list[str]:
+@lru_cache(maxsize=4_000)
+def names_of(spec: JourneySpec, pathway: str) -> tuple[str, ...]:
     """Return what a task is called: its title, and the phrases that lead to it."""
-    leading = (t.trigger for t in draft.spec.transitions if t.target == pathway)
-    phrases = (p for trigger in leading for p in getattr(trigger, "patterns", ()))
-    return [draft.spec.pathways[pathway].title, *phrases]
+    leading = [t.trigger for t in spec.transitions if t.target == pathway]
+    phrases = [p for trigger in leading for p in getattr(trigger, "patterns", ())]
+    return (spec.pathways[pathway].title, *phrases)
 
 
 def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:

@@ -68,6 +68,8 @@ def judged_in_turn(
     They are all meant if it names each as a command, in that order; or if it is sure of all, and
     all but the one that it has values for only want an answer.
     """
+    if len(moves) < 2:
+        return []
     open_now = {t.target: t for t in reversed(_held(draft, moves, limits))}
     named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
     judged = [m for m in moves if isinstance(m, Verdict) and m.holds and m.tier in MODELS]
@@ -87,6 +89,8 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
     Those are moves to different pathways by phrases between which a clause ends, or a word such as
     "and" or "or" stands; none if it is one wish.
     """
+    if len(moves) < 2:
+        return []
     chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
     held = [] if chosen else _held(draft, moves, limits)
     if len(held) < 2:
@@ -303,7 +307,9 @@ def without_given_up(
 ) -> list[Command]:
     """Return moves without those that lead to a task which the same message gives up by name."""
     named = task_named(draft, given_up.task) if given_up and given_up.task else ""
-    leading = {t.id for t in draft.spec.transitions if named and t.target == named}
+    if not named:
+        return [*moves]
+    leading = {t.id for t in draft.spec.transitions if t.target == named}
     return [m for m in moves if not (isinstance(m, Verdict) and m.question in leading)]
 
 
