@@ -163,6 +163,7 @@ def services_of(
         toolbox=toolbox,
         checks=checks_of(spec),
         texts=texts_of(spec, config),
+        retrievers={name: (tools or {})[name] for name in spec.retrievers},
     )
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.checking.scope import counting
+from nodes.forms.questions import asked_after
 from nodes.llm.usage import Usage
 from nodes.phases import phase_of
-from nodes.services import brought_locale
+from nodes.services import Services, brought_locale
 from nodes.state import PARTING, Completed, Position, Turn
 
 
-def response_of(spec: JourneySpec, values: Mapping[str, Any]) -> JourneyResponse:
+def response_of(services: Services, values: Mapping[str, Any]) -> JourneyResponse:
     """Return the response of the turn that these values of the state are from."""
     position, turn = values["position"], values["turn"]
     fired = turn["transition"]
@@ -27,7 +28,10 @@ def response_of(spec: JourneySpec, values: Mapping[str, Any]) -> JourneyResponse
         transition_to=fired["target"] if fired else None,
         accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete" or bool(turn.get("completed")),
-        metadata={**_metadata(values), **_journey(spec, position, turn.get("completed"))},
+        metadata={
+            **_metadata(services, values),
+            **_journey(services.spec, position, turn.get("completed")),
+        },
     )
 
 
@@ -45,7 +49,7 @@ def _journey(
     }
 
 
-def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(services: Services, values: Mapping[str, Any]) -> dict[str, Any]:
     position: Position = values["position"]
     turn: Turn = values["turn"]
     fired = turn["transition"]
@@ -65,6 +69,8 @@ def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
         "error": dict(turn["error"]) if turn["error"] else None,
         "flags": list(turn["flags"]),
         "waiting": waiting_in(turn),
+        "sources": list(turn.get("sources", ())),
+        "asked": asked_after(services, values) if "talk" in position else None,
         "guidelines": _guidelines(turn),
         "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
@@ -84,7 +90,7 @@ def waiting_in(turn: Turn) -> list[dict[str, Any]]:
 
 
 def unmoved(
-    spec: JourneySpec, values: Mapping[str, Any], version: int, say: str, flag: str
+    services: Services, values: Mapping[str, Any], version: int, say: str, flag: str
 ) -> JourneyResponse:
     """Return the response to a message that changed nothing and was not recorded."""
     position = values["position"]
@@ -96,8 +102,8 @@ def unmoved(
         accumulated_context=values.get("context", {}),
         is_journey_complete=position["status"] == "complete",
         metadata={
-            **_metadata(values),
-            **_journey(spec, position),
+            **_metadata(services, values),
+            **_journey(services.spec, position),
             "version": version,
             "transition_triggered": False,
             "transition_intent": None,
@@ -108,6 +114,7 @@ def unmoved(
             "replies": [say] if say else [],
             "error": None,
             "flags": [flag],
+            "sources": [],
             "guidelines": [],
             "checks": [],
             "usage": Usage().counted(),

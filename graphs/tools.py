@@ -7,7 +7,8 @@ from typing import Any
 
 from graphs.tool_checks import checking_tools
 from journeys import Call, ConfigurationError, Effect, JourneySpec, PathwaySpec
-from journeys.errors import did_you_mean
+from journeys.errors import did_you_mean, shown
+from journeys.knowledge import retriever_fault
 from nodes.llm.tools import Usable, shared_tool
 from nodes.matching.index import index_of
 
@@ -22,6 +23,10 @@ def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
     """
     closed = bool(spec.tools) and all(part.tools for part in spec.parts.values())
     for name, given in tools.items():
+        if name in spec.retrievers:
+            _check_retriever(spec, name, given)
+        if is_only_retriever(spec, name):
+            continue
         if closed and name not in spec.tools:
             hint = did_you_mean(name, list(spec.tools))
             raise ConfigurationError(
@@ -43,13 +48,32 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
             f"{spec.name} has no tool for: {', '.join(missing)}. "
             "Pass what does the work as tools={name: function}."
         )
-    shared = {name: shared_tool(name, tools[name], spec.tools.get(name)) for name in tools}
+    shared = {
+        name: shared_tool(name, tools[name], spec.tools.get(name))
+        for name in tools
+        if not is_only_retriever(spec, name)
+    }
     for pathway in spec.pathways.values():
         for call in pathway.calls:
             _check_call(pathway, call, shared[call.tool])
         for effect in pathway.effects:
             _check_effect(pathway, effect, shared[effect.tool])
     return shared
+
+
+def is_only_retriever(spec: JourneySpec, name: str) -> bool:
+    """Say whether a name is that of a retriever, and of no tool as well."""
+    return name in spec.retrievers and name not in _needed(spec, retrievers=False)
+
+
+def _check_retriever(spec: JourneySpec, name: str, given: Any) -> None:
+    """Refuse what questions cannot be put to.
+
+    Raises:
+        ConfigurationError: It is nothing of the kind.
+    """
+    if fault := retriever_fault(given, named=False):
+        raise ConfigurationError(f"{spec.name}: the retriever '{name}' is {shown(given)}; {fault}.")
 
 
 def tools_of(
@@ -99,11 +123,12 @@ def _check_arguments(pathway: PathwaySpec, call: Call | Effect, usable: Usable) 
             )
 
 
-def _needed(spec: JourneySpec) -> list[str]:
+def _needed(spec: JourneySpec, *, retrievers: bool = True) -> list[str]:
     """Return the names of the tools that must be there: all declared, called, and that check."""
     called = [call.tool for pathway in spec.pathways.values() for call in pathway.calls]
     taken = [effect.tool for pathway in spec.pathways.values() for effect in pathway.effects]
-    return list(dict.fromkeys([*spec.tools, *called, *taken, *checking_tools(spec)]))
+    known = spec.retrievers if retrievers else []
+    return list(dict.fromkeys([*spec.tools, *called, *taken, *checking_tools(spec), *known]))
 
 
 def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:

@@ -178,7 +178,7 @@ async def _answered(
         if is_invalid_resume(error) and going.wait:
             return going.refused(error, audience)
         values = await _ended_badly(going, error, audience, until)
-    return response_of(services.spec, values)
+    return response_of(services, values)
 
 
 async def _ended_badly(
@@ -302,7 +302,7 @@ class _Going:
         audience.first = ""  # it comes with a reply that is kept
         audience.say(say)
         version = self.head["version"]
-        return unmoved(self.services.spec, self.wait.values, version, say, "invalid_answer")
+        return unmoved(self.services, self.wait.values, version, say, "invalid_answer")
 
 
 async def _fixed(
@@ -311,11 +311,11 @@ async def _fixed(
     """Answer what no pathway should see; of an empty message a person need not be told."""
     values = await session.values(head)
     if fixed == "empty" and takeover_of(values["position"]):
-        return unmoved(services.spec, values, head["version"], "", WITH_PERSON)
+        return unmoved(services, values, head["version"], "", WITH_PERSON)
     services = services.localized(brought_locale(values))
     say = getattr(services.texts_in(head["pathway_id"]), fixed)
     audience.say(say)
-    return unmoved(services.spec, values, head["version"], say, f"{fixed}_message")
+    return unmoved(services, values, head["version"], say, f"{fixed}_message")
 
 
 async def operate(session: Session, head: Row, services: Services, turn: Turn) -> Mapping[str, Any]:

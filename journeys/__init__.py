@@ -39,6 +39,7 @@ from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
+from journeys.knowledge import Knowledge, Passage
 from journeys.locale import Locale
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
@@ -118,6 +119,7 @@ __all__ = [
     "JourneyResponse",
     "JourneySession",
     "JourneySpec",
+    "Knowledge",
     "Known",
     "Length",
     "Limits",
@@ -129,6 +131,7 @@ __all__ = [
     "NotWaitingError",
     "OutputField",
     "Page",
+    "Passage",
     "Pathway",
     "PathwayExecutionError",
     "PathwayNotFoundError",

@@ -9,6 +9,7 @@ from journeys.effects import Effect
 from journeys.errors import did_you_mean, shown
 from journeys.escalation import Escalation
 from journeys.fields import Field, Form
+from journeys.knowledge import read_knowledge
 from journeys.locale import LANGUAGES, NOWHERE, Locale
 from journeys.personality import Personality
 from journeys.spec import PathwaySpec
@@ -20,6 +21,7 @@ COLLECTING_ATTRIBUTES = (
     "__locale__",
     "__texts__",
     "__patterns__",
+    "__knowledge__",
     "__migrations__",
 )
 PATTERNS = (
@@ -27,6 +29,7 @@ PATTERNS = (
     "cancel",
     "clarify",
     "off_topic",
+    "knowledge",
     "unsupported",
     "explain",
     "repeat",
@@ -123,6 +126,7 @@ def read_collecting(
         "escalation": cls.__escalation__,
         **manner,
         "patterns": dict(cls.__patterns__),
+        "knowledge": read_knowledge(owner, cls.__knowledge__, faults),
         "migrations": dict(cls.__migrations__),
     }
 

@@ -95,6 +95,21 @@ def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
     collects = any(pathway.form for pathway in spec.pathways.values())
     if spec.escalation and spec.escalation.when_collected and not collects:
         yield f"{spec.name}: escalation waits for all fields, and it has none."
+    yield from _idle_knowledge(spec)
     for old in spec.migrations:
         if old in spec.pathways:
             yield f"{spec.name}: __migrations__ leads away from '{old}', which is still there."
+
+
+def _idle_knowledge(spec: JourneySpec) -> Iterator[str]:
+    """Yield where questions are said to be looked up, and agents get all of them."""
+    answers = {
+        pathway.id: pathway.pipeline is not None and not pathway.collects
+        for pathway in spec.pathways.values()
+    }
+    said = "agents answer all questions there, so it is never asked. Take it away, or add fields."
+    for pathway in spec.pathways.values():
+        if pathway.knowledge and answers[pathway.id]:
+            yield f"{pathway.where}: __knowledge__: {said}"
+    if spec.knowledge and all(answers.values()):
+        yield f"{spec.name}: __knowledge__: {said}"

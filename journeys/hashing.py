@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 from functools import partial
-from types import CellType, CodeType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from journeys.io_fields import FieldSpec
+from journeys.knowledge import Knowledge
 from journeys.transitions import BaseTrigger
 
 _HELD = -1
@@ -48,6 +49,12 @@ def _plain_object(value: Any, within: tuple[int, ...]) -> Any:
         # Where a function of an Annotated[...] stands in memory is different in every process.
         kind = re.sub(r" at 0x[0-9a-fA-F]+", "", str(value.annotation))
         return [value.name, kind, value.description, default, value.source]
+    if isinstance(value, Knowledge):
+        # What a retriever finds is no part of a definition: an object counts by its class.
+        kept = value.retriever
+        named = kept if isinstance(kept, (str, FunctionType)) else type(kept)
+        limits = (value.timeout, value.passages, value.characters)
+        return ["Knowledge", _plain((named, *limits), within)]
     if isinstance(value, CodeType):
         consts = [_plain(item, within) for item in value.co_consts]
         return [value.co_code.hex(), list(value.co_names), consts]

@@ -33,8 +33,9 @@ class Journey(RunningSession):
     `__degrade__`, and among other journeys `__activation__` and `__shared__`. How it collects and
     repairs (docs/collecting.md) is said by `__escalation__`, `__personality__`, `__texts__` (texts
     of the runtime worded anew: name -> text, or language -> name -> text), `__patterns__` (repair
-    pattern -> pathway) and `__migrations__` (pathway of an older version -> pathway). It is read
-    once, into a frozen `spec`.
+    pattern -> pathway), `__knowledge__` (where questions of users are looked up: a retriever, or
+    `Knowledge`) and `__migrations__` (pathway of an older version -> pathway). It is read once,
+    into a frozen `spec`.
     A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
     bases and plain mixins as well; `NamePath = None` takes an inherited one away. One that says
     `__abstract__ = True` holds what others share: its pathways come behind their own, its
@@ -52,6 +53,7 @@ class Journey(RunningSession):
             one for every step. False: no model, whatever else is said.
         tools: Tool name -> function, LangChain tool, or `Tool`: what does the work of the tools
             that pathways call and that guidelines and files name. Model agents may use them too.
+            A retriever that `__knowledge__` names is passed here as well, and is no tool by that.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
         on_end: Called with the response of a turn in which the journey ended, perhaps anew.
         on_expire: Called with the id of a session of this journey that is found to have expired.
@@ -99,6 +101,7 @@ class Journey(RunningSession):
     __locale__: ClassVar[Locale | None] = None
     __texts__: ClassVar[Mapping[str, Any]] = {}
     __patterns__: ClassVar[Mapping[str, str]] = {}
+    __knowledge__: ClassVar[Any] = None
     __migrations__: ClassVar[Mapping[str, str]] = {}
     spec: ClassVar[JourneySpec]
 

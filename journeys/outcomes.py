@@ -29,9 +29,11 @@ class JourneyResponse:
         accumulated_context: The context after the turn; a copy.
         is_journey_complete: Whether the goal is reached.
         metadata: version, pathway_stack, returning, phase, transition_triggered, transition_intent,
-            tier, confidence, reasoning, ran, replies, error, flags, waiting, usage and journey_id;
-            of a concierge also activated_at, journey_completed and journey_result. `waiting` lists
-            what agents ask by `interrupt()`: id, value, pathway and agent of each.
+            tier, confidence, reasoning, ran, replies, error, flags, waiting, sources, asked, usage
+            and journey_id; of a concierge also activated_at, journey_completed and journey_result.
+            `waiting` lists what agents ask by `interrupt()`: id, value, pathway and agent of each.
+            `asked` is what the dialogue asks: field, kind, label, options (label and payload) and
+            hint; None where it asks nothing.
     """
 
     message: str
@@ -213,7 +215,8 @@ class AuditEntry:
     and tool_not_called; failure, model_failed, condition_raised, callback_failed, late_result;
     guideline, guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed,
     effect_late, effect_unsure, or effect_apart: done with other values as well, in a turn that
-    was not kept; and what collecting and repairing note.
+    was not kept; knowledge (what was looked up, and the sources of the answer) and
+    knowledge_failed; and what collecting and repairing note.
     """
 
     session_id: str

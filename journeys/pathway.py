@@ -32,6 +32,8 @@ class Pathway:
             for them by itself, also in the turn in which another pathway leads here.
         __effects__: What is done once, when its fields are collected and confirmed: each an
             `Effect`, or the name of a tool.
+        __knowledge__: Where questions of users are looked up while it collects, or where no agent
+            answers them: a retriever, or `Knowledge`. Default: that of the journey.
         __interruptible__: False: until it is complete, detours wait, and start then. Names of
             fields: it may be interrupted while it asks for those alone.
         __guidelines__: Rules of behaviour that hold in this pathway alone.
@@ -65,6 +67,7 @@ class Pathway:
     __title__: ClassVar[str] = ""
     __fields__: ClassVar[Sequence[Field] | Form] = ()
     __effects__: ClassVar[Sequence[Effect | str]] = ()
+    __knowledge__: ClassVar[Any] = None
     __interruptible__: ClassVar[bool | Sequence[str]] = True
     __guidelines__: ClassVar[Sequence[Guideline]] = ()
     __tools__: ClassVar[Sequence[str] | None] = None

@@ -26,6 +26,7 @@ from journeys.hashing import content_hash
 from journeys.inheriting import TRANSITIONS, declared, in_order, is_abstract, without_faults
 from journeys.io_fields import SignatureSpec
 from journeys.joining import joined
+from journeys.knowledge import read_knowledge
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.pipeline_reader import read_pipeline, registered
 from journeys.signature import Signature, docstring
@@ -214,6 +215,7 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
     declared = (klass.__pipeline__, klass.__pipeline_config__)
     pipeline = read_pipeline(declared, id_, where, named, faults)
     form = read_form(where, klass.__fields__, faults)
+    knowledge = read_knowledge(where, klass.__knowledge__, faults)
     return PathwaySpec(
         id=id_,
         where=where,
@@ -234,6 +236,7 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
         form=form,
         effects=read_effects(where, klass.__effects__, faults),
         interruptible=read_interruptible(where, klass.__interruptible__, form, faults),
+        knowledge=knowledge,
     )
 
 

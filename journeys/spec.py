@@ -16,6 +16,7 @@ from journeys.escalation import Escalation
 from journeys.fields import Form
 from journeys.guidelines import GuidelineSpec
 from journeys.io_fields import SignatureSpec
+from journeys.knowledge import Knowledge, retriever_names
 from journeys.locale import NOWHERE, Locale
 from journeys.personality import Personality
 from journeys.pipelines.pattern import PatternPipeline
@@ -50,7 +51,8 @@ class PathwaySpec:
     before they work. `journey` is the id of the journey that it is a part of, where several are
     one; `forgets` names what the context loses when it leads on to `next`. `form` is what it
     collects, `effects` what it does once then, and `interruptible` whether detours may start
-    meanwhile, or the fields at which they may.
+    meanwhile, or the fields at which they may. `knowledge` is where questions are looked up
+    meanwhile.
     """
 
     id: str
@@ -74,6 +76,7 @@ class PathwaySpec:
     form: Form | None = None
     effects: tuple[Effect, ...] = ()
     interruptible: bool | tuple[str, ...] = True
+    knowledge: Knowledge | None = None
 
     @property
     def is_detour(self) -> bool:
@@ -186,6 +189,7 @@ class JourneySpec:
     locale: Locale = NOWHERE
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
+    knowledge: Knowledge | None = None
     migrations: Mapping[str, str] = field(default_factory=dict)
     has_repair: bool = False
     is_marked: bool = False
@@ -194,10 +198,35 @@ class JourneySpec:
     @property
     def uses_dialogue(self) -> bool:
         """Whether anything in it collects, acts, repairs, or comes back in a way of its own."""
-        return self.has_repair or any(
-            pathway.form or pathway.effects or getattr(pathway.returns, "policy", "") not in _PLAIN
-            for pathway in self.pathways.values()
+        return (
+            self.has_repair
+            or self.has_knowledge
+            or any(
+                pathway.form
+                or pathway.effects
+                or getattr(pathway.returns, "policy", "") not in _PLAIN
+                for pathway in self.pathways.values()
+            )
         )
+
+    @cached_property
+    def has_knowledge(self) -> bool:
+        """Whether questions of users are looked up anywhere in it, or in a part of it."""
+        return any(self._known) or any("knowledge" in part.patterns for part in self._all)
+
+    @property
+    def retrievers(self) -> list[str]:
+        """The names of the retrievers that are passed when it is opened."""
+        return retriever_names(self._known)
+
+    @property
+    def _all(self) -> list[JourneySpec]:
+        return [self, *self.parts.values()]
+
+    @property
+    def _known(self) -> list[Knowledge | None]:
+        of_journeys = [part.knowledge for part in self._all]
+        return [*of_journeys, *(pathway.knowledge for pathway in self.pathways.values())]
 
     @property
     def can_escalate(self) -> bool:
@@ -231,6 +260,15 @@ class JourneySpec:
     def pattern_in(self, pathway_id: str, name: str) -> str | None:
         """Return the pathway that a journey has for a repair pattern; None for the built-in one."""
         return self.part_of(pathway_id).patterns.get(name)
+
+    def knowledge_in(self, pathway_id: str) -> Knowledge | None:
+        """Return where questions are looked up in a pathway: its own place comes first."""
+        return self.pathways[pathway_id].knowledge or self.part_of(pathway_id).knowledge
+
+    def answers_in(self, pathway_id: str) -> bool:
+        """Say whether questions are looked up in a pathway, or one of its own answers them."""
+        own = self.pattern_in(pathway_id, "knowledge")
+        return bool(own or self.knowledge_in(pathway_id))
 
     def active_in(self, pathway_id: str) -> str | None:
         """Return the id of the journey that is active in a pathway; None where none is.

@@ -60,8 +60,12 @@ class Texts:
         required: `{field}` is needed; `{description}`.
         explain: Why something is asked: `{description}`. explain_plain: nothing says why.
         wait: Answer to "one moment".
-        noise: Answer to what says nothing. off_topic: to what leads off. off_topic_again: to the
-            third such message in a row. unsupported: to what nothing here does; `{tasks}` are done.
+        noise: Answer to what says nothing. not_read: to what seems to answer the question for
+            `{field}`, and is no value of it. cannot_answer: to a question that nobody here answers.
+            off_topic: to what leads off. off_topic_again: to the third such message in a row.
+            unsupported: to what nothing here does; `{tasks}` are done.
+        answered: Answer from knowledge: `{answer}`, and `{sources}` of it. not_known: nothing there
+            answers it. lookup_failed: nobody could look.
         clarify, clarify_again: Which of `{options}` is meant. which_first: which of them comes
             first.
         offer_human: Asks whether to bring in a person. human_called: one is called.
@@ -155,6 +159,11 @@ class Texts:
     explain_plain: str = "I need the {field} to go on with this."
     wait: str = "Take your time."
     noise: str = "I did not understand that."
+    not_read: str = "I did not get that as the {field}."
+    cannot_answer: str = "I cannot answer that here."
+    answered: str = "{answer}\nSource: {sources}"
+    not_known: str = "I do not know that."
+    lookup_failed: str = "I could not look that up just now."
     off_topic: str = "Let us get back to where we were."
     off_topic_again: str = "I can only help with what we are here for: {tasks}."
     unsupported: str = "That is nothing I can do here. What I can help with: {tasks}."

@@ -168,9 +168,21 @@ class Explain:
 
 @dataclass(frozen=True, slots=True)
 class OffTopic:
-    """Speak of something else; unsupported: ask for what nothing here can do."""
+    """Speak of something else; unsupported: ask for what nothing here can do.
+
+    `guessed`: nobody says that it does, but nothing could be made of it.
+    """
 
     unsupported: bool = False
+    confidence: float = 1.0
+    guessed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask a question that is about something else than what is collected, in these words."""
+
+    value: str
     confidence: float = 1.0
 
 
@@ -205,6 +217,7 @@ Command = (
     | Status
     | Explain
     | OffTopic
+    | Ask
     | Human
     | Noise
 )

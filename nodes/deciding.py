@@ -29,6 +29,7 @@ from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, most_specific, tasks_of
 from nodes.repair.coming_back import begin_next
 from nodes.repair.digressing import digressed, not_understood
+from nodes.repair.knowledge import take_question
 from nodes.repair.leaving import (
     as_denial,
     cancel,
@@ -188,11 +189,13 @@ async def _moved(
 def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = draft.dialogue.asked
     waits = bool(asked and asked["kind"] not in ("field", "more"))
-    if digressed(draft, said):
+    is_open = bool(asked and asked["kind"] != "more" and _is_open(draft))
+    _take_question(draft, steering, said, spoke=spoke, is_open=is_open)
+    if digressed(draft, said) or (draft.query and not spoke):
         _go_on(draft, steering, spoke=False)
     elif spoke:
         adopt(draft, steering)
-    elif asked and asked["kind"] != "more" and _is_open(draft):
+    elif is_open:
         not_understood(draft)
         if not draft.settled:
             ask_again(draft) if waits else _stay(draft)
@@ -213,6 +216,17 @@ def _go_on(draft: TurnDraft, steering: Steering, *, spoke: bool) -> None:
         ask_again(draft)
     else:
         _stay(draft)
+
+
+def _take_question(
+    draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool, is_open: bool
+) -> None:
+    """Have a question looked up where no agent is there to answer it."""
+    if not draft.spec.has_knowledge:
+        return
+    is_ours = is_open or _has_open_form(draft) or is_deaf(draft) or steering.say == "closing"
+    if spoke or is_ours:
+        take_question(draft, said, spoke=spoke)
 
 
 def _tell_tasks(draft: TurnDraft) -> None:

@@ -29,6 +29,7 @@ from nodes.form_reading import (
     welcome,
 )
 from nodes.forms.claims import claimed
+from nodes.forms.questions import chosen
 from nodes.forms.secrets import HIDDEN
 from nodes.forms.sheet import MOST_RAW
 from nodes.interpret import Reading
@@ -77,7 +78,10 @@ async def read_message(draft: TurnDraft, reading: Reading) -> None:
     await ready_to_read(draft.setting.language)
     await welcome(draft)
     reading.welcomed = len(draft.replies)
-    reading.parse = parse_of(draft, draft.message)
+    option = chosen(draft)
+    reading.parse = (
+        Parse([option], certain=True, whole=True) if option else parse_of(draft, draft.message)
+    )
 
 
 async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
@@ -207,7 +211,9 @@ def use_wording(draft: TurnDraft, reading: Reading) -> None:
     or a value that is not to be shown.
     """
     answer = reading.answer
-    if not (reading.has_answer and answer.reply) or draft.run is None or draft.aside:
+    if not (reading.has_answer and answer.reply) or draft.run is None:
+        return
+    if draft.aside or draft.query:
         return
     pathway = draft.spec.pathways[draft.run]
     asked = draft.sheet(pathway).asked()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import Field, JourneySpec, PathwayNotFoundError, PathwaySpec
+from journeys import Field, JourneySpec, Knowledge, PathwayNotFoundError, PathwaySpec
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
 from nodes.context import Op, apply_ops, checked
@@ -35,6 +35,25 @@ from nodes.talk import (
 )
 from nodes.telemetry.logs import report
 from nodes.values import Setting, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question of the user that is looked up.
+
+    Attributes:
+        question: The question.
+        knowledge: Where.
+        own: The pathway of the journey that answers instead, if it has one for that.
+        place: The place of the answer among the replies; None: behind what the message answered.
+        otherwise: Said where nothing answers it; empty: the text `not_known`.
+    """
+
+    question: str
+    knowledge: Knowledge | None
+    own: str | None
+    place: int | None
+    otherwise: str
 
 
 @dataclass(slots=True)
@@ -67,6 +86,10 @@ class TurnDraft:
         spec: The journey.
         settled: Whether what runs is decided.
         resumed: Whether the user comes back after a pause.
+        query: The question that is looked up.
+        held: What is said of it once the pathway has run.
+        quoted: Replies that are not worded anew: they were not written by the runtime.
+        sources: Where the answer to the question is from.
     """
 
     services: Services
@@ -93,6 +116,10 @@ class TurnDraft:
     wished: Sequence[str] = ()
     settled: bool = False
     resumed: bool = False
+    query: Query | None = None
+    held: list[str] = field(default_factory=list)
+    quoted: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
     spec: JourneySpec = field(init=False)
     _sheets: dict[str, Sheet] = field(init=False, default_factory=dict)
     _place: tuple[Position, PathwaySpec] | None = None
@@ -311,7 +338,10 @@ class TurnDraft:
         if self.asks:  # a model worded the replies
             record["asks"] = self.asks
         elif self.replies:
-            record["worded"] = list(range(len(self.replies)))
+            own = (n for n, reply in enumerate(self.replies) if reply not in self.quoted)
+            record["worded"] = list(own)
+        if self.query:
+            record["held"], record["sources"] = self.held, self.sources
         return record
 
     def _kept_position(self) -> Position:
@@ -328,7 +358,8 @@ class TurnDraft:
         if run := self.turn["run"]:
             self.services.emit({"type": "pathway", "pathway": run})
         for place, reply in enumerate(self.replies):
-            self.services.say(PARTING + reply if place else reply)
+            whose = self.here.id if reply in self.quoted else None
+            self.services.say(PARTING + reply if place else reply, whose)
 
 
 def talked_about(spec: JourneySpec, position: Position) -> str:

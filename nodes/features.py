@@ -13,7 +13,8 @@ from nodes.draft import TurnDraft
 from nodes.guidance import apply_guidelines, weigh_guidelines
 from nodes.handing_over import hand_over
 from nodes.interpret import Reading
-from nodes.repair import people
+from nodes.read_questions import weigh_questions
+from nodes.repair import knowledge, people
 from nodes.rewording import reworded
 from nodes.services import Services
 from nodes.settle import Hop
@@ -36,6 +37,7 @@ class Features:
         weighs: Weigh what was read against the triggers that hold.
         asks: Add what a model is asked.
         decides: Decide the turn; the first that does leaves nothing to the others.
+        answers: Answer what the message asks beside what was decided.
         completes: Add to what was decided.
         gathers: Take over what the steps of a pathway noted, by its id.
         prepares: Prepare a hop whose outputs are kept for the decision on where it goes on.
@@ -50,6 +52,7 @@ class Features:
     weighs: tuple[Read, ...] = ()
     asks: tuple[Read, ...] = ()
     decides: tuple[Callable[[TurnDraft, Reading], Awaitable[bool]], ...] = ()
+    answers: tuple[Callable[[TurnDraft], Awaitable[None]], ...] = ()
     completes: tuple[Callable[[TurnDraft, Reading], None], ...] = ()
     gathers: Mapping[str, tuple[Gather, ...]] = field(default_factory=dict)
     prepares: tuple[Gather, ...] = ()
@@ -64,6 +67,7 @@ def features_of(spec: JourneySpec) -> Features:
     - person, if one can be called: holds a turn before all others, and closes it last.
     - dialogue, if the journey collects, acts, repairs, or comes back in a way of its own: reads and
       decides where it has the floor.
+    - knowledge, if questions are looked up: reads them, and answers behind the decision.
     - guidelines, if there are any: asked before the form, and applied where the turn leads.
     - concierge, if the journey has parts: notes what is near, begun and completed.
     - rewording, if a personality wants it: acts before the turn is closed.
@@ -73,37 +77,47 @@ def features_of(spec: JourneySpec) -> Features:
     """
     person, talks = spec.can_escalate, spec.uses_dialogue
     guided, several = bool(spec.guidelines), bool(spec.parts)
+    knows = spec.has_knowledge
     rewords = any(part.personality.reword for part in (spec, *spec.parts.values()))
     return Features(
         holds=_present((person, with_person)),
         stops=_present((person, people.called_by_word)),
         reads=_present((talks, dialogue.read_message), (person, people.read_wish)),
-        weighs=_present((talks, dialogue.weigh_patterns)),
+        weighs=_present((talks, dialogue.weigh_patterns), (knows, weigh_questions)),
         asks=_present(
             (guided, weigh_guidelines),
             (talks, dialogue.ask_about_form),
             (person, people.ask_about_person),
         ),
         decides=_present((talks, dialogue.decide_dialogue), (person, people.decide_wish)),
+        answers=_present((knows, knowledge.answer_question)),
         completes=_present(
             (talks, dialogue.use_wording),
             (guided, apply_guidelines),
             (several, parts.note_journey),
             (talks, dialogue.close_reading),
         ),
-        gathers={id_: _gathers(pathway) for id_, pathway in spec.pathways.items()},
-        prepares=_present((several, parts.note_voice), (talks, dialogue.remember)),
+        gathers={id_: _gathers(pathway, knows=knows) for id_, pathway in spec.pathways.items()},
+        prepares=_present(
+            (several, parts.note_voice),
+            (talks, dialogue.remember),
+            (knows, knowledge.tell_after),
+        ),
         leads=_present((talks, dialogue.lead_on), (several, parts.complete_journey)),
         rewords=_present((rewords, reworded)),
         closes=_present((person, hand_over)),
     )
 
 
-def _gathers(pathway: PathwaySpec) -> tuple[Gather, ...]:
+def _gathers(pathway: PathwaySpec, *, knows: bool) -> tuple[Gather, ...]:
     """Return what takes over what the steps of a pathway noted."""
     acts = bool(pathway.collects or pathway.effects)
     saves = any(call.save for call in pathway.calls)
-    return _present((acts, dialogue.gather_form), (saves, keep_saved))
+    return _present(
+        (acts and knows, knowledge.tell_before),
+        (acts, dialogue.gather_form),
+        (saves, keep_saved),
+    )
 
 
 def _present(*given: tuple[bool, _Part]) -> tuple[_Part, ...]:

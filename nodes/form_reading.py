@@ -332,9 +332,9 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
     field = draft.field(asked["about"])
     if (bare := _yes_or_no(draft, message)) is not None:
         return [Noise() if bare else Skip()]  # who says no to a question would rather not say
-    leads_off: list[Command] = [OffTopic()] if draft.dialogue.last_at is not None else []
+    leads_off: list[Command] = [OffTopic(guessed=True)] if draft.dialogue.last_at else []
     if found_in(field, message, draft.setting):
-        return leads_off
+        return [OffTopic()] if leads_off else []
     most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
     words = len(message.split())
     has_signs = any(char.isdigit() or char == "@" for char in message)
@@ -387,6 +387,7 @@ def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
         sentiment=policy.sentiment if policy else "",
         personality=draft.spec.part_of(draft.here.id).personality,
         worded=draft.here.form is not None and draft.here.pipeline is None,
+        knows=draft.spec.answers_in(draft.here.id),
         is_asked=is_asked,
         read=[_as_data(command) for command in parse.commands] if is_asked else (),
         unread=parse.unread if is_asked else (),

@@ -45,6 +45,7 @@ class Services:
         texts: What the runtime says itself, in the language that holds and the journey's words.
         effects: Keeps what was done once; None where a run has no session.
         running: What is known of the running turn while it runs.
+        retrievers: Name -> retriever, where a journey names it.
         locale: The locale that the session brought; other parts are the journey's and the config's.
     """
 
@@ -64,6 +65,7 @@ class Services:
     effects: Effects | None = None
     running: Running = field(default_factory=Running)
     locale: Locale = NOWHERE
+    retrievers: Mapping[str, Any] = field(default_factory=dict)
 
     def tell(self, type_: str, **details: Any) -> None:
         """Pass on an event of the running turn, if anybody listens."""
@@ -141,6 +143,7 @@ class Services:
             self.effects,
             self.running,
             locale,
+            self.retrievers,
         )
 
     @property

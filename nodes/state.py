@@ -164,12 +164,13 @@ class Turn(TypedDict):
     that a model held likely, but not likely enough, and `completed` is the one that ended.
     `attempts` are those at fields, in order; rows of the store are written from them, and from
     `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
-    `asks` names the field that the reply asks for already. `worded` are the places of those replies
-    that are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is
-    how long the runtime waited for models. An operator's turn has `operator`. `id` is there where
-    other programs see the turn's messages, and is part of their ids: such a turn has no session in
-    which its number is unique. `waiting` is there where the session waits for an answer to an
-    agent, `locale` where it brought one.
+    `held` is said once the pathway has run, and `sources` are where an answer is from that was
+    looked up. `asks` names the field that the reply asks for already. `worded` are the places of
+    those replies that are texts of the catalogue. `phase` is the one in which the turn began.
+    `model_seconds` is how long the runtime waited for models. An operator's turn has `operator`.
+    `id` is there where other programs see the turn's messages, and is part of their ids: such a
+    turn has no session in which its number is unique. `waiting` is there where the session waits
+    for an answer to an agent, `locale` where it brought one.
     """
 
     number: int
@@ -200,6 +201,8 @@ class Turn(TypedDict):
     aside: NotRequired[str | None]
     asks: NotRequired[str]
     worded: NotRequired[list[int]]
+    held: NotRequired[list[str]]
+    sources: NotRequired[list[str]]
     phase: NotRequired[str]
     model_seconds: NotRequired[float]
     operator: NotRequired[OperatorAct]

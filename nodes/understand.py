@@ -60,7 +60,10 @@ def _check_ahead(draft: TurnDraft) -> None:
 
 
 async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> None:
-    """Decide where the message leads: by a feature that has the floor, or else by triggers."""
+    """Decide where the message leads, and answer what it asks beside that.
+
+    A feature that has the floor decides, or else triggers do.
+    """
     for decide in features.decides:
         if await decide(draft, reading):
             break
@@ -69,3 +72,5 @@ async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> Non
         draft.adopt(steer(draft.spec, draft.standing, reading.commands, limits))
     if draft.refused_depth and draft.services.fails_fast:
         raise MaxPathwayDepthError(*draft.refused_depth)
+    for answer in features.answers:
+        await answer(draft)

@@ -128,6 +128,43 @@ class Rollback(_Asked):
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+class AskedOption(BaseModel):
+    """One of the options of the open question."""
+
+    label: str = Field(description="What it is called, for a button.")
+    payload: str = Field(description="The message that chooses it, and no other option.")
+
+
+class AskedNow(BaseModel):
+    """The question that the next message may answer."""
+
+    field: str | None = Field(description="The field that it is about; null if about none.")
+    kind: str = Field(
+        description="Type of the field that is asked for; or summary, wrong, correction, return, "
+        "paused, clarify, restart, change, human, unclaimed, retry, more."
+    )
+    label: str = Field(description="What users call what it is about; empty if about nothing.")
+    options: list[AskedOption] = Field(description="Empty where it is answered in words.")
+    hint: str = Field(description="What a field takes: a range, an example; empty if unknown.")
+
+
+class Metadata(BaseModel):
+    """What is known of a turn besides its reply."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "description": "version, pathway_stack, returning, tier, confidence, ran, flags, "
+            "usage, what agents wait for (waiting), ..."
+        },
+    )
+
+    sources: list[str] = Field(
+        description="Where an answer is from that was looked up; empty where none was."
+    )
+    asked: AskedNow | None = Field(description="What is asked now; null where nothing is.")
+
+
 class Reply(BaseModel):
     """The outcome of a turn, which is committed."""
 
@@ -138,10 +175,7 @@ class Reply(BaseModel):
     transition_to: str | None = Field(description="Where a transition led; null if none fired.")
     accumulated_context: dict[str, Any]
     is_journey_complete: bool
-    metadata: dict[str, Any] = Field(
-        description="version, pathway_stack, returning, tier, confidence, ran, flags, usage, what "
-        "agents wait for (waiting), ..."
-    )
+    metadata: Metadata
 
     @classmethod
     def of(cls, session_id: str, response: JourneyResponse) -> Self:
@@ -156,7 +190,7 @@ class Reply(BaseModel):
             transition_to=response.transition_to,
             accumulated_context=response.accumulated_context,
             is_journey_complete=response.is_journey_complete,
-            metadata={**response.metadata, "error": shown},
+            metadata=Metadata.model_validate({**response.metadata, "error": shown}),
         )
 
 
@@ -262,7 +296,7 @@ _DESCRIBED = frozenset(
     (
         *("failure", "condition_raised", "callback_failed"),
         *("late_result", "model_failed", "agent_failed", "tool_failed"),
-        *("effect_failed", "effect_late", "effect_unsure"),
+        *("effect_failed", "effect_late", "effect_unsure", "knowledge_failed"),
     )
 )
 """Kinds of audit events whose reason is what an error said."""

@@ -17,6 +17,7 @@ from journeys import (
     IntentTrigger,
     Journey,
     JourneyDefinitionError,
+    Knowledge,
     Locale,
     Pathway,
     Personality,
@@ -40,6 +41,7 @@ locale: {language: de, region: AT, timezone: Europe/Vienna, decimal_sign: ",", c
 escalation: {when_collected: true, keywords: [lawyer], when: context.party_size > 12}
 texts: {wait: Fine., de: {wait: Gut.}}
 patterns: {off_topic: smalltalk}
+knowledge: {retriever: house_notes, timeout: 2, passages: 3, characters: 500}
 migrations: {reserve: book}
 tools:
   - function: {name: is_free, parameters: {type: object, properties: {date: {type: string}}}}
@@ -47,6 +49,7 @@ tools:
 states:
   book:
     title: the table
+    knowledge: menu
     fields:
       order: flexible
       confirm_corrections: true
@@ -127,10 +130,12 @@ class Table(Journey):
     )
     __texts__ = {"wait": "Fine.", "de": {"wait": "Gut."}}
     __patterns__ = {"off_topic": "smalltalk"}
+    __knowledge__ = Knowledge("house_notes", timeout=2, passages=3, characters=500)
     __migrations__ = {"reserve": "book"}
 
     class BookPath(Pathway):
         __title__ = "the table"
+        __knowledge__ = "menu"
         __fields__ = Form(FIELDS, order="flexible", confirm_corrections=True)
         __effects__ = [
             Effect("book_table", save="booking", done="Booked for {date}.", change="book")
@@ -155,10 +160,19 @@ def test_a_file_collects_as_the_class_does() -> None:
 
     for name in ("book", "smalltalk", "hours"):
         was, wanted = written.pathways[name], declared.pathways[name]
-        for key in ("title", "form", "effects", "interruptible", "runs_on_arrival", "returns"):
+        keys = ("title", "form", "effects", "interruptible", "runs_on_arrival", "returns")
+        for key in (*keys, "knowledge"):
             assert getattr(was, key) == getattr(wanted, key), f"{name}: {key}"
         assert was.agents == wanted.agents
-    for key in ("escalation", "personality", "locale", "texts", "patterns", "migrations"):
+    for key in (
+        "escalation",
+        "personality",
+        "locale",
+        "texts",
+        "patterns",
+        "migrations",
+        "knowledge",
+    ):
         assert getattr(written, key) == getattr(declared, key), key
     assert written.warnings == ()
 
@@ -173,6 +187,8 @@ def test_a_class_of_a_file_shows_what_it_collects(tmp_path: Path) -> None:
     assert journey.__escalation__ == Table.__escalation__
     assert journey.__personality__ == Table.__personality__
     assert journey.__locale__ == Table.__locale__
+    assert journey.__knowledge__ == Table.__knowledge__
+    assert pathways["book"].__knowledge__ == Knowledge("menu")
 
 
 def test_every_key_and_type_of_a_field_can_be_written() -> None:
@@ -198,6 +214,8 @@ def test_the_published_schema_knows_what_is_collected() -> None:
         (("escalation", "failures"), 0),
         (("personality", "language"), "de"),
         (("locale", "language"), "fr"),
+        (("knowledge", "passages"), 0),
+        (("states", "book", "knowledge"), "a b"),
         (("transitions", 0, "detour", "policy"), "asc"),
     ):
         wrong = at = json.loads(json.dumps(table))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from journeys.calls import ToolSpec
 from journeys.files.collecting import effects_of, form_of
-from journeys.files.declared import escalation_of, locale_in, personality_of, texts_of
+from journeys.files.declared import escalation_of, knowledge_of, locale_in, personality_of, texts_of
 from journeys.files.form_agent import AgentForm
 from journeys.files.form_collecting import EffectForm
 from journeys.files.part import Part
@@ -34,6 +34,7 @@ def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
         guidelines=_guidelines(part, form, list(tools)),
         activation=tuple(activation_of(part, form.activation_conditions)),
         escalation=escalation_of(part, form.escalation),
+        knowledge=knowledge_of(form.knowledge),
         personality=personality_of(form.personality, form.name),
         locale=locale_in(part, form.locale),
         texts=texts_of(part, form.texts),

@@ -13,9 +13,15 @@ from journeys.errors import did_you_mean
 from journeys.escalation import Escalation
 from journeys.files.collecting import fields_in
 from journeys.files.form import JourneyForm
-from journeys.files.form_collecting import EscalationForm, LocaleForm, PersonalityForm
+from journeys.files.form_collecting import (
+    EscalationForm,
+    KnowledgeForm,
+    LocaleForm,
+    PersonalityForm,
+)
 from journeys.files.part import Part
 from journeys.files.rules import context_condition
+from journeys.knowledge import Knowledge
 from journeys.locale import LANGUAGES, NOWHERE, Locale, locale_of, part_fault
 from journeys.personality import Personality
 from journeys.texts import Texts, placeholder_fault
@@ -40,6 +46,7 @@ def declared_of(part: Part, form: JourneyForm) -> dict[str, Any]:
         "locale": locale_in(part, form.locale),
         "texts": texts_of(part, form.texts),
         "patterns": dict(form.patterns),
+        "knowledge": knowledge_of(form.knowledge),
         "migrations": dict(form.migrations),
     }
 
@@ -52,6 +59,14 @@ def escalation_of(part: Part, form: EscalationForm | None) -> Escalation | None:
     if form.when:
         given["when"] = context_condition(part, form.when, "escalation", "when")
     return Escalation(**given)
+
+
+def knowledge_of(form: KnowledgeForm | str | None) -> Knowledge | None:
+    """Return where questions are looked up, as it is written."""
+    if form is None or isinstance(form, str):
+        return Knowledge(form) if form else None
+    given = form.model_dump(exclude_unset=True)
+    return Knowledge(**given) if "retriever" in given else None
 
 
 def personality_of(form: PersonalityForm | None, name: str = "") -> Personality:

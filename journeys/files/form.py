@@ -33,6 +33,7 @@ from journeys.files.form_collecting import (
     EscalationForm,
     FieldName,
     Fields,
+    Knows,
     LocaleForm,
     PersonalityForm,
     Wordings,
@@ -120,6 +121,9 @@ class StateForm(Form):
         Annotated[bool, Tag("<text>")] | Annotated[list[FieldName], Tag("<list>")],
         Discriminator(list_or_text),
     ] = Field(True, description="Whether detours may start meanwhile, or fields at which.")
+    knowledge: Knows | None = Field(
+        None, description="Where questions are looked up meanwhile. Default: the journey's."
+    )
     action: Text = Field("", description="What its agents are told to do.")
     say: Text = Field(
         "", description="What is said here, without agents; {name} is a value of the context."
@@ -246,6 +250,9 @@ class JourneyForm(DefinitionForm):
     escalation: EscalationForm | None = None
     patterns: dict[Name, Name] = Field(
         {}, description="Repair pattern -> id of the state that answers in its place."
+    )
+    knowledge: Knows | None = Field(
+        None, description="Where questions of users are looked up: the name of a retriever."
     )
     migrations: dict[Name, Name] = Field(
         {}, description="Id of a state of an older version -> id of the state in its place."

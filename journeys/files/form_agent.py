@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from journeys.files.form import Activation, DefinitionForm, ToolForm
 from journeys.files.form_basics import Text
-from journeys.files.form_collecting import Effects, EscalationForm, Fields
+from journeys.files.form_collecting import Effects, EscalationForm, Fields, Knows
 
 
 class AgentForm(DefinitionForm):
@@ -22,6 +22,9 @@ class AgentForm(DefinitionForm):
     )
     escalation: EscalationForm | None = None
     tools: list[ToolForm] = []
+    knowledge: Knows | None = Field(
+        None, description="Where questions of users are looked up: the name of a retriever."
+    )
     activation_conditions: list[Activation] = Field(
         [], description="What starts it among other journeys."
     )

@@ -133,6 +133,24 @@ Effects = list[
 ]
 
 
+class KnowledgeForm(Form):
+    """Where questions of users are looked up, and how much of what is found is used."""
+
+    model_config = ConfigDict(title="Knowledge")
+    retriever: ToolName = Field(description="Name of a retriever; it is passed among TOOLS.")
+    timeout: Seconds = Field(5.0, description="Most seconds for it.")
+    passages: Annotated[int, Field(ge=1, le=50)] = Field(5, description="Most passages used.")
+    characters: Annotated[int, Field(ge=1, le=20_000)] = Field(
+        2000, description="Most characters of a passage."
+    )
+
+
+Knows = Annotated[
+    Annotated[ToolName, Tag("<text>")] | Annotated[KnowledgeForm, Tag("<mapping>")],
+    Discriminator(mapping_or_text),
+]
+
+
 class EscalationForm(Form):
     """When the conversation is handed to a person."""
 

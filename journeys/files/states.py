@@ -9,6 +9,7 @@ from journeys.behaviors import NEVER, known
 from journeys.calls import Call, ToolSpec
 from journeys.errors import did_you_mean
 from journeys.files.collecting import effects_of, fields_in, form_of, interruptible_of
+from journeys.files.declared import knowledge_of
 from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
 from journeys.files.form_agent import AgentForm
 from journeys.files.form_basics import KnownForm, WhenForm
@@ -99,6 +100,7 @@ def pathway_of(
         interruptible=interruptible_of(
             part, state.interruptible, collected, *path, "interruptible"
         ),
+        knowledge=knowledge_of(state.knowledge),
     )
 
 

@@ -1,11 +1,26 @@
-"""What the user is asked, in words."""
+"""What the user is asked: in words, and as data for clients."""
 
 from __future__ import annotations
 
-from journeys import Field
-from nodes.draft import TurnDraft
-from nodes.forms.sheet import Sheet
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys import Field, JourneySpec, Texts
+from nodes.commands import Choose, Command, Confirm, Deny, Fill
+from nodes.draft import TurnDraft, talked_about
+from nodes.forms.sheet import Sheet, field_named
+from nodes.language.expected import YES_OR_NO
+from nodes.services import Services, brought_locale
+from nodes.setting import setting_of
 from nodes.talk import IN_TURN, Asked
+from nodes.values import hint_of
+
+_OF_FIELDS = ("field", "correction", "change")
+"""Kinds of questions that are about a field; others are about a pathway, or about nothing."""
+_OF_PATHWAYS = ("summary", "wrong", "return", "restart", "start_over", "retry", "leave")
 
 
 def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> str:
@@ -71,3 +86,112 @@ def ask_again(draft: TurnDraft) -> None:
     if asked := draft.dialogue.asked:
         draft.replies.append(question_of(draft, asked))
     draft.rest()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An option of a question.
+
+    Attributes:
+        label: What it is called.
+        payload: The message that chooses it, and no other option.
+        command: What that message asks for.
+    """
+
+    label: str
+    payload: str
+    command: Command
+
+
+def offers_in(asked: Asked, field: Field | None, texts: Texts) -> list[Offer]:
+    """Return the options of a question, in order; none where it has to be answered in words.
+
+    Args:
+        asked: The question.
+        field: The field that it asks for.
+        texts: What the runtime says where it is asked.
+    """
+    named = _commands(asked, field, texts)
+    if not named:
+        return []
+    times = Counter(_folded(label) for label, _ in named)
+    return [
+        Offer(label, label if times[_folded(label)] == 1 else f"{place}. {label}", command)
+        for place, (label, command) in enumerate(named, 1)
+    ]
+
+
+def _commands(asked: Asked, field: Field | None, texts: Texts) -> Sequence[tuple[str, Command]]:
+    if asked["kind"] == "field":
+        if field is None:
+            return []
+        if field.type == "boolean":
+            named = ((texts.yes, True), (texts.no, False))
+            return [(label, Fill(field.name, label, read=value)) for label, value in named]
+        several = field.type == "list"
+        ways = ((way, [way] if several else way) for way in field.ways)
+        return [(way, Fill(field.name, way, read=value)) for way, value in ways]
+    if asked["kind"] in YES_OR_NO and not asked["options"]:
+        return [(texts.yes, Confirm()), (texts.no, Deny())]
+    return [(option["label"], Choose(option["id"])) for option in asked["options"]]
+
+
+def chosen(draft: TurnDraft) -> Command | None:
+    """Return what a message asks for that is the payload of an option; None if it is of none."""
+    asked = draft.dialogue.asked
+    if asked is None:
+        return None
+    texts = draft.services.texts_in(draft.position["pathway"])
+    offers = offers_in(asked, _field(draft.spec, draft.here.id, asked), texts)
+    if not offers:
+        return None
+    message = _folded(draft.message)
+    return next((offer.command for offer in offers if _folded(offer.payload) == message), None)
+
+
+def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what the user is asked after a turn, for a client; None where nothing is.
+
+    No value of a field is in it.
+
+    Args:
+        services: What the turn worked with.
+        values: The state as it left it.
+    """
+    position, turn = values["position"], values["turn"]
+    asked: Asked | None = position.get("talk", {}).get("asked")
+    pathways = services.spec.pathways
+    if asked is None or "waiting" in turn or position["pathway"] not in pathways:
+        return None
+    services = services.localized(brought_locale(values))
+    field = _field(services.spec, talked_about(services.spec, position), asked)
+    if field is None and asked["kind"] in _OF_FIELDS:
+        return None  # an older version of the journey had it
+    about = pathways.get(asked["about"]) if asked["kind"] in _OF_PATHWAYS else None
+    asks = field if asked["kind"] == "field" else None
+    offers = offers_in(asked, asks, services.texts_in(position["pathway"]))
+    return {
+        "field": field.name if field else None,
+        "kind": asks.type if asks else asked["kind"],
+        "label": field.title if field else about.title if about else "",
+        "options": [{"label": offer.label, "payload": offer.payload} for offer in offers],
+        "hint": hint_of(asks, setting_of(services, turn)) if asks else "",
+    }
+
+
+def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
+    """Return the field that a question is about: as the pathway has it, else wherever it is."""
+    if asked["kind"] not in _OF_FIELDS:
+        return None
+    form, name = spec.pathways[here].form, asked["about"]
+    for field in form.fields if form else ():
+        if field.name == name:
+            return field
+    try:
+        return field_named(spec, name)
+    except KeyError:
+        return None
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()

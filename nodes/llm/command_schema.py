@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nodes.commands import (
+    Ask,
     Back,
     Cancel,
     Choose,
@@ -69,6 +70,7 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
         "status": True,
         "explain": True,
         "off_topic": True,
+        "ask": form.knows,
         "human": True,
         "go": bool(targets),
     }
@@ -166,7 +168,7 @@ def confidence_in(given: _Given) -> float:
 
 def _value(given: _Given) -> str:
     if given.get("value") is None:
-        raise Misfit("a fill must have a value")
+        raise Misfit("a fill or ask must have a value")
     return text_in(given, "value", MOST_VALUE)
 
 
@@ -207,6 +209,7 @@ READ: Mapping[str, Callable[[_Given], Command]] = {
     "off_topic": lambda given: OffTopic(
         text_in(given, "target") == UNSUPPORTED, confidence_in(given)
     ),
+    "ask": lambda given: Ask(_value(given), confidence_in(given)),
     "human": _human,
     "go": lambda given: Go(text_in(given, "target"), confidence_in(given)),
 }

@@ -79,6 +79,7 @@ class Asking:
         collects: Whether anything is collected here; else a message may only ask for a person.
         read: The commands that were read in the message without a model, as data.
         unread: The words of it that these do not explain.
+        knows: Whether questions are looked up here.
         is_asked: Whether the model is to say what a message does to the form. Where it is not, the
             form is shown all the same, since requests that begin alike cost less.
     """
@@ -98,6 +99,7 @@ class Asking:
     collects: bool = True
     read: Sequence[Mapping[str, str]] = ()
     unread: Sequence[str] = ()
+    knows: bool = False
     is_asked: bool = True
 
     @property

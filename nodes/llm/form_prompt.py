@@ -38,6 +38,8 @@ _MEANING: Mapping[str, str] = {
     "for the one asked last",
     "off_topic": "the message is about something else; 'target' is 'unsupported' if it asks for "
     "something that cannot be done here",
+    "ask": "the user asks for a fact that is about something else than the form: 'value' is the "
+    "question in the user's own words. It comes beside the other commands of the message",
     "human": "the user asks for a person; 'target' is 'asked'",
     "go": "the user plainly asks to go somewhere else; 'target' is where",
 }

@@ -93,7 +93,8 @@ def names_in(spec: JourneySpec) -> Names:
     """Return what a model may name in a journey."""
     judged = [transition for transition in spec.transitions if asks_model(transition)]
     forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
-    commands = [*READ] if spec.uses_dialogue else ["human", "go"] if spec.can_escalate else ["go"]
+    every = [name for name in READ if name != "ask" or spec.has_knowledge]
+    commands = every if spec.uses_dialogue else ["human", "go"] if spec.can_escalate else ["go"]
     return Names(
         questions=tuple(transition.id for transition in judged),
         targets=tuple(dict.fromkeys(transition.target for transition in judged)),

@@ -8,7 +8,9 @@ from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Wa
 from nodes.draft import TurnDraft
 from nodes.forms.sheet import owners
 from nodes.language.greetings import is_greeting
+from nodes.language.questions import may_be_about, questions_in
 from nodes.repair.clarifying import MOST_UNCLEAR, clarify, tasks_of
+from nodes.repair.knowledge import BESIDE
 from nodes.repair.people import offer_person, policy_of
 from nodes.repair.reviewing import status
 from nodes.talk import Option
@@ -23,18 +25,19 @@ def digressed(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     None of it counts as an attempt at what was asked (T06, T19, T23, T33).
     """
     for command in commands:
+        if draft.query and isinstance(command, BESIDE):
+            continue
         if isinstance(command, Repeat):
             _repeat(draft)
-        elif isinstance(command, Wait):
-            draft.repair("wait", "wait")
         elif isinstance(command, Explain):
             _explain(draft, command)
         elif isinstance(command, OffTopic):
-            _off_topic(draft, unsupported=command.unsupported)
+            _off_topic(draft, command)
         elif isinstance(command, Status):
             status(draft)
-        elif isinstance(command, Noise):
-            draft.repair("noise", "noise")
+        elif isinstance(command, (Wait, Noise)):
+            name = "wait" if isinstance(command, Wait) else "noise"
+            draft.repair(name, name)
         else:
             continue
         return True
@@ -64,17 +67,37 @@ def _explain(draft: TurnDraft, command: Explain) -> None:
         draft.repair("explain", "explain_plain", field=field.title)
 
 
-def _off_topic(draft: TurnDraft, *, unsupported: bool) -> None:
+def _off_topic(draft: TurnDraft, command: OffTopic) -> None:
     times = draft.dialogue.off_topic + 1
     draft.dialogue.off_topic = times
     if times >= MOST_OFF_TOPIC:
         draft.repair("off_topic", "off_topic_again", tasks=tasks_of(draft))
         if policy_of(draft):
             offer_person(draft, "off_topic")
-    elif unsupported:
+    elif command.unsupported:
         draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))
     else:
-        draft.repair("off_topic", "off_topic")
+        _beside_the_point(draft, "off_topic", "off_topic", attempted=command.guessed)
+
+
+def _beside_the_point(draft: TurnDraft, pattern: str, name: str, *, attempted: bool) -> None:
+    """Answer what gives no answer: a question, an attempt at the value, or anything else.
+
+    Args:
+        draft: The turn.
+        pattern: The repair pattern.
+        name: The text for anything else.
+        attempted: Whether it may be an attempt.
+    """
+    asked = draft.dialogue.asked
+    if questions_in(draft.message, draft.setting.language):
+        draft.repair(pattern, "cannot_answer")
+        return
+    field = draft.field(asked["about"]) if asked and asked["kind"] == "field" else None
+    if field and attempted and may_be_about(draft.message, field, draft.setting.language):
+        draft.repair(pattern, "not_read", field=field.title)
+    else:
+        draft.repair(pattern, name)
 
 
 def not_understood(draft: TurnDraft) -> None:
@@ -90,7 +113,7 @@ def not_understood(draft: TurnDraft) -> None:
         return
     times = draft.dialogue.unclear + 1
     draft.dialogue.unclear = times
-    draft.repair("noise", "noise")
+    _beside_the_point(draft, "noise", "noise", attempted=True)
     if times >= MOST_UNCLEAR and policy_of(draft):
         offer_person(draft, "not_understood")
 

@@ -351,16 +351,16 @@ class AgentRun(Activity):
 
 
 class ToolRun(Activity):
-    """One call of a tool by an agent's model."""
+    """One call of a tool by an agent's model, or of a retriever, whose kind is "datastore"."""
 
-    def __init__(self, tool: str, agent: str) -> None:
+    def __init__(self, tool: str, agent: str, *, kind: str = "function") -> None:
         super().__init__(
             f"execute_tool {tool}",
             {
                 _OPERATION: "execute_tool",
                 _TOOL: tool,
                 _AGENT: agent,
-                "gen_ai.tool.type": "function",
+                "gen_ai.tool.type": kind,
             },
         )
         self._labels = {_TOOL: tool, _AGENT: agent}

@@ -91,7 +91,8 @@ class Found:
         """
         tools = given_in(self.module, "TOOLS") or {}
         specs = [other.spec for other in journeys_in(self.module)]
-        others = {name for spec in specs for name in spec.tools} - self.journey.spec.tools.keys()
+        own = {*self.journey.spec.tools, *self.journey.spec.retrievers}
+        others = {name for spec in specs for name in (*spec.tools, *spec.retrievers)} - own
         return {name: tool for name, tool in tools.items() if name not in others}
 
     @property

@@ -38,7 +38,8 @@ class Given:
             ConfigurationError: Tools are missing, or do not fit.
         """
         agents = {name: agent for name, agent in self.agents.items() if name in spec.agents}
-        tools = {name: tool for name, tool in self.tools.items() if name in spec.tools}
+        known = {*spec.tools, *spec.retrievers}
+        tools = {name: tool for name, tool in self.tools.items() if name in known}
         check_all(spec, agents, has_model=is_configured(self.model, self.config, spec))
         check_model(self.model, self.config, spec)
         shared_tools(spec, tools)

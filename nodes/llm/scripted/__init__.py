@@ -4,6 +4,7 @@ from nodes.llm.scripted.call import Call
 from nodes.llm.scripted.faults import Fault
 from nodes.llm.scripted.model import ScriptedModel
 from nodes.llm.scripted.saying import (
+    ask,
     back,
     cancel,
     choose,
@@ -36,6 +37,7 @@ __all__ = [
     "ScriptedModel",
     "Slow",
     "UseTool",
+    "ask",
     "back",
     "cancel",
     "choose",

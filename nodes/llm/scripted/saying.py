@@ -168,6 +168,11 @@ def off_topic(*, unsupported: bool = False) -> Said:
     return (_command("off_topic", target=UNSUPPORTED if unsupported else None),)
 
 
+def ask(question: str) -> Said:
+    """Say that the message asks a question that is looked up, in these words."""
+    return (_command("ask", value=question),)
+
+
 def human(reason: str = ASKED) -> Said:
     """Say that the message asks for a person, or calls for one by its "sentiment"."""
     return (_command("human", target=reason),)

@@ -1,0 +1,203 @@
+"""Answer a question that is beside what was asked: from passages, with their sources."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from journeys import Knowledge, ModelError, Passage
+from nodes.collect import FORM
+from nodes.commands import (
+    Ask,
+    Choose,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Explain,
+    Fill,
+    Noise,
+    OffTopic,
+)
+from nodes.draft import Query, TurnDraft
+from nodes.forms.sheet import owners
+from nodes.llm.budget import seconds_for, spent
+from nodes.llm.knowledge import answer_from
+from nodes.llm.manner import manner
+from nodes.llm.resting import resting
+from nodes.llm.results import told
+from nodes.llm.usage import Usage
+from nodes.retrieving import retrieved
+from nodes.telemetry import report
+from nodes.telemetry.activity import kind_of
+
+if TYPE_CHECKING:
+    from nodes.settle import Hop
+
+PATTERN = "knowledge"
+ANSWERS = (Confirm, Deny, Choose, Clear)
+"""Answers that may be said as a question: "the second one?"."""
+VALUES = (Fill, Correct)
+BESIDE = (Ask, Noise, OffTopic, Explain)
+"""What is not answered by itself where a question is looked up."""
+
+
+def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
+    """Note the question of a message that is to be looked up, if there is one.
+
+    What a field says of itself answers a question about it first.
+
+    Args:
+        draft: The turn.
+        commands: What was understood.
+        spoke: Whether the message answers as well; then that goes first.
+    """
+    if not draft.spec.answers_in(draft.here.id):
+        return
+    asks = [command.value for command in commands if isinstance(command, Ask)]
+    explains = next((c for c in commands if isinstance(c, Explain)), None)
+    otherwise = ""
+    if explains is not None:
+        help_, otherwise = _help(draft, explains)
+        if help_:
+            return
+        asks = asks or [draft.message]
+    if asks:
+        place = None if spoke else len(draft.replies)
+        here = draft.here.id
+        own = draft.spec.pattern_in(here, PATTERN)
+        draft.query = Query(" ".join(asks), draft.spec.knowledge_in(here), own, place, otherwise)
+
+
+def _help(draft: TurnDraft, command: Explain) -> tuple[str, str]:
+    """Return what a field says of itself, and what is said where it says nothing."""
+    asked = draft.dialogue.asked
+    name = command.field or (asked["about"] if asked and asked["kind"] == "field" else "")
+    if not owners(draft.spec, name):
+        return draft.here.purpose, ""
+    field = draft.field(name)
+    return field.description, draft.text("explain_plain", field=field.title)
+
+
+async def answer_question(draft: TurnDraft) -> None:
+    """Answer the question of the turn: by the journey's own pathway, or from knowledge.
+
+    Nothing is counted against the user, whatever comes of it.
+    """
+    query = draft.query
+    if query is None:
+        return
+    if query.own:
+        draft.note("repaired", trigger=PATTERN)
+        draft.aside = query.own
+        return
+    assert query.knowledge is not None
+    passages = await _passages(draft, query.knowledge, query.question)
+    if passages is None:
+        _say(draft, query, draft.text("lookup_failed"))
+        return
+    text, used = await _answer(draft, query.question, passages)
+    _audit(draft, query.knowledge, passages, used)
+    if not used:
+        _say(draft, query, query.otherwise or draft.text("not_known"))
+        return
+    draft.sources = list(dict.fromkeys(passage.source for passage in used))
+    reply = draft.text("answered", answer=text, sources=", ".join(draft.sources))
+    draft.quoted.append(reply)
+    _say(draft, query, reply)
+
+
+def _say(draft: TurnDraft, query: Query, text: str) -> None:
+    """Say it before the question is asked again, or behind what the message answered."""
+    if query.place is not None:
+        draft.replies.insert(query.place, text)
+    elif draft.run is None:
+        draft.replies.append(text)
+    else:
+        draft.held.append(text)
+
+
+async def _passages(draft: TurnDraft, knowledge: Knowledge, question: str) -> list[Passage] | None:
+    """Return what the retriever finds; None where it fails, which is audited."""
+    services, retriever = draft.services, knowledge.retriever
+    assert services.toolbox is not None
+    if isinstance(retriever, str):
+        retriever = services.retrievers[retriever]
+    try:
+        return await retrieved(
+            knowledge, retriever, question, draft.spec.id, services.toolbox.overdue
+        )
+    except Exception as error:  # whatever an author's function raises
+        kind = kind_of(error)
+        reason = kind if _is_sensitive(draft) else told(error)
+        draft.note("knowledge_failed", trigger=knowledge.name, reason=reason)
+        draft.flags.append(f"knowledge_failed:{kind}")
+        report(logging.WARNING, "knowledge_failed", retriever=knowledge.name, error=kind)
+        return None
+
+
+async def _answer(
+    draft: TurnDraft, question: str, passages: list[Passage]
+) -> tuple[str, list[Passage]]:
+    """Return the answer and the passages that it is from; without a model, the best passage."""
+    services, config = draft.services, draft.services.config
+    if not passages:
+        return "", []
+    best = passages[0]
+    seconds = seconds_for(draft.turn, config, config.model_timeout_seconds)
+    if services.models is None or not seconds:
+        return best.text, [best]
+    part = draft.spec.part_of(draft.here.id)
+    models = services.models
+    chat = models.named(part.model) if part.model else models.step(config.agent_model)
+    begun = asyncio.get_running_loop().time()
+    try:
+        text, places = await answer_from(
+            resting(chat, config),
+            manner(part.personality, services.locale_in(draft.here.id).language),
+            question,
+            [passage.text for passage in passages],
+            begun + seconds,
+            services.usage or Usage(),
+        )
+    except ModelError as failure:
+        draft.flags.append(f"answering_failed:{failure.kind}")
+        return best.text, [best]
+    finally:
+        draft.turn = spent(draft.turn, begun)
+    return text, [passages[place] for place in places]
+
+
+def _audit(
+    draft: TurnDraft, knowledge: Knowledge, passages: list[Passage], used: list[Passage]
+) -> None:
+    """Audit what was looked up: how much was found, and which sources the answer is from."""
+    reason = f"{len(passages)} found, {len(used)} used"
+    if used and not _is_sensitive(draft):
+        reason += ": " + ", ".join(dict.fromkeys(passage.source for passage in used))
+    draft.note(PATTERN, trigger=knowledge.name, reason=reason)
+
+
+def _is_sensitive(draft: TurnDraft) -> bool:
+    return draft.spec.sensitive or draft.spec.part_of(draft.here.id).sensitive
+
+
+def tell_before(hop: Hop) -> None:
+    """Say an answer that was held back before the form of the pathway asks on."""
+    if hop.turn.get("held") and hop.progress.get(FORM, {}).get("asked"):
+        _tell(hop)
+
+
+def tell_after(hop: Hop) -> None:
+    """Say an answer that was held back behind what the pathway did."""
+    if hop.turn.get("held") and not hop.is_aside:
+        _tell(hop)
+
+
+def _tell(hop: Hop) -> None:
+    # By itself, and not as a text of the catalogue, which may be worded anew.
+    hop.turn["replies"] = [*hop.turn["replies"], *hop.turn["held"]]
+    hop.turn["held"] = []
