@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.commands import Ask, Command, Fill, Noise, OffTopic
+from nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
 from nodes.draft import TurnDraft
 from nodes.form_reading import parse_of
 from nodes.interpret import Reading
@@ -62,9 +62,15 @@ def _left(
         return ""
     if is_all and any(isinstance(c, ANSWERS) for c in commands):
         return ""
-    values = [c.value.casefold() for c in commands if isinstance(c, VALUES)]
-    left = [q for q in questions if not any(_overlap(q.casefold(), v) for v in values)]
+    values = [c for c in commands if isinstance(c, VALUES)]
+    left = [q for q in questions if not any(_gives(draft, q, value) for value in values)]
     return " ".join(left) if commands or not left else draft.message.strip()
+
+
+def _gives(draft: TurnDraft, question: str, command: Fill | Correct) -> bool:
+    """Say whether a question gives a value, or stands in one that is in the user's own words."""
+    asked, value = question.casefold(), command.value.casefold()
+    return value in asked or (asked in value and _is_free_text(draft, command))
 
 
 def _without(message: str, questions: Sequence[str]) -> str:
@@ -78,7 +84,7 @@ def _covers(questions: Sequence[str], message: str) -> bool:
 
 
 def _is_free_text(draft: TurnDraft, command: Command) -> bool:
-    return isinstance(command, Fill) and draft.field(command.field).type in _FREE
+    return isinstance(command, (Fill, Correct)) and draft.field(command.field).type in _FREE
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -173,6 +173,16 @@ async def test_a_yes_is_carried_out_and_the_question_behind_it_answered(memory_u
     assert bank.sent == ["Maya"]
 
 
+async def test_a_boolean_is_answered_and_the_question_behind_it_too(memory_url: str) -> None:
+    shelf = Shelf(HOURS)
+    fields = [Field("gift", "boolean", "A gift?"), Field("count", "integer", "How many?")]
+    bank = Bank(shelf, pathway={"__fields__": fields, "__effects__": []})
+    talk = await bank.begin(memory_url)
+    await talk.says("hello")
+    assert (await talk.says("yes, is it nice?")).startswith(HOURS.text)
+    assert (talk.context["gift"], shelf.questions) == (True, ["is it nice?"])
+
+
 async def test_a_value_is_taken_and_the_question_beside_it_answered_first(memory_url: str) -> None:
     shelf = Shelf(FEES)
     talk = await Bank(shelf).begin(memory_url)
