@@ -201,7 +201,10 @@ async def weighed(
 
 async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
     """Say whether a field's own pattern matches an answer wholly, so that it is nothing else."""
-    return _has_shape(draft, field) and not await is_refused(draft, field, given.value)
+    whole = str(given.read).casefold() == draft.message.strip().casefold()
+    if not whole or not _has_shape(draft, field):
+        return False
+    return not await is_refused(draft, field, given.value)
 
 
 def _has_shape(draft: TurnDraft, field: Field) -> bool:

@@ -159,9 +159,7 @@ class Lexicon:
         if joined is None:
             sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
             joined = self._joined[names] = re.compile("|".join(sources))
-        if joined.fullmatch(said) is not None:
-            return True
-        return not self._aside(said).isdisjoint(names)
+        return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of what is said, "" if it is left out; None if that is not said."""

@@ -509,6 +509,8 @@ class _Pass:
         if value is None:
             return settled
         certain = is_list if field.type == "list" else not changes and self._is_plain(field)
+        # Where a part was extracted, nothing explains the words around it.
+        certain &= not field.extract or str(value).casefold() == message.casefold()
         asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
         given = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
         return Parse([given, *changes], certain, certain, () if certain else (message,))

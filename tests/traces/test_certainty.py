@@ -108,7 +108,7 @@ async def dinner(memory_url):
 async def test_a_correction_beside_an_answer_is_carried_out_at_once(dinner):
     chat = await dinner(said=["four"])
     assert await chat.says("sorry, five guests, and at 7 pm") == (
-        "All right, the guests is now 5.\n\nIn which name?"
+        "All right, I have changed the guests to 5.\n\nIn which name?"
     )
     values = await chat.values()
     assert (values["guests"], values["hour"], values["name"]) == (5, "19:00", None)
@@ -200,7 +200,7 @@ class Parcel(Journey):
 
     class FindPath(Pathway):
         __fields__ = [
-            Field("number", "text", "Which number?", validators=[Regex(r"P-\d+")]),
+            Field("number", "text", "Which?", validators=[Regex(r"P-\d+")], extract=[r"P-\d+"]),
             Field("size", "enum", "Which size?", choices=["small", "large"]),
             Field("note", "text", "What is in it?"),
         ]
@@ -229,6 +229,16 @@ async def test_what_a_pattern_or_a_choice_matches_wholly_costs_no_call(memory_ur
         assert len(model.calls) == 1
         await parcel.process_message("show me what it costs")  # a text may be anything
         assert len(model.calls) == 2
+
+
+async def test_what_is_left_beside_a_pattern_of_a_field_is_not_lost(memory_url):
+    agents = {"prices": lambda payload: "Six euros."}
+    config = JourneyConfig(persistence=memory_url)
+    async with Parcel("s", config, agents=agents, model=False) as parcel:
+        await parcel.start()
+        await parcel.process_message("hello")
+        await parcel.process_message("P-17, and 20 euros on top")
+        assert "20 euros" in " ".join(e.reason for e in await parcel.audit() if e.kind == "unread")
 
 
 async def test_a_doubtful_reading_is_put_to_the_model_which_decides(dinner):
