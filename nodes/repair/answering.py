@@ -210,10 +210,9 @@ def _human(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
         call_person(draft, asked["about"] or "offered")
         return []
     draft.dialogue.try_again()
-    if asked["about"] == "effect_unsure":  # there is nothing to try again
-        if not offer_waiting(draft):
-            ask_more(draft)
-        draft.rest()
+    if asked["about"] == "effect_unsure":  # nothing is tried again; it may be known by now
+        draft.run = draft.here.id
+        draft.settled = True
     else:
         draft.say("human_declined")
     return []
