@@ -386,7 +386,8 @@ class _Pass:
         if read is None:
             return False
         given = _fill(field, read)
-        if field.type in WORDY:  # nearly every word may be one
+        goes_on = clause is not self.clauses[-1] and not clause.words.tokens[-1].closes
+        if field.type in WORDY or goes_on:  # nearly every word may be one; "two and the kids"
             self.bare.append(given)
         self._explain([given], clause.words.tokens)
         return True
