@@ -43,6 +43,7 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
             pathway calls one as it cannot be called.
     """
     check_tools(spec, tools)
+    tools = {**_own(spec), **tools}
     if missing := [name for name in _needed(spec) if name not in tools]:
         raise ConfigurationError(
             f"{spec.name} has no tool for: {', '.join(missing)}. "
@@ -80,8 +81,29 @@ def tools_of(
     spec: JourneySpec, pathway: PathwaySpec, shared: Mapping[str, Usable]
 ) -> Mapping[str, Usable]:
     """Return the tools that agents of a pathway may use: not those that only others declare."""
-    own = spec.part_of(pathway.id).tools
-    return {name: tool for name, tool in shared.items() if name in own or name not in spec.tools}
+    own, kept = spec.part_of(pathway.id).tools, _own(spec)
+    return {
+        name: tool
+        for name, tool in shared.items()
+        if name in own or (name not in spec.tools and name not in kept)
+    }
+
+
+def _own(spec: JourneySpec) -> dict[str, Any]:
+    """Return the functions that effects bring along, by name.
+
+    Raises:
+        ConfigurationError: Two of them have one name.
+    """
+    found: dict[str, Any] = {}
+    for pathway in spec.pathways.values():
+        for effect in filter(lambda one: one.function, pathway.effects):
+            if found.setdefault(effect.tool, effect.function) is not effect.function:
+                raise ConfigurationError(
+                    f"{pathway.where}: another effect has a function '{effect.tool}' too. "
+                    "Rename one of them."
+                )
+    return found
 
 
 def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:

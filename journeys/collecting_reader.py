@@ -64,17 +64,19 @@ def read_form(where: str, declared: Any, faults: list[str]) -> Form | None:
         form = Form(declared)
     if not form.fields:
         return None
-    faults += _dependency_faults(where, form)
     return form
 
 
-def _dependency_faults(where: str, form: Form) -> Iterator[str]:
-    for field in form.fields:
+def _dependency_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+    """Yield the fields that depend on what no pathway collects."""
+    fields = [(p, field) for p in pathways.values() if p.form for field in p.form.fields]
+    names = list(dict.fromkeys(field.name for _, field in fields))
+    for pathway, field in fields:
         for name in field.depends_on:
-            if name == field.name or name not in form:
-                known = [other.name for other in form.fields if other is not field]
-                hint = did_you_mean(name, known)
-                yield f"{where}: field '{field.name}' depends on '{name}', no other field.{hint}"
+            if name == field.name or name not in names:
+                hint = did_you_mean(name, [other for other in names if other != field.name])
+                said = f"field '{field.name}' depends on '{name}', no other field."
+                yield f"{pathway.where}: {said}{hint}"
 
 
 def read_effects(where: str, declared: Any, faults: list[str]) -> tuple[Effect, ...]:
@@ -117,6 +119,7 @@ def read_collecting(
     """Return what a journey says of collecting, by the names of the spec; note every fault."""
     faults += _kind_faults(owner, cls, "__escalation__", Escalation)
     faults += field_faults(owner, pathways)
+    faults += _dependency_faults(pathways)
     faults += _effect_faults(pathways)
     manner = read_manner(owner, cls, faults)
     known = {"__patterns__": PATTERNS, "__migrations__": None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,8 @@ class Effect:
     connection may have done it. What it returns counts as done.
 
     Attributes:
-        tool: Name of the tool.
+        tool: Name of the tool, or the function that does it, which is then a tool of its own name:
+            it is there without being handed over, and no agent is offered it.
         arguments: Parameter -> name of the context's value that fills it, as of `Call`.
         save: Name under which the result is kept in the context; empty: the tool's name.
         done: What the user is told then; `{name}` stands for a value of the context, or of the
@@ -35,13 +36,17 @@ class Effect:
     Source: docs/promises.md (P4).
     """
 
-    tool: str
+    tool: Any
     arguments: Mapping[str, str] = field(default_factory=dict)
     save: str = ""
     done: str = ""
     change: str = ""
+    function: Callable[..., Any] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        if callable(self.tool):
+            object.__setattr__(self, "function", self.tool)
+            object.__setattr__(self, "tool", getattr(self.tool, "__name__", ""))
         for name in ("tool", "save", "done", "change"):
             value: Any = getattr(self, name)
             if not isinstance(value, str) or (name == "tool" and not value):

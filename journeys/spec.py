@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -35,11 +35,15 @@ Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Neve
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One entry of a `context_update`: `how` is append, set, copy or clear."""
+    """One entry of a `context_update`: `how` is append, set, copy, clear, or call.
+
+    `function` is called where that is "call", with the message and the context.
+    """
 
     target: str
     how: str
     argument: str
+    function: Callable[[str, dict[str, Any]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +130,14 @@ class TransitionSpec:
         return self.trigger.label
 
     @property
-    def context_update(self) -> dict[str, str]:
+    def context_update(self) -> dict[str, Any]:
         """The updates as an author writes them; a copy."""
         return {
-            item.target: item.argument if item.how == "copy" else f"{item.how}:{item.argument}"
+            item.target: item.function
+            if item.function
+            else item.argument
+            if item.how == "copy"
+            else f"{item.how}:{item.argument}"
             for item in self.updates
         }
 
@@ -159,7 +167,7 @@ class JourneySpec:
     does with a message that starts none of them. `has_repair` says whether it declares repair
     patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
     `unset` are names that something reads and nothing sets, each with a warning: they have to come
-    from outside.
+    from outside. `is_of_the_moment` says that it is made for one context, see `at`.
     """
 
     id: str
@@ -194,6 +202,24 @@ class JourneySpec:
     has_repair: bool = False
     is_marked: bool = False
     unset: tuple[tuple[str, str], ...] = ()
+    is_of_the_moment: bool = False
+
+    @cached_property
+    def moments(self) -> tuple[str, ...]:
+        """Ids of the pathways in whose forms a function of the context has a say."""
+        forms = {id_: pathway.form for id_, pathway in self.pathways.items()}
+        return tuple(id_ for id_, form in forms.items() if form and form.is_of_the_moment)
+
+    def at(self, context: Mapping[str, Any]) -> JourneySpec:
+        """Return the journey as it is in a context: with the questions and options of now."""
+        if not self.moments:
+            return self
+        pathways = dict(self.pathways)
+        for id_ in self.moments:
+            form = pathways[id_].form
+            assert form is not None
+            pathways[id_] = replace(pathways[id_], form=form.at(context))
+        return replace(self, pathways=frozen(pathways), is_of_the_moment=True)
 
     @property
     def uses_dialogue(self) -> bool:

@@ -92,6 +92,8 @@ def _updates(where: str, value: Any, faults: list[str]) -> list[Update]:
 
 
 def _update(where: str, target: Any, text: Any, faults: list[str]) -> Update | None:
+    if callable(text) and isinstance(target, str) and target:
+        return Update(target, "call", "", text)
     if not isinstance(text, str) or not isinstance(target, str) or not target:
         faults.append(f"{where}: context_update[{target!r}] is {text!r}; write text: 'set:{text}'.")
         return None

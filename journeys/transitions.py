@@ -136,7 +136,7 @@ class Transition:
     trigger: BaseTrigger
     from_pathway: str | Sequence[str] = "*"
     to_pathway: str = ""
-    context_update: Mapping[str, str] | None = None
+    context_update: Mapping[str, str | Callable[[str, dict[str, Any]], Any]] | None = None
     priority: int = 0
     name: str = ""
 

@@ -24,11 +24,10 @@ async def collect(state: PathwayState, services: Services) -> Update:
     """
     turn = state["turn"]
     assert turn["run"] is not None
-    pathway = services.spec.pathways[turn["run"]]
     draft = draft_of(services, state, turn, state["position"])
-    await _known_already(draft, pathway)
-    await _held_for(draft, pathway)
-    sheet = draft.sheet(pathway)
+    await _known_already(draft, draft.spec.pathways[turn["run"]])
+    await _held_for(draft, draft.spec.pathways[turn["run"]])
+    sheet = draft.sheet(draft.spec.pathways[turn["run"]])
     asked = sheet.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
         draft.replies.append(question_of(draft, asked, sheet))
@@ -51,11 +50,12 @@ def is_collected(progress: Any) -> bool:
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
     """Take over what the context knows of fields beyond what the user said."""
     reopened = draft.dialogue.reopened
-    for field in draft.sheet(pathway).live:
+    for field in pathway.form.fields if pathway.form else ():
         known = draft.context.get(field.name)
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
-        await _take_over(draft, field, known)
+        if field in draft.sheet(pathway).live:  # what was taken over just now may decide that
+            await _take_over(draft, field, known)
 
 
 async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
@@ -92,5 +92,6 @@ async def _take_over(draft: TurnDraft, field: Field, known: Any) -> None:
     else:
         reason = refusal.sentence or draft.text(refusal.text, **refusal.values)
         draft.keep(field.name, "invalid", value=known, raw=said or "", source="tool", reason=reason)
+        draft.replies.append(reason)
         draft.note("field_refused", trigger=field.name, reason=reason)
     draft.synced(field.name)

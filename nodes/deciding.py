@@ -251,6 +251,8 @@ def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> b
     assert steering.transition is not None
     if steering.transition["target"] != draft.here.id or draft.here.form is None:
         return False
+    if any(t.updates for t in draft.spec.transitions if t.id == steering.transition["id"]):
+        return draft.sheet().is_closed  # it changes something, and goes on with the task
     if draft.position["returning"]:
         return False  # it asks for what was interrupted, which is gone back to
     if not draft.sheet().is_begun or draft.here.id in draft.dialogue.finished:

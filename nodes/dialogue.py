@@ -31,7 +31,7 @@ from nodes.form_reading import (
 from nodes.forms.claims import claimed
 from nodes.forms.questions import chosen
 from nodes.forms.secrets import HIDDEN
-from nodes.forms.sheet import MOST_RAW
+from nodes.forms.sheet import MOST_RAW, field_named
 from nodes.interpret import Reading
 from nodes.language import Parse, ready_to_read
 from nodes.legal import limits_of
@@ -222,6 +222,8 @@ def use_wording(draft: TurnDraft, reading: Reading) -> None:
     fits = asked is not None and asked["kind"] == "field" and asked["about"] == answer.asks
     if not fits or dropped or refused or draft.transition is not None:
         return
+    if asked and field_named(draft.spec, asked["about"]).asks:
+        return  # with its options, as its author has worded it for this moment
     if fault := claimed(draft, answer.reply):
         draft.flags.append(f"wording_refused:{fault}")
     else:

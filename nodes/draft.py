@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from journeys import Field, JourneySpec, Knowledge, PathwayNotFoundError, PathwaySpec
+from journeys import (
+    ConfigurationError,
+    Field,
+    JourneySpec,
+    Knowledge,
+    PathwayExecutionError,
+    PathwayNotFoundError,
+    PathwaySpec,
+)
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
 from nodes.context import Op, apply_ops, checked
@@ -128,6 +136,21 @@ class TurnDraft:
 
     def __post_init__(self) -> None:
         self.spec = self.services.spec
+        self._see()
+
+    def _see(self) -> None:
+        """Take the questions and options that functions have for the context as it is now.
+
+        Raises:
+            PathwayExecutionError: A function returned something else.
+        """
+        if not self.services.spec.moments:
+            return
+        try:
+            self.spec = self.services.spec.at(self.context)
+        except ConfigurationError as error:
+            raise PathwayExecutionError("", "", str(error)) from error
+        self._place, self._sheets = None, {}
 
     @property
     def dialogue(self) -> DialogueState:
@@ -151,7 +174,8 @@ class TurnDraft:
     @property
     def standing(self) -> Standing:
         """Where the session stands now, as moves see it."""
-        return Standing(self.position, self.context, self.question, self.turn["number"])
+        number = self.turn["number"]
+        return Standing(self.position, self.context, self.question, number, self.message)
 
     @property
     def here(self) -> PathwaySpec:
@@ -217,6 +241,7 @@ class TurnDraft:
         """Change the context."""
         self.ops += ops
         self.context = apply_ops(dict(self.context), list(ops))
+        self._see()
 
     def value(self, name: str) -> Any:
         """Return the value of a field; None if it has none."""

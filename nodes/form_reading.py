@@ -120,11 +120,14 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
     """
     if draft.dialogue.last_at is None and is_greeting(message):
         return Parse()
-    open_fields = draft.sheet().open
-    asked = draft.dialogue.asked or _expected(open_fields)
+    sheet = draft.sheet()
+    open_fields = sheet.unset
+    asked = draft.dialogue.asked or _expected(sheet.open)
     if asked and asked["kind"] == "field":
         first = [field for field in fillable(draft) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
+    if (only := _only_option(draft, asked)) and _yes_or_no(draft, message):
+        return Parse([only], certain=True, whole=True)
     known = _known(draft)
     expected = Expected(
         asked=asked,
@@ -145,6 +148,14 @@ def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
         return []
     live = {field.name for field in draft.sheet().live} | {field.name for field in open_fields}
     return [field for field in form.fields if field.when is not None and field.name not in live]
+
+
+def _only_option(draft: TurnDraft, asked: Asked | None) -> Fill | None:
+    """Return what a yes takes where a single option is left to choose."""
+    if not asked or asked["kind"] != "field":
+        return None
+    ways = draft.field(asked["about"]).ways
+    return Fill(asked["about"], next(iter(ways))) if len(ways) == 1 else None
 
 
 def _expected(fields: Sequence[Field]) -> Asked | None:
@@ -194,7 +205,7 @@ async def weighed(
             parse = await _in_free_text(draft, parse, given, leads=bool(leading))
     if leading and not parse.whole:
         parse = led(draft, parse, leading)
-    if parse.whole:
+    if parse.whole and not (leading and _only_repairs(parse)):
         free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
     return parse, free
 
@@ -212,6 +223,11 @@ def _has_shape(draft: TurnDraft, field: Field) -> bool:
     matches = draft.setting.patterns.fullmatch
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     return bool(shapes) and not all(matches(field.name, shape, _SENTENCE) for shape in shapes)
+
+
+def _only_repairs(parse: Parse) -> bool:
+    """Say whether a message holds nothing but repairs, which an author's own trigger may take."""
+    return bool(parse.commands) and all(isinstance(c, _REPAIRS) for c in parse.commands)
 
 
 async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: bool) -> Parse:

@@ -120,7 +120,7 @@ async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool)
         turn["flags"].append("model_not_configured")
         return
     moment = Moment(
-        draft.spec,
+        services.spec,
         position,
         draft.question,
         draft.message,

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from journeys import JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
-from journeys.spec import MOVE
+from journeys.spec import MOVE, Update
+from nodes.authored import FAILURES
 from nodes.context import Op, apply_ops, names_changed, restoring
+from nodes.plain import copied
 from nodes.state import Frame, Position
 from nodes.visits import come_to, overwritten, undone, written_names
 
@@ -24,6 +26,7 @@ class Standing:
     context: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""
     turn: int = 0
+    message: str = ""
 
     def at(self, position: Position) -> Standing:
         """Return the same session in another position."""
@@ -180,7 +183,7 @@ def _updated(
 ) -> Moved:
     """Add the transition's update, then the image to which a detour without traces returns."""
     context = apply_ops(standing.context, moved.ops)
-    updates = _updates(transition, context)
+    updates = _updates(transition, context, standing.message)
     position = overwritten(moved.position, written_names(updates))
     returns = spec.pathways[transition.target].returns
     pushed = any(event["kind"] == "detour_entered" for event in moved.audit)
@@ -192,16 +195,26 @@ def _updated(
     return replace(moved, position=position, ops=[*moved.ops, *updates])
 
 
-def _updates(transition: TransitionSpec, context: Mapping[str, Any]) -> list[Op]:
+def _updates(transition: TransitionSpec, context: Mapping[str, Any], message: str) -> list[Op]:
     """Return the operations of a context update. All sources are read before any is written."""
     ops: list[Op] = []
     for update in transition.updates:
-        value = update.argument if update.how == "set" else context.get(update.argument)
+        value = _source(update, context, message)
         if update.how == "clear":
             ops.append(["clear", update.target, None])
         elif value is not None:
             ops.append(["append" if update.how == "append" else "replace", update.target, value])
     return ops
+
+
+def _source(update: Update, context: Mapping[str, Any], message: str) -> Any:
+    """Return the value that an update takes; None if there is none, which changes nothing."""
+    if update.function is None:
+        return update.argument if update.how == "set" else context.get(update.argument)
+    try:
+        return update.function(message, copied(dict(context)))
+    except FAILURES:  # whatever an author's function raises: what it reads is not known yet
+        return None
 
 
 def left(spec: JourneySpec, position: Position, place: str) -> Position:

@@ -158,7 +158,7 @@ class _Taker:
         return {**self._turn, "at": stamp(now)}
 
     def _reopened(self, effect: Effect, draft: TurnDraft) -> None:
-        sheet = draft.sheet(self._pathway)
+        sheet = draft.sheet(draft.spec.pathways[self._pathway.id])
         asked = sheet.asked()
         words = [*draft.replies, *([question_of(draft, asked, sheet)] if asked else [])]
         outcome = self.outcome

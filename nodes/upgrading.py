@@ -144,7 +144,7 @@ def misfits(spec: JourneySpec, attempts: Mapping[str, Any], finished: list[str])
 def fits_type(field: Field, value: Any) -> bool:
     """Say whether a stored value is one of a field's type."""
     if field.type == "enum":
-        return value in field.choices
+        return isinstance(value, str) if callable(field.choices) else value in field.ways
     if field.type == "list":
         return isinstance(value, list) and all(_fits(field.items, item) for item in value)
     return _fits(field.type, value)

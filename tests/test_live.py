@@ -40,22 +40,14 @@ def test_the_examples_hold_with_a_model_that_works() -> None:
     assert len(told) == 5 + 4
 
 
-def test_a_model_that_only_claims_to_book_fails_it() -> None:
-    def claims(call: Call) -> Any:
-        return {
-            "response": "All booked, number R-00000000!",
-            "selected_doctor": {"id": "dr-johnson"},
-            "patient_info": None,
-            "booking_details": None,
-        }
-
-    model = ClinicModel(others={"doctor_matcher": claims})
+def test_a_model_that_nobody_can_read_fails_it() -> None:
+    model = ClinicModel(others={"rag_faq_agent": lambda call: "Hm."})
     with ScriptedServer(always=model) as server:
         run = live("healthcare_referral", url=server.url)
 
     assert run.returncode == 1
-    assert "FAIL turn 5: the journey is complete" in run.stdout
-    assert "FAIL turn 5: the clinic's book has it" in run.stdout
+    assert "FAIL turn 2: nothing failed" in run.stdout
+    assert "FAIL turn 5" not in run.stdout
 
 
 def test_the_wording_of_a_model_does_not_matter() -> None:

@@ -88,7 +88,7 @@ async def test_the_second_notebook_detours_goes_back_and_takes_another_way(clone
     assert "‖ paused" not in plain
     streamed, history, versions, audit = shown(notebook, "print")
     assert streamed.startswith("transition")
-    assert "Dr. Rebecca Johnson" in history
+    assert "Dr. Alan Smith" in history
     assert versions.count("\n") == 5
     assert "detour_entered" in audit
     *_, conversation = shown(notebook, "text/html")

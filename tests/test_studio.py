@@ -228,7 +228,7 @@ async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
     drawn = await patient.client.assistants.get_graph(await assistant(patient), xray=True)
 
     shown = {str(node["id"]) for node in drawn["nodes"]}
-    assert {"understand", "settle", "faq:rag_faq_agent", "booking:slot_finder"} <= shown
+    assert {"understand", "settle", "faq:rag_faq_agent", "intake:eligibility_checker"} <= shown
     assert HealthcareReferral.spec.agents.keys() <= {name.rpartition(":")[2] for name in shown}
 
 
@@ -320,7 +320,7 @@ async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread:
 async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
     thread: Open,
 ) -> None:
-    other = {"patient_info": {"specialty": "dermatology", "referral": True}}
+    other = {"specialty": "dermatology"}
 
     async def forked(*, whole: bool) -> None:
         patient = await thread()

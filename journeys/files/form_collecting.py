@@ -75,6 +75,7 @@ class FieldForm(Form):
     description: Text = Field("", description="What it is needed for, as users may ask.")
     label: Text = Field("", description="What users are told it is called. Default: its name.")
     required: bool = Field(True, description="false: the user may leave it open.")
+    asked: bool = Field(True, description="false: never asked for; taken where the user says it.")
     choices: Annotated[
         Annotated[list[Text], Tag("<list>")] | Annotated[dict[Text, list[Text]], Tag("<mapping>")],
         Discriminator(list_or_mapping),

@@ -75,7 +75,8 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     if not is_asked and not SURE <= command.confidence <= 1:
         draft.note("dropped", reason=f"not sure enough that it is about '{name}'")
         return
-    if not any(field in draft.sheet(owner).live for owner in owners(draft.spec, name)):
+    live = (each.name for owner in owners(draft.spec, name) for each in draft.sheet(owner).live)
+    if name not in live:
         draft.note("dropped", reason=f"'{name}' is not asked for as things stand")
         return
     if draft.value(name) is not None:
@@ -160,6 +161,8 @@ async def _checked_again(draft: TurnDraft, changed: str) -> None:
                 reason = reason_of(draft, refusal)
                 emptied(draft, field, reason=reason, source="inferred")
                 draft.say("no_longer_valid", field=field.title, reason=reason)
+                if field.name not in (draft.here.form or ()):
+                    draft.dialogue.reopen(field.name)
 
 
 def _dependents(draft: TurnDraft, name: str) -> list[Field]:

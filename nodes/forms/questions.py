@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeys import Field, JourneySpec, Texts
+from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
 from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
 from nodes.forms.sheet import Sheet, field_named
@@ -64,8 +64,12 @@ _FIXED = {
 
 
 def _field_question(draft: TurnDraft, field: Field) -> str:
-    question = field.ask or draft.text("ask", field=field.title)
-    if field.type != "enum":
+    try:
+        own = field.question_in(draft.context)
+    except ConfigurationError as error:
+        raise PathwayExecutionError("", "", str(error)) from error
+    question = own or draft.text("ask", field=field.title)
+    if field.type != "enum" or not field.ways or (own and field.asks):
         return question
     return draft.text("ask_choice", question=question, choices=", ".join(field.ways))
 
@@ -160,11 +164,12 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
     """
     position, turn = values["position"], values["turn"]
     asked: Asked | None = position.get("talk", {}).get("asked")
-    pathways = services.spec.pathways
+    spec = services.spec.at(values["context"]) if services.spec.moments else services.spec
+    pathways = spec.pathways
     if asked is None or "waiting" in turn or position["pathway"] not in pathways:
         return None
     services = services.localized(brought_locale(values))
-    field = _field(services.spec, talked_about(services.spec, position), asked)
+    field = _field(spec, talked_about(spec, position), asked)
     if field is None and asked["kind"] in _OF_FIELDS:
         return None  # an older version of the journey had it
     about = pathways.get(asked["about"]) if asked["kind"] in _OF_PATHWAYS else None

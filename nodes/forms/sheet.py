@@ -42,9 +42,18 @@ def field_named(spec: JourneySpec, name: str) -> Field:
     raise KeyError(name)
 
 
-@lru_cache(maxsize=4_000)
 def owners(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     """Return the pathways that collect a field."""
+    # One that is made for a moment is not held beyond it.
+    return _found(spec, name) if spec.is_of_the_moment else _owners(spec, name)
+
+
+@lru_cache(maxsize=4_000)
+def _owners(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
+    return _found(spec, name)
+
+
+def _found(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     return tuple([p for p in spec.pathways.values() if p.form and name in p.form])
 
 
@@ -76,7 +85,12 @@ class Sheet:
 
     @property
     def open(self) -> list[Field]:
-        """The live fields without a value that the user did not leave open, in order."""
+        """The live fields to ask for: without a value, and not left open by the user, in order."""
+        return [field for field in self.unset if field.asked]
+
+    @property
+    def unset(self) -> list[Field]:
+        """The live fields that a message may give a value: the open ones, and those never asked."""
         skipped = self.dialogue.skipped
         return [f for f, value in self._walked if value is None and f.name not in skipped]
 

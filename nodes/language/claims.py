@@ -44,6 +44,11 @@ class Claim:
     is_bare: bool = False
 
     @property
+    def is_by_the_way(self) -> bool:
+        """Whether it is taken wherever it stands: never asked for, or by an author's pattern."""
+        return self.span.own or not self.field.asked
+
+    @property
     def start(self) -> int:
         """Where it begins in the message."""
         return self.span.start
@@ -119,7 +124,7 @@ def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
     """Return a claim on a field that has a value; none where nothing says that it is meant."""
     if replaces and not claim.is_named:  # a value of two types may replace either
         return replace(claim, changes=True, weight=min(claim.weight, 0))
-    if replaces:
+    if replaces or not claim.field.asked:
         return replace(claim, changes=True)
     if claim.is_named:
         return replace(claim, changes=True, weight=claim.weight - 1)
@@ -179,7 +184,9 @@ def _claim(
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    if field.type in _WEAK and _is_by_the_way(clause, span, field, [*days, span], asked):
+    # What is never asked for is always said by the way, and what a pattern finds is meant.
+    guarded = field.type in _WEAK and field.asked and not span.own
+    if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
         return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None

@@ -362,7 +362,7 @@ class _Pass:
             between = words.between(first[1], last[0]).words
             if all(word in idle for word in between) and self._is_number(token):
                 return False
-        if claim.field is self.pending or claim.is_named:
+        if claim.field is self.pending or claim.is_named or claim.is_by_the_way:
             return True
         return not claim.changes and len(left) * _MOST_UNREAD <= len(words.tokens)
 

@@ -192,7 +192,7 @@ def asking_of(
             name=one.name,
             title=one.title,
             type=one.type if one.type != "list" else f"list of {one.items}",
-            question=asked_as.get(one.name, one.ask),
+            question=asked_as.get(one.name, one.ask) if one.asked else "",
             about=one.description,
             choices=tuple(one.ways),
             status=status(one.name),

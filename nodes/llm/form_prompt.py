@@ -59,12 +59,13 @@ _TAKING = (
 _WORDING = (
     "'reply' is what the assistant could say next{name}, in the user's language; {tone}. It asks "
     "for exactly one thing, in the meaning of the question that the form gives for it, and 'asks' "
-    "is the name of that field: the first of the form that is open and not filled by this message, "
-    "required ones and optional ones alike. If the user only asked or remarked something, answer "
-    "briefly from what you are given, and ask again what was asked last. Never claim that anything "
-    "is done, saved, booked, sent or changed, never promise it, and state no fact that you are not "
-    "given. Give null for both if no field is open any more, if you are not sure what comes next, "
-    "and unless all your commands are 'fill', 'skip', 'explain' or 'off_topic'."
+    "is the name of that field: the first of the form that is open, has a question, and is not "
+    "filled by this message, required ones and optional ones alike. If the user only asked or "
+    "remarked something, answer briefly from what you are given, and ask again what was asked "
+    "last. Never claim that anything is done, saved, booked, sent or changed, never promise it, "
+    "and state no fact that you are not given. Give null for both if no field is open any more, if "
+    "you are not sure what comes next, and unless all your commands are 'fill', 'skip', 'explain' "
+    "or 'off_topic'."
 )
 _FORMALITY = {"formal": "formal", "neutral": "", "casual": "casual"}
 

@@ -45,8 +45,19 @@ def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[
     draft.dialogue.finished = [id_ for id_ in draft.dialogue.finished if id_ != pathway.id]
 
 
-def begin_anew(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Take back what a form that is entered again has collected, but for what others know of."""
+def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] = ()) -> None:
+    """Take back what a form that is entered again has collected, but for what others know of.
+
+    Args:
+        draft: The turn.
+        pathway: Whose form it is.
+        cleared: Names that the transition takes back; if fields of the form are among them, these
+            are asked for alone.
+    """
+    names = {field.name for field in pathway.form.fields} if pathway.form else set()
+    if again := names.intersection(cleared):
+        reset(draft, pathway, "taken back by a transition", names - again)
+        return
     if pathway.id not in draft.dialogue.finished:
         return
     attempts = {name: settled(draft.fields.get(name, ())) for name in draft.fields}

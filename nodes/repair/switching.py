@@ -29,8 +29,14 @@ def adopt(draft: TurnDraft, steering: Steering) -> None:
     draft.adopt(steering)
     if not was_settled and steering.transition and steering.run:
         draft.ask(None)
+        fired = steering.transition["id"]
+        updates = [u for t in draft.spec.transitions if t.id == fired for u in t.updates]
+        cleared = [update.target for update in updates if update.how == "clear"]
         if steering.run not in paused:
-            begin_anew(draft, draft.spec.pathways[steering.run])
+            begin_anew(draft, draft.spec.pathways[steering.run], cleared)
+        for update in updates:
+            if update.target not in cleared:
+                draft.dialogue.forget(update.target)  # it has its value now
 
 
 def _leave_journey(draft: TurnDraft, steering: Steering) -> None:

@@ -76,6 +76,7 @@ class Span:
         end: Where they end.
         certain: Whether they can be nothing else, such as an e-mail address.
         type: Type of the field that it was looked for.
+        own: Whether a pattern of the field's author found it: it needs no words around it.
     """
 
     value: Any
@@ -84,6 +85,7 @@ class Span:
     end: int
     certain: bool
     type: str = ""
+    own: bool = False
 
 
 def hits_in(field: Field, text: str, setting: Setting) -> list[Hit]:
@@ -251,7 +253,7 @@ def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
             value = value_of(replace(field, extract=()), said, setting)
         except Unreadable:
             continue
-        spans.append(Span(value, said, start, end, True, field.type))
+        spans.append(Span(value, said, start, end, True, field.type, own=True))
     return spans[:1]
 
 

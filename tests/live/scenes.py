@@ -12,13 +12,12 @@ from typing import Any
 from journeys import Journey, JourneyResponse
 from journeys.examples import parcel_refund
 from journeys.examples.healthcare_referral import (
+    CLINIC,
     DEMO_MESSAGES,
+    MODEL_AGENTS,
     SAMPLE_CONTEXT,
-    Clinic,
     HealthcareReferral,
-    build_model_agents,
 )
-from journeys.examples.healthcare_referral.material import doctor_by_id
 
 Check = Callable[[JourneyResponse], bool]
 
@@ -48,11 +47,11 @@ def scenes() -> list[Scene]:
 
 
 def healthcare_referral() -> Scene:
-    """Return the referral, where every agent is a model with the clinic's functions as tools."""
-    clinic = Clinic()
+    """Return the referral, which a model understands, and where models answer questions."""
+    CLINIC.clear()
     checks: list[dict[str, Check]] = [
         {
-            "the specialty is cardiology": lambda r: _info(r).get("specialty") == "cardiology",
+            "the specialty is cardiology": lambda r: _kept(r, "specialty") == "cardiology",
             "the patient may book": lambda r: _kept(r, "eligibility_status") == "eligible",
             "it goes on to the booking": lambda r: r.pathway_id == "booking",
         },
@@ -62,28 +61,25 @@ def healthcare_referral() -> Scene:
         },
         {
             "it is back in the booking": lambda r: r.pathway_id == "booking",
-            "a real cardiologist is at hand": _has_cardiologist,
-            "nothing is booked yet": lambda r: not clinic.booked(_patient()),
+            "nothing waits": lambda r: r.metadata["pathway_stack"] == [],
+            "nothing is booked yet": lambda r: not _booked(),
         },
         {
             "it stays in the booking": lambda r: r.pathway_id == "booking",
-            "Dr. Smith is turned down": lambda r: "dr-smith" in _rejected(r),
-            "somebody else is at hand": lambda r: _at_hand(r) not in {"", *_rejected(r)},
+            "Dr. Smith is turned down": lambda r: _rejected(r) == ["dr-smith"],
+            "nobody is chosen yet": lambda r: _kept(r, "selected_doctor") is None,
         },
         {
             "the journey is complete": lambda r: r.is_journey_complete,
-            "the clinic's book has it": lambda r: _booked(clinic) == [_WANTED],
-            "the context has the same": lambda r: (
-                [_kept(r, "booking_details")] == clinic.booked(_patient())
-            ),
-            "its number is the book's": lambda r: (
-                clinic.confirmed(str(_kept(r, "confirmation_number"))) is not None
+            "the clinic's book has it": lambda r: _booked() == [_WANTED],
+            "the context has the same": lambda r: _details(r).get("doctor") == _WANTED[0],
+            "its number is that of the booking": lambda r: (
+                _kept(r, "confirmation_number") == _details(r).get("number")
             ),
         },
     ]
     steps = [Step(said, holds) for said, holds in zip(DEMO_MESSAGES, checks, strict=True)]
-    agents = build_model_agents(clinic)
-    return Scene("healthcare_referral", HealthcareReferral, agents, steps, SAMPLE_CONTEXT)
+    return Scene("healthcare_referral", HealthcareReferral, MODEL_AGENTS, steps, SAMPLE_CONTEXT)
 
 
 def parcel() -> Scene:
@@ -109,33 +105,20 @@ def parcel() -> Scene:
     return Scene("parcel_refund", parcel_refund.ParcelRefund, parcel_refund.AGENTS, steps)
 
 
-_WANTED = ("dr-johnson", "Tuesday", "14:00")
-
-
-def _patient() -> str:
-    return SAMPLE_CONTEXT["insurance_id"]
+_WANTED = ("Dr. Rebecca Johnson", "Tuesday 14:00")
 
 
 def _kept(reply: JourneyResponse, name: str) -> Any:
     return reply.accumulated_context.get(name)
 
 
-def _info(reply: JourneyResponse) -> Mapping[str, Any]:
-    return _kept(reply, "patient_info") or {}
+def _rejected(reply: JourneyResponse) -> list[str]:
+    return [row["id"] for row in _kept(reply, "rejected_doctors") or []]
 
 
-def _at_hand(reply: JourneyResponse) -> str:
-    return str((_kept(reply, "selected_doctor") or {}).get("id", ""))
+def _details(reply: JourneyResponse) -> Mapping[str, Any]:
+    return _kept(reply, "booking_details") or {}
 
 
-def _has_cardiologist(reply: JourneyResponse) -> bool:
-    doctor = doctor_by_id(_at_hand(reply))
-    return doctor is not None and doctor.specialty == "cardiology"
-
-
-def _rejected(reply: JourneyResponse) -> set[str]:
-    return {row["id"] for row in _kept(reply, "rejected_doctors") or []}
-
-
-def _booked(clinic: Clinic) -> list[tuple[str, str, str]]:
-    return [(row["doctor_id"], row["day"], row["time"]) for row in clinic.booked(_patient())]
+def _booked() -> list[tuple[str, str]]:
+    return CLINIC.appointments(SAMPLE_CONTEXT["insurance_id"])

@@ -1,35 +1,40 @@
 """The healthcare referral: from a referral letter to a confirmed appointment with a specialist.
 
-The agents work on the clinic's own papers: the directory of doctors (`doctors.json`), the handbook
-(`handbook.json`) and the insurance rules (`eligibility.json`). They are there twice: as ordinary
-functions (`AGENTS`), and as models that call the clinic's functions (`MODEL_AGENTS`). Read
-`journey.py` first.
+Read `journey.py` first. The clinic's own papers are beside it: the directory of doctors
+(`doctors.json`), the handbook (`handbook.json`) and the insurance rules (`eligibility.json`).
 """
 
-from journeys.examples.healthcare_referral.agents import AGENTS, build_agents
-from journeys.examples.healthcare_referral.clinic import Clinic
+from journeys import ModelAgent
+from journeys.examples.healthcare_referral.clinic import CLINIC, cancel, check_eligibility, confirm
+from journeys.examples.healthcare_referral.concerns import reassure
+from journeys.examples.healthcare_referral.handbook import answer_from_handbook, search_handbook
 from journeys.examples.healthcare_referral.journey import HealthcareReferral
-from journeys.examples.healthcare_referral.model_agents import MODEL_AGENTS, build_model_agents
+
+AGENTS = {
+    "eligibility_checker": check_eligibility,
+    "rag_faq_agent": answer_from_handbook,
+    "persuasion_agent": reassure,
+    "confirmation_agent": confirm,
+    "cancellation_agent": cancel,
+}
+_READER = ModelAgent(tools=[search_handbook])
+MODEL_AGENTS = {**AGENTS, "rag_faq_agent": _READER, "persuasion_agent": _READER}
+"""Models talk and understand; who may book, and what is booked, stays with the clinic's rules."""
 
 SAMPLE_CONTEXT = {"insurance_id": "INS-123456", "referral_source": "primary_care"}
-"""What is known of the patient before the first word."""
-
 DEMO_MESSAGES = (
-    "Hi, I need an appointment with a cardiologist. Here is my referral.",
+    "Hi, I need to book an appointment with a cardiologist. Here's my referral.",
     "Wait, what is the copay for specialist visits?",
     "Thanks! Now show me the available doctors.",
     "I don't want Dr. Smith. Can you show me another option?",
     "Dr. Johnson looks great. Book the Tuesday 2pm slot.",
 )
-"""Five turns that lead to a confirmed appointment."""
 
 __all__ = [
     "AGENTS",
+    "CLINIC",
     "DEMO_MESSAGES",
     "MODEL_AGENTS",
     "SAMPLE_CONTEXT",
-    "Clinic",
     "HealthcareReferral",
-    "build_agents",
-    "build_model_agents",
 ]

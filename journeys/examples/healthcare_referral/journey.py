@@ -1,12 +1,8 @@
 """The journey: how a patient with a referral comes to an appointment."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 from journeys import (
-    ConditionTrigger,
+    Effect,
+    Escalation,
     IntentTrigger,
     Journey,
     MergeStrategy,
@@ -14,82 +10,40 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.examples.healthcare_referral.answers import OPEN_CONCERNS_BEFORE_HANDOVER
-from journeys.examples.healthcare_referral.phrases import (
-    A_PERSON,
-    CHANGES,
-    HESITATION,
-    QUESTIONS,
-    REJECTIONS,
-    WITHDRAWALS,
-)
-from journeys.examples.healthcare_referral.signatures import (
-    BookingSignature,
-    ConfirmationSignature,
-    EscalationSignature,
-    FAQSignature,
-    IntakeSignature,
-    PersuasionSignature,
-)
-from journeys.examples.healthcare_referral.triggers import DeskTalk, OtherWish
-
-REOPENED = {"booking_details": "clear:", "confirmation_number": "clear:"}
-"""What becomes of the context when a confirmed appointment is in question again."""
-
-SURE = 0.9
-"""How sure a model must be, from 0 to 1, to put a confirmed appointment in question."""
-
-
-def cleared_for_booking(context: Mapping[str, Any]) -> bool:
-    """Say whether intake knows what the patient needs, and that it will be paid for."""
-    return bool(context.get("patient_info")) and context.get("eligibility_status") == "eligible"
-
-
-def concern_settled(context: Mapping[str, Any]) -> bool:
-    """Say whether the patient has agreed to go on."""
-    return context.get("resolution") == "resolved"
-
-
-def concerns_stay_open(context: Mapping[str, Any]) -> bool:
-    """Say whether so many concerns stayed open that a person should take over."""
-    return (context.get("escalation_count") or 0) >= OPEN_CONCERNS_BEFORE_HANDOVER
+from journeys.examples.healthcare_referral import phrases
+from journeys.examples.healthcare_referral.clinic import book_appointment
+from journeys.examples.healthcare_referral.concerns import PersuasionSignature, settled, stay_open
+from journeys.examples.healthcare_referral.fields import APPOINTMENT, PATIENT, WISHES
+from journeys.examples.healthcare_referral.handbook import FAQSignature
+from journeys.examples.healthcare_referral.suggesting import turned_down
 
 
 class HealthcareReferral(Journey):
     """Take a patient from a referral to a confirmed appointment with a specialist."""
 
-    __entry_pathway__ = "intake"
-
     class IntakePath(Pathway):
         """Find out what the patient needs, and whether their insurance pays for it."""
 
-        __signature__ = IntakeSignature
-        __agents__ = ["document_processor", "eligibility_checker"]
-        __pipeline__ = "sequential"
-        __accumulate__ = {
-            "patient_info": MergeStrategy.MERGE_DICT,
-            "eligibility_status": MergeStrategy.REPLACE,
-            "preferences": MergeStrategy.REPLACE,
-        }
-        __complete_when__ = cleared_for_booking
+        __title__ = "your referral"
+        __fields__ = [*PATIENT, *WISHES]
+        __agents__ = ["eligibility_checker"]
+        __accumulate__ = {"patient_info": MergeStrategy.REPLACE, "eligibility_status": None}
         __next__ = "booking"
 
     class BookingPath(Pathway):
         """Suggest doctors until one suits, and book a time."""
 
-        __signature__ = BookingSignature
-        __agents__ = ["slot_finder", "doctor_matcher", "preference_analyzer"]
-        __pipeline__ = "parallel"
-        __accumulate__ = {
-            "rejected_doctors": MergeStrategy.UNION,
-            "preferences": MergeStrategy.REPLACE,
-            "patient_info": MergeStrategy.MERGE_DICT,
-            "selected_doctor": MergeStrategy.REPLACE,
-            "available_slots": MergeStrategy.REPLACE,
-            "booking_details": MergeStrategy.REPLACE,
-        }
-        __complete_when__ = ["booking_details"]
+        __title__ = "the booking"
+        __fields__ = [*WISHES, *APPOINTMENT]
+        __effects__ = [Effect(book_appointment, save="booking_details", done=phrases.BOOKED)]
         __next__ = "confirmation"
+
+    class ConfirmationPath(Pathway):
+        """Confirm the appointment and end."""
+
+        __agents__ = ["confirmation_agent"]
+        __accumulate__ = ["confirmation_number"]
+        __runs_on_arrival__ = True
 
     class FAQPath(Pathway):
         """Answer a question in passing, then go back to where the patient was."""
@@ -103,116 +57,74 @@ class HealthcareReferral(Journey):
 
         __signature__ = PersuasionSignature
         __agents__ = ["persuasion_agent"]
-        __accumulate__ = {
-            "resolution": MergeStrategy.REPLACE,
-            "escalation_count": MergeStrategy.SUM,
-        }
-        __complete_when__ = concern_settled
+        __accumulate__ = {"resolution": None, "escalation_count": MergeStrategy.SUM}
+        __complete_when__ = settled
         __next__ = "booking"
 
-    class EscalationPath(Pathway):
-        """Hand over to a person; the patient may still go on here."""
+    class CancellationPath(Pathway):
+        """Cancel the appointment; the patient may book another one."""
 
-        __signature__ = EscalationSignature
-        __agents__ = ["persuasion_agent"]
-        __accumulate__ = {"handover": MergeStrategy.REPLACE}
-        __return_behavior__ = ReturnToPrevious()
+        __agents__ = ["cancellation_agent"]
 
-    class ConfirmationPath(Pathway):
-        """Confirm the appointment and end."""
-
-        __signature__ = ConfirmationSignature
-        __agents__ = ["confirmation_agent"]
-        __accumulate__ = {"confirmation_number": MergeStrategy.REPLACE}
-        __runs_on_arrival__ = True
+    __escalation__ = Escalation(keywords=phrases.EMERGENCIES, when=stay_open)
+    __texts__ = {"human_called": phrases.HAND_OVER}
 
     __transitions__ = [
         Transition(
-            ConditionTrigger(concerns_stay_open, description="concerns stay open"),
-            to_pathway="escalation",
-            context_update={"escalation_count": "clear:"},
-            priority=100,
+            IntentTrigger(phrases.OTHER_DOCTORS, description="wants another doctor after all"),
+            from_pathway=["confirmation", "cancellation"],
+            to_pathway="booking",
+            context_update={"selected_doctor": "clear:", "slot": "clear:"},
+            priority=25,
         ),
         Transition(
-            IntentTrigger(
-                A_PERSON, description="wants to talk to a person, or tells of an emergency"
-            ),
-            to_pathway="escalation",
-            priority=90,
-        ),
-        Transition(
-            IntentTrigger(
-                CHANGES,
-                description="wants the confirmed appointment at another time or with another"
-                " doctor",
-                confidence_threshold=SURE,
-            ),
+            IntentTrigger(phrases.OTHER_TIMES, description="wants another time after all"),
             from_pathway="confirmation",
             to_pathway="booking",
-            context_update=REOPENED,
+            context_update={"slot": "clear:"},
             priority=20,
         ),
         Transition(
-            OtherWish(description="names another time or doctor than the confirmed one"),
-            from_pathway="confirmation",
+            IntentTrigger(phrases.REJECTIONS, description="turns down the doctor suggested last"),
+            from_pathway=["booking", "persuasion"],
             to_pathway="booking",
-            context_update=REOPENED,
-            priority=15,
+            context_update={"rejected_doctors": turned_down, "selected_doctor": "clear:"},
+            priority=20,
         ),
         Transition(
-            DeskTalk(unlike=QUESTIONS, description="asks for doctors or times"),
-            from_pathway="booking",
+            IntentTrigger(phrases.SHOWING, description="asks for doctors or times"),
+            from_pathway=["booking", "persuasion"],
             to_pathway="booking",
+            context_update={"shown": "set:yes", "resolution": "clear:"},
             priority=15,
         ),
         Transition(
-            DeskTalk(unlike=QUESTIONS, description="asks for a specialist"),
-            from_pathway="intake",
-            to_pathway="intake",
-            priority=15,
-        ),
-        Transition(
-            DeskTalk(description="goes on with the booking"),
-            from_pathway="persuasion",
-            to_pathway="booking",
-            priority=15,
-        ),
-        Transition(
-            IntentTrigger(
-                QUESTIONS,
-                description="asks how something works: referral, insurance, costs, documents or the"
-                " visit; not which doctors or times there are",
-            ),
+            IntentTrigger(phrases.QUESTIONS, description="asks how something works"),
             to_pathway="faq",
             priority=10,
         ),
         Transition(
-            IntentTrigger(
-                REJECTIONS, description="turns down the doctor suggested last and wants another"
-            ),
-            from_pathway="booking",
-            to_pathway="booking",
-            context_update={"rejected_doctors": "append:selected_doctor"},
-            priority=5,
+            IntentTrigger(phrases.SELF_PAY, description="wants to pay without insurance"),
+            from_pathway=["intake", "booking"],
+            to_pathway="intake",
+            context_update={"insurance_id": "set:self-pay", "phone": "clear:"},
+            priority=8,
         ),
         Transition(
-            IntentTrigger(
-                HESITATION,
-                description="hesitates to book: has doubts or fears, or does not want to now",
-            ),
+            IntentTrigger(phrases.HESITATION, description="hesitates to book"),
             from_pathway="booking",
             to_pathway="persuasion",
             priority=5,
         ),
         Transition(
-            IntentTrigger(
-                WITHDRAWALS,
-                description="gives up the confirmed appointment and wants no other",
-                confidence_threshold=SURE,
-            ),
+            IntentTrigger(phrases.WITHDRAWALS, description="gives up the appointment"),
             from_pathway="confirmation",
-            to_pathway="booking",
-            context_update=REOPENED,
+            to_pathway="cancellation",
+            context_update={
+                "cancelled": "copy:booking_details",
+                "booking_details": "clear:",
+                "confirmation_number": "clear:",
+            },
             priority=5,
         ),
     ]

@@ -1,44 +1,38 @@
-"""What patients say, by what they want: the patterns of the journey's transitions."""
+"""What patients say, by what they want, and two sentences that they hear."""
 
 QUESTIONS = [
-    "question", "questions", "help", "explain", "policy", "copay", "deductible",
-    "parking", "interpreter", "telehealth", "video visit", "second opinion", "opening hours",
-    "accessible", "what is", "what's", "what are", "what does", "what do", "what if",
-    "what happens", "what should", "how do", "how does", "how can", "how much", "how long",
-    "how many", "how soon", "why", "where", "when do", "when does", "when will", "when is",
-    "do i", "does it", "does my", "does a", "does the", "do you", "can i", "may i", "should i",
-    "am i", "is there", "are there", "who can", "who do", "which insurance", "will my",
-    "is my data", "covered by", "insurance cover", "insurance pay", "is it free",
+    "question", "questions", "help", "explain", "policy", "copay", "deductible", "parking",
+    "interpreter", "telehealth", "second opinion", "opening hours", "what is", "what's", "what are",
+    "what does", "what if", "what happens", "what documents", "what should", "how do", "how does",
+    "how can", "how much", "how long", "why", "where", "when is my", "do i", "does my", "do you",
+    "can i get", "can i change", "can i bring", "can i pay", "can i drive", "may i", "should i",
+    "is there", "are there", "are the doctors", "will my",
+]  # fmt: skip
+SHOWING = [
+    "show me", "available", "is free", "are free", "when is dr", "is dr", "which doctors",
+    "which times", "my options", "a female", "a male", "anything on", "someone on", "go on", "yes",
+    "sure",
 ]  # fmt: skip
 REJECTIONS = [
     "don't want dr", "don't want doctor", "don't want this", "don't want that", "don't want him",
-    "don't want her", "don't want to see", "do not want dr", "do not want doctor",
-    "do not want this", "different doctor", "another doctor", "different one", "another one",
-    "another option", "different option", "someone else", "somebody else", "rather not see",
-    "not him", "not her", "not this one", "next doctor",
+    "don't want her", "do not want dr", "do not want this", "different doctor", "another doctor",
+    "different one", "another one", "another option", "next option", "someone else",
+    "somebody else", "rather not see", "not him", "not her", "not this one", "none of these",
 ]  # fmt: skip
 HESITATION = [
-    "not sure", "unsure", "maybe later", "let me think", "think about it", "think it over",
-    "hesitant", "second thoughts", "not ready", "worried", "scared", "nervous", "anxious",
-    "afraid of", "too expensive", "can't afford", "changed my mind", "cancel", "forget it",
-    "don't want to go", "don't want an appointment", "don't know if", "not now",
+    "not sure", "unsure", "maybe later", "let me think", "think about it", "hesitant", "not ready",
+    "worried", "scared", "nervous", "afraid", "too expensive", "changed my mind", "not now",
 ]  # fmt: skip
-A_PERSON = [
-    "a person", "real person", "a human", "human being", "speak to someone", "speak with someone",
-    "talk to someone", "talk to somebody", "coordinator", "operator", "representative",
-    "call me back", "this is an emergency", "i have chest pain", "having chest pain",
-    "heart attack", "having a stroke", "can't breathe", "cannot breathe",
+OTHER_DOCTORS = [
+    "another doctor", "different doctor", "rather see", "someone else", "another appointment",
+    "new appointment", "show me", "book",
 ]  # fmt: skip
-CHANGES = [
-    "reschedule", "another time", "different time", "another day", "different day",
-    "another doctor", "different doctor", "change my appointment", "change the appointment",
-    "move my appointment", "change the time", "other times", "earlier time", "later time",
-    "earlier please", "later please", "too early", "too late", "doesn't work", "does not work",
-    "doesn't suit", "does not suit",
+OTHER_TIMES = [
+    "reschedule", "another time", "different time", "another day", "different day", "too early",
+    "too late", "change my appointment", "move my appointment", "earlier", "later", "instead",
 ]  # fmt: skip
-WITHDRAWALS = [
-    "cancel", "actually no", "actually not", "no wait", "wait no", "second thought",
-    "second thoughts", "changed my mind", "call it off", "can't make it", "cannot make it",
-    "can't come", "cannot come", "forget it", "don't want to go", "don't want the appointment",
-    "don't want it",
-]  # fmt: skip
+WITHDRAWALS = ["cancel", "actually no", "call it off", "can't make it", "cannot come", "forget it"]
+SELF_PAY = ["self-pay", "self pay", "pay for it myself", "pay myself", "no insurance"]
+EMERGENCIES = ["emergency", "chest pain", "can't breathe", "cannot breathe", "heart attack"]
+BOOKED = "Done: {slot} with {selected_doctor} is yours."
+HAND_OVER = "I am handing you over to care coordination (555-0142). In an emergency, call 911 now."
