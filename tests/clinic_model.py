@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from journeys.examples.healthcare_referral import DEMO_MESSAGES
 from nodes.llm.scripted import Answer, Call, UseTool
 
 Data = dict[str, Any]
@@ -21,6 +22,13 @@ ROLES = {
     frozenset({"response", "resolution", "escalation_count"}): "persuasion_agent",
 }
 """What is asked for, by the names of the outputs."""
+
+
+FILLS = {
+    DEMO_MESSAGES[0]: {"specialty": "cardiologist"},
+    DEMO_MESSAGES[4]: {"selected_doctor": "Dr. Johnson", "slot": "Tuesday 2pm"},
+}
+"""The values that the script gives."""
 
 
 def role_of(call: Call) -> str:

@@ -55,7 +55,7 @@ def test_functions_and_models_serve_the_same_names_and_the_definition_has_no_sme
 def test_a_time_is_said_in_many_ways() -> None:
     said = ways_to_say("Tuesday 14:00")
 
-    assert {"Tuesday 2pm", "Tuesday at 2", "Tuesday at 2pm", "2 pm", "14:00", "Tuesday"} <= {*said}
+    assert {"Tuesday 2pm", "Tuesday at 2", "Tuesday at 2pm", "2 pm", "14:00"} <= {*said}
     assert "8:30am" in ways_to_say("Monday 08:30")
 
 

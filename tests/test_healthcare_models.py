@@ -17,10 +17,10 @@ from journeys.examples.healthcare_referral import (
 from journeys.examples.healthcare_referral.concerns import PersuasionSignature
 from journeys.examples.healthcare_referral.handbook import FAQSignature
 from nodes.llm.scripted import Call, ScriptedModel, UseTool
-from tests.clinic_model import ClinicModel, data_of, results_of, role_of, system_of
+from tests.clinic_model import FILLS, ClinicModel, data_of, results_of, role_of, system_of
 from tests.talk import Talk
 
-INTAKE, COPAY, SHOW, REJECT, BOOK = DEMO_MESSAGES
+INTAKE, COPAY, SHOW, *_ = DEMO_MESSAGES
 ANA = SAMPLE_CONTEXT["insurance_id"]
 
 
@@ -77,12 +77,6 @@ async def referral(talk: Callable[..., Awaitable[Talk]], memory_url: str) -> Asy
     yield begin
     for model in opened_models:
         model.script.check()
-
-
-FILLS = {
-    INTAKE: {"specialty": "cardiologist"},
-    BOOK: {"selected_doctor": "Dr. Johnson", "slot": "Tuesday 2pm"},
-}
 
 
 async def test_the_five_turns_of_the_script_end_with_a_confirmed_appointment(

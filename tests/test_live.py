@@ -9,7 +9,7 @@ from typing import Any
 
 from nodes.llm.scripted import Call
 from server.scripted import ScriptedServer
-from tests.clinic_model import ClinicModel, role_of
+from tests.clinic_model import FILLS, ClinicModel, role_of
 from tests.command import ROOT
 from tests.forked import Command
 
@@ -28,7 +28,7 @@ def live(*names: str, url: str = "", key: str = "sk-scripted") -> subprocess.Com
 
 
 def test_the_examples_hold_with_a_model_that_works() -> None:
-    with ScriptedServer(always=ClinicModel(WANTS)) as server:
+    with ScriptedServer(always=ClinicModel(WANTS, FILLS)) as server:
         run = live(url=server.url)
 
     assert (run.returncode, run.stderr) == (0, "")
@@ -41,7 +41,7 @@ def test_the_examples_hold_with_a_model_that_works() -> None:
 
 
 def test_a_model_that_nobody_can_read_fails_it() -> None:
-    model = ClinicModel(others={"rag_faq_agent": lambda call: "Hm."})
+    model = ClinicModel(fills=FILLS, others={"rag_faq_agent": lambda call: "Hm."})
     with ScriptedServer(always=model) as server:
         run = live("healthcare_referral", url=server.url)
 
@@ -52,7 +52,7 @@ def test_a_model_that_nobody_can_read_fails_it() -> None:
 
 def test_the_wording_of_a_model_does_not_matter() -> None:
     def mumbles(call: Call) -> Any:
-        answer = ClinicModel()(call)
+        answer = ClinicModel(fills=FILLS)(call)
         if isinstance(answer, dict) and "response" in answer and role_of(call) != "understanding":
             return {**answer, "response": "Hm."}
         return answer

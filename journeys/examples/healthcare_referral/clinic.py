@@ -71,15 +71,15 @@ WEEKDAYS = {day: [f"{day}s"] for day in _DAYS}
 PARTS_OF_DAY = {"morning": ["mornings"], "afternoon": [], "evening": ["evenings", "after work"]}
 
 
-def ways_to_say(time: str) -> list[str]:
-    """Return how a time may be said: "Tuesday 2pm", "Tuesday at 2", "2pm"."""
+def ways_to_say(time: str, *, alone: bool = False) -> list[str]:
+    """Return how a time may be said: "Tuesday at 2", "2pm"; alone also "Tuesday"."""
     day, clock = time.split()
     hour, minute = clock.split(":")
     short = f"{(int(hour) - 1) % 12 + 1}{'' if minute == '00' else ':' + minute}"
     half = "am" if clock < _NOON else "pm"
     hours = [clock, clock.lstrip("0"), f"{short}{half}", f"{short} {half}"]
     said = [f"{day}{at}{hour}" for at in (" ", " at ") for hour in [*hours, short]]
-    return list(dict.fromkeys([*said, *hours]))
+    return list(dict.fromkeys([*said, *hours, *([day] if alone else [])]))
 
 
 def plan_of(number: Any) -> dict[str, Any] | None:

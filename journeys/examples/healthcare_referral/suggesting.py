@@ -47,8 +47,7 @@ def times_in_question(context: Context) -> dict[str, list[str]]:
     times = dict.fromkeys(time for doctor in doctors for time in free_times(doctor, context))
     wishes = [context[name] for name in _OF_TIMES if context.get(name)]
     wished = [time for time in times if chosen and all(suits(time, wish) for wish in wishes)]
-    days = [time.split()[0] if chosen else "" for time in wished or times]
-    return {t: [*ways_to_say(t), day] for t, day in zip(wished or times, days, strict=True)}
+    return {time: ways_to_say(time, alone=chosen is not None) for time in wished or times}
 
 
 def turned_down(message: str, context: Context) -> list[dict[str, str]]:
