@@ -15,10 +15,9 @@ from nodes.repair.leaving import (
     decline_all,
     decline_return,
     go_on_elsewhere,
-    offer_waiting,
     reset,
 )
-from nodes.repair.people import CHANGE, PERSON, ask_more, call_person
+from nodes.repair.people import CHANGE, PERSON, call_person
 from nodes.repair.reviewing import is_changed, keep_value, start_over
 from nodes.repair.switching import postpone
 from nodes.talk import IN_TURN, Asked, Option
