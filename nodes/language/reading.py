@@ -166,11 +166,17 @@ def read(message: str, lexicon: Lexicon) -> Reading:
 
 
 def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> Token:
-    closes = _closes(match[0], message[match.end() : end])
+    between = message[match.end() : end]
+    closes = _closes(match[0], between) and not _shortens(match[0], between, lexicon)
     if not closes and message[match.end() : end].startswith(". "):  # "50. Is there a fee?"
         following = " ".join(found[0] for found in _TOKEN.finditer(plain(message[end:][:_AHEAD])))
         closes = lexicon.begins("question", following) > 0
     return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes)
+
+
+def _shortens(word: str, between: str, lexicon: Lexicon) -> bool:
+    """Whether a full stop only shortens a word: "Dr. Johnson"."""
+    return between.strip() == "." and plain(word) in lexicon.words("shortened")
 
 
 def _closes(word: str, between: str) -> bool:
