@@ -28,7 +28,7 @@ async def test_the_page_does_what_it_says() -> None:
         else:
             exec(code, names)
 
-    assert len(blocks) == 10
+    assert len(blocks) == 11
 
 
 def test_the_page_names_what_there_is() -> None:
