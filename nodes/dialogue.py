@@ -34,6 +34,7 @@ from nodes.forms.secrets import HIDDEN
 from nodes.forms.sheet import MOST_RAW, field_named
 from nodes.interpret import Reading
 from nodes.language import Parse, ready_to_read
+from nodes.language.expected import NAMES
 from nodes.legal import limits_of
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
@@ -46,7 +47,7 @@ from nodes.visits import overwritten
 
 _AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions to which half a yes is none."""
-_ASKED_AGAIN = ("name", "full_name", "address", "list")
+_ASKED_AGAIN = (*NAMES, "address", "list")
 """Types of a value that is asked for again where it is not certain."""
 _MOST_QUOTED = 2
 

@@ -34,6 +34,7 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import owners, settled
 from nodes.language import Expected, Parse, asks, clauses_in, read_message
+from nodes.language.expected import NAMES
 from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
 from nodes.legal import asks_model, legal
@@ -48,8 +49,8 @@ from nodes.values import Setting, found_in, hint_of
 
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """What an author's own trigger on the same message comes before."""
-FREE = ("text", "name", "full_name", "address")
-"""Types of which nearly every message would be a value."""
+_IN_WORDS = ("text", *NAMES, "address")
+"""Types of single values in the user's own words."""
 ONLY_CODE = ("condition",)
 """Tiers that are judged though the message wholly answers what was asked."""
 _SENTENCE = "so what is that"
@@ -160,7 +161,7 @@ def _only_option(draft: TurnDraft, asked: Asked | None) -> Fill | None:
 
 def _expected(fields: Sequence[Field]) -> Asked | None:
     """Return what a user who speaks first answers, if anything: the first question, if typed."""
-    if not fields or fields[0].type in FREE:
+    if not fields or fields[0].type in _IN_WORDS:
         return None
     return Asked(kind="field", about=fields[0].name, options=[])
 
@@ -197,9 +198,9 @@ async def weighed(
     leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
     if isinstance(given, Fill) and asked and given.field == asked["about"]:
         field = draft.field(given.field)
-        if field.type in FREE and await _is_shaped(draft, field, given):
+        if field.type in _IN_WORDS and await _is_shaped(draft, field, given):
             parse = replace(parse, certain=True, whole=True, unread=())
-        elif field.type in FREE:
+        elif field.type in _IN_WORDS:
             if not field.required and _yes_or_no(draft, given.value) is False:
                 return replace(parse, commands=[Skip()], certain=True, whole=True), free
             parse = await _in_free_text(draft, parse, given, leads=bool(leading))

@@ -9,11 +9,11 @@ from nodes.draft import TurnDraft
 from nodes.form_reading import parse_of
 from nodes.interpret import Reading
 from nodes.language import Parse
+from nodes.language.expected import WORDY
 from nodes.language.questions import questions_in
 from nodes.legal import asks_model, legal
 from nodes.repair.knowledge import ANSWERS, VALUES
 
-_FREE = ("text", "name", "address", "list")
 _BESIDE_QUESTIONS = (*ANSWERS, *VALUES, Noise, OffTopic)
 """Commands beside which a question counts; any other is what the question itself says."""
 
@@ -84,7 +84,7 @@ def _covers(questions: Sequence[str], message: str) -> bool:
 
 
 def _is_free_text(draft: TurnDraft, command: Command) -> bool:
-    return isinstance(command, (Fill, Correct)) and draft.field(command.field).type in _FREE
+    return isinstance(command, (Fill, Correct)) and draft.field(command.field).type in WORDY
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -11,6 +11,8 @@ from typing_extensions import TypedDict
 _Value = TypeVar("_Value")
 _Position = TypeVar("_Position", bound=Mapping[str, Any])
 
+Status = Literal["valid", "invalid", "pending", "cleared"]
+Source = Literal["user_provided", "corrected", "inferred", "tool", "operator"]
 SETTLING = ("valid", "cleared")
 """Statuses of attempts that say what a field's value is."""
 FIELD_WINDOW = 8
@@ -30,8 +32,8 @@ class FieldAttempt(TypedDict):
     turn: int
     timestamp: str
     confidence: float
-    validation_status: Literal["valid", "invalid", "pending", "cleared"]
-    source: Literal["user_provided", "corrected", "inferred", "tool", "operator"]
+    validation_status: Status
+    source: Source
     reason: str
 
 

@@ -13,14 +13,12 @@ from journeys import Field, JourneySpec
 from nodes.draft import TurnDraft
 from nodes.forms.filling import emptied, refused
 from nodes.forms.sheet import field_named, owners, settled
+from nodes.language.expected import CHOOSING
 from nodes.moves import Moved, Standing, unwound
 from nodes.state import Position
 from nodes.talk import Asked, DialogueState
 from nodes.values import Unreadable, value_of
 from nodes.visits import entered
-
-_OF_OPTIONS = ("clarify", "paused", "restart", "change", "wrong")
-"""Kinds of questions whose options are names of the journey."""
 
 
 async def has_moved(draft: TurnDraft) -> bool:
@@ -101,7 +99,7 @@ def _forget_unknown(spec: JourneySpec, dialogue: DialogueState) -> None:
 
 def _is_known(asked: Asked, known: Collection[str]) -> bool:
     """Say whether what was asked still means something."""
-    options = asked["options"] if asked["kind"] in _OF_OPTIONS else []
+    options = asked["options"] if asked["kind"] in CHOOSING else []
     return asked["about"] in known and all(option["id"] in known for option in options)
 
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec
 from nodes.authored import FAILURES
 from nodes.plain import copied
 from nodes.state import Turn
-from nodes.talk import SETTLING, Asked, Attempted, DialogueState, FieldAttempt
+from nodes.talk import (
+    SETTLING,
+    Asked,
+    Attempted,
+    DialogueState,
+    FieldAttempt,
+    Source,
+    Status,
+)
 
 Attempts = Mapping[str, Sequence[FieldAttempt]]
 
@@ -163,9 +171,6 @@ def _holds(field: Field, seen: Mapping[str, Any]) -> bool:
 
 MOST_RAW = 1_000
 """Longest words of a user that an attempt keeps, in characters."""
-
-Status = Literal["valid", "invalid", "pending", "cleared"]
-Source = Literal["user_provided", "corrected", "inferred", "tool", "operator"]
 
 
 def attempt(

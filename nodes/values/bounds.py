@@ -10,7 +10,8 @@ from journeys.fields import Field
 from journeys.validators import Range
 from nodes.values.setting import Setting
 
-_DATED = ("date", "datetime", "time")
+DATED = ("date", "time", "datetime")
+"""Types of values that say when."""
 
 
 def ranges_of(field: Field) -> list[Range]:
@@ -31,7 +32,7 @@ def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
     """
     if bound is None:
         return None
-    if kind not in _DATED:
+    if kind not in DATED:
         if isinstance(bound, str):
             raise ValueError(f"{bound!r} bounds no {kind}")
         return Decimal(str(bound))

@@ -13,7 +13,7 @@ from typing import Any
 from journeys.fields import FIELD_TYPES, Field
 from nodes.plain import cleaned
 from nodes.values.addresses import address_in, scan_addresses
-from nodes.values.bounds import kind_of
+from nodes.values.bounds import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
@@ -60,7 +60,6 @@ _BRING_IN: dict[str, Scanner] = {
 """What finds values without a shape behind the words that bring them in."""
 _PLAIN = ("integer", "number", "money")
 _OTHERS = tuple(Field("other", kind) for kind in ("date", "time", "phone", "email"))
-_DATED = ("date", "time", "datetime")
 _MOST_KEPT = 256
 _kept: dict[Any, list[Hit]] = {}
 
@@ -169,7 +168,7 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
     hits = hits_in(field, text, setting)
     more = beside(field, setting)
     hit = only_value(text, hits, setting, more)
-    if hit is None and hits and field.type in _DATED:
+    if hit is None and hits and field.type in DATED:
         hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value

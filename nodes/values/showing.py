@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from journeys.fields import Field
-from nodes.values.bounds import bound_of, fits, kind_of, ranges_of
+from nodes.values.bounds import DATED, bound_of, fits, kind_of, ranges_of
 from nodes.values.languages import vocabulary
 from nodes.values.money import digits_of
 from nodes.values.numbers import comma_is_decimal
@@ -201,7 +201,7 @@ def _range_of(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
             ends = bounds_shown(one.least, one.most, field, setting)
         except ValueError:
             continue
-        dated = field.type in ("date", "time", "datetime")
+        dated = field.type in DATED
         if len(ends) > 1:
             return words["both"].format(**ends)
         way = ("from_" if dated else "least") if "least" in ends else ("until" if dated else "most")
