@@ -1,7 +1,7 @@
 """The healthcare referral: from a referral letter to a confirmed appointment with a specialist.
 
-Read `journey.py` first. The clinic's own papers are beside it: the directory of doctors
-(`doctors.json`), the handbook (`handbook.json`) and the insurance rules (`eligibility.json`).
+Read `journey.py` first, then `fields.py` and `suggesting.py`. The clinic's papers are beside it:
+its doctors (`doctors.json`), handbook (`handbook.json`) and insurance rules (`eligibility.json`).
 """
 
 from journeys import ModelAgent

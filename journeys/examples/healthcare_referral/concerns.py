@@ -51,12 +51,12 @@ def reassure(ask: dict[str, Any]) -> dict[str, Any]:
     return {"response": said, "resolution": "needs_alternatives", "escalation_count": 1}
 
 
-def settled(context: Mapping[str, Any]) -> bool:
+def agreed(context: Mapping[str, Any]) -> bool:
     """Say whether the patient has agreed to go on."""
     return context.get("resolution") == "resolved"
 
 
-def stay_open(context: Mapping[str, Any]) -> bool:
+def undecided(context: Mapping[str, Any]) -> bool:
     """Say whether a person should take over: after three open concerns, or as a model says."""
     resolution, count = context.get("resolution"), context.get("escalation_count", 0)
     return resolution == "escalate" or (resolution == "needs_alternatives" and count >= 3)

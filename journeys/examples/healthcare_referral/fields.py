@@ -16,8 +16,8 @@ from journeys.examples.healthcare_referral.clinic import (
     plan_of,
 )
 from journeys.examples.healthcare_referral.suggesting import (
-    doctors_in_question,
-    times_in_question,
+    doctors_on_offer,
+    times_on_offer,
     which_doctor,
 )
 
@@ -38,13 +38,13 @@ def pays(number: str, context: Context) -> bool | str:
     )
 
 
-def may_want_referral(known: Context) -> bool:
-    """Say whether the patient's plan may ask for a referral, and none is on file."""
+def may_need_referral(known: Context) -> bool:
+    """Say whether a referral may be needed: the plan asks for one, and none is on file."""
     plan = plan_of(known.get("insurance_id"))
     return (plan is None or plan["referral_needed"]) and not known.get("referral_source")
 
 
-def is_there(referral: str, context: Context) -> bool | str:
+def has_referral(referral: str, context: Context) -> bool | str:
     """Refuse to go on without the referral that the plan asks for."""
     return referral == "yes" or (
         "Your plan asks for a referral from your primary care doctor. The practice can send one to"
@@ -53,9 +53,9 @@ def is_there(referral: str, context: Context) -> bool | str:
 
 
 def treats(name: str, context: Context) -> bool | str:
-    """Refuse a doctor of another field than the one that is needed by now."""
-    field = DOCTORS[name].specialty
-    return field == context.get("specialty") or f"{name} works in {field}."
+    """Refuse a doctor of another specialty than the one that is needed by now."""
+    specialty = DOCTORS[name].specialty
+    return specialty == context.get("specialty") or f"{name} works in {specialty}."
 
 
 def is_free(time: str, context: Context) -> bool | str:
@@ -98,8 +98,8 @@ PATIENT = [
             "no": ["no referral", "not yet", "i have none"],
         },
         extract=[anywhere("my referral", "a referral", "was referred", "my gp", "no referral")],
-        when=may_want_referral,
-        validators=[is_there],
+        when=may_need_referral,
+        validators=[has_referral],
     ),
     Field(
         "phone",
@@ -108,7 +108,7 @@ PATIENT = [
         when=lambda known: known.get("insurance_id") == "self-pay",
     ),
 ]
-WISHES = [
+WISHES = [  # nobody asks for them; they are taken from whatever the patient says
     Field("gender", "enum", asked=False, choices={"female": ["woman", "lady"], "male": ["man"]}),
     Field("language", "enum", asked=False, choices=LANGUAGES),
     Field("place", "enum", asked=False, choices=PLACES),
@@ -122,7 +122,7 @@ APPOINTMENT = [
         which_doctor,
         label="doctor",
         description="You choose the doctor, and may change later.",
-        choices=doctors_in_question,
+        choices=doctors_on_offer,
         validators=[treats],
         depends_on=["specialty"],
     ),
@@ -131,7 +131,7 @@ APPOINTMENT = [
         "enum",
         "Which of these times suits you?",
         label="time",
-        choices=times_in_question,
+        choices=times_on_offer,
         validators=[is_free],
         depends_on=["selected_doctor"],
     ),

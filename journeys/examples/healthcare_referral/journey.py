@@ -12,7 +12,7 @@ from journeys import (
 )
 from journeys.examples.healthcare_referral import phrases
 from journeys.examples.healthcare_referral.clinic import book_appointment
-from journeys.examples.healthcare_referral.concerns import PersuasionSignature, settled, stay_open
+from journeys.examples.healthcare_referral.concerns import PersuasionSignature, agreed, undecided
 from journeys.examples.healthcare_referral.fields import APPOINTMENT, PATIENT, WISHES
 from journeys.examples.healthcare_referral.handbook import FAQSignature
 from journeys.examples.healthcare_referral.suggesting import turned_down
@@ -39,7 +39,7 @@ class HealthcareReferral(Journey):
         __next__ = "confirmation"
 
     class ConfirmationPath(Pathway):
-        """Confirm the appointment and end."""
+        """Confirm the appointment; the patient may still move or cancel it."""
 
         __agents__ = ["confirmation_agent"]
         __accumulate__ = ["confirmation_number"]
@@ -58,7 +58,7 @@ class HealthcareReferral(Journey):
         __signature__ = PersuasionSignature
         __agents__ = ["persuasion_agent"]
         __accumulate__ = {"resolution": None, "escalation_count": MergeStrategy.SUM}
-        __complete_when__ = settled
+        __complete_when__ = agreed
         __next__ = "booking"
 
     class CancellationPath(Pathway):
@@ -66,10 +66,10 @@ class HealthcareReferral(Journey):
 
         __agents__ = ["cancellation_agent"]
 
-    __escalation__ = Escalation(keywords=phrases.EMERGENCIES, when=stay_open)
+    __escalation__ = Escalation(keywords=phrases.EMERGENCIES, when=undecided)
     __texts__ = {"human_called": phrases.HAND_OVER}
 
-    __transitions__ = [
+    __transitions__ = [  # where several hold, the one of the highest priority is taken
         Transition(
             IntentTrigger(phrases.OTHER_DOCTORS, description="wants another doctor after all"),
             from_pathway=["confirmation", "cancellation"],

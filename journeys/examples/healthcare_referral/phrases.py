@@ -1,4 +1,4 @@
-"""What patients say, by what they want, and two sentences that they hear."""
+"""What patients say, by what they want, and two sentences that the clinic says."""
 
 QUESTIONS = [
     "question", "questions", "help", "explain", "policy", "copay", "deductible", "parking",

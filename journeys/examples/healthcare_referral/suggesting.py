@@ -34,13 +34,13 @@ def which_doctor(context: Context) -> str:
     return "\n".join([head, *lines, "Which doctor would you like?"])
 
 
-def doctors_in_question(context: Context) -> dict[str, list[str]]:
+def doctors_on_offer(context: Context) -> dict[str, list[str]]:
     """Return the doctors who can be chosen, those suggested first, each with ways to name them."""
     doctors = dict.fromkeys([*_suggested(context), *_suited(context)])
     return {doctor.name: doctor.called for doctor in doctors}
 
 
-def times_in_question(context: Context) -> dict[str, list[str]]:
+def times_on_offer(context: Context) -> dict[str, list[str]]:
     """Return the times that can be chosen: of the doctor, or of those suggested."""
     chosen = DOCTORS.get(context.get("selected_doctor", ""))
     doctors = [chosen] if chosen else _suggested(context)
@@ -53,7 +53,7 @@ def times_in_question(context: Context) -> dict[str, list[str]]:
 def turned_down(message: str, context: Context) -> list[dict[str, str]]:
     """Return who was turned down so far, and who is now: by name, or whoever is at hand."""
     before, said = context.get("rejected_doctors", []), message.lower()
-    ways = doctors_in_question(context)
+    ways = doctors_on_offer(context)
     named = [name for name, called in ways.items() if any(way.lower() in said for way in called)]
     meant = named or [context.get("selected_doctor") or next(iter(ways), "")]
     rows = [{"id": DOCTORS[name].id, "name": name} for name in meant if name]
