@@ -105,7 +105,7 @@ async def test_a_value_that_the_context_brings_is_held_against_patterns_as_well(
     async with Plate("s-2", JourneyConfig(persistence="memory://plates"), model=False) as journey:
         await journey.start({"plate": HOSTILE})
         reply = await journey.process_message("hello")
-        assert reply.message == "Which plate?"
+        assert reply.message == "No plate.\n\nWhich plate?"
         kinds = [(e.kind, e.trigger) for e in await journey.audit()]
         assert kinds == [("field_refused", "plate"), ("pattern_late", "plate")]
         await journey.delete()

@@ -50,14 +50,14 @@ class Wish:
 def all_meant(draft: TurnDraft, wishes: Sequence[Wish]) -> list[Wish]:
     """Return wishes that are said apart, if all of them are meant; none if only one is.
 
-    Who names the task at hand beside another speaks of the other.
+    Who names the task at hand beside another speaks of the other, unless that changes something.
     """
     if any(wish.either for wish in wishes):
         return []
     place, over = draft.position["pathway"], draft.dialogue.finished
     if draft.position["returning"] or place in over or not draft.spec.pathways[place].form:
         return [*wishes]
-    return [wish for wish in wishes if wish.transition.target != place]
+    return [w for w in wishes if w.transition.target != place or w.transition.updates]
 
 
 def judged_in_turn(
