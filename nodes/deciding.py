@@ -36,10 +36,11 @@ from nodes.repair.leaving import (
     drop_named,
     gives_up_here,
     go_on_elsewhere,
+    is_deaf,
     task_named,
 )
 from nodes.repair.people import asked_for, policy_of
-from nodes.repair.reviewing import is_changed, looked_back
+from nodes.repair.reviewing import as_kept, is_changed, looked_back
 from nodes.repair.switching import (
     adopt,
     begun_already,
@@ -78,7 +79,7 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
     """
     agreed = _consistent(draft, lawful(draft, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
-    said = [as_denial(draft, c) for c in agreed if not isinstance(c, (Verdict, Go))]
+    said = [as_denial(draft, as_kept(draft, c)) for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
         asked_for(draft, human.reason)
         _stay(draft)
@@ -99,7 +100,17 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         change_instead(draft, limits)
     else:
         await _led_on(draft, said, moves, limits, spoke=spoke)
+    _note_order(draft, limits)
     _left_over(draft, [c for c in said if c not in here])
+
+
+def _note_order(draft: TurnDraft, limits: Limits) -> None:
+    """Note what each queued wish waits for; begin one whose task was given up."""
+    dialogue, place = draft.dialogue, draft.position["pathway"]
+    dialogue.behind = {id_: dialogue.behind.get(id_, place) for id_ in dialogue.queued}
+    asked = dialogue.asked
+    if dialogue.queued and draft.run is None and asked and asked["kind"] == "more":
+        begin_next(draft, limits.depth)
 
 
 async def _led_on(
@@ -147,8 +158,6 @@ async def _follow(
         _go_on(draft, steer(draft.spec, draft.standing, [], limits), spoke=spoke)
     elif given_up:
         cancel(draft, everything=given_up.everything)
-        if draft.dialogue.queued and not draft.position["stack"]:
-            begin_next(draft, limits.depth)
     else:
         _stayed(draft, steering, said, spoke=spoke)
 
@@ -375,14 +384,6 @@ def _is_finished(draft: TurnDraft) -> bool:
     return draft.here.id in draft.dialogue.finished
 
 
-def is_deaf(draft: TurnDraft) -> bool:
-    """Say whether there is nobody here who could answer."""
-    here = draft.here
-    if here.id == draft.spec.reception:
-        return False
-    return here.form is None and here.pipeline is None and not here.calls
-
-
 def lawful(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
     """Return the commands that answer, change or ask for something that is there.
 
@@ -422,7 +423,8 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
         offered = [one["id"] for one in asked["options"]] if asked else []
         return "" if option in offered else f"'{option:.80}' was not offered"
     if asked and asked["kind"] == "field":
-        stays = isinstance(command, Deny) and is_changed(draft, asked["about"])
+        known = draft.value(asked["about"]) is not None
+        stays = is_changed(draft, asked["about"]) and (isinstance(command, Deny) or known)
     else:
         stays = asked is not None
     return "" if stays else "nothing was asked that this answers"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from journeys.patterns import normal
 from nodes.collect import FORM, is_collected
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
-from nodes.deciding import decide, is_deaf
+from nodes.deciding import decide
 from nodes.draft import TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, is_unsure, remember_effects, went_well
 from nodes.form_reading import (
@@ -38,7 +38,7 @@ from nodes.language.expected import NAMES
 from nodes.legal import limits_of
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
-from nodes.repair.leaving import asked_to_leave
+from nodes.repair.leaving import asked_to_leave, is_deaf
 from nodes.repair.wishes import begins_later
 from nodes.settle import Hop
 from nodes.steer import steer

@@ -40,7 +40,7 @@ from nodes.language.mentions import speaks
 from nodes.legal import asks_model, legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
-from nodes.repair.leaving import names_of, open_tasks
+from nodes.repair.leaving import names_of_all
 from nodes.repair.people import policy_of
 from nodes.repair.reviewing import is_changed
 from nodes.repair.switching import interruptible
@@ -136,10 +136,16 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
         known=known,
         correctable=[draft.field(name) for name in known],
         setting=draft.setting,
-        tasks=[name for id_ in open_tasks(draft) for name in names_of(draft.spec, id_)],
-        changing=bool(asked and is_changed(draft, asked["about"])),
+        tasks=names_of_all(draft.spec),
+        changing=_is_changing(draft),
     )
     return read_message(message, expected)
+
+
+def _is_changing(draft: TurnDraft) -> bool:
+    """Say whether what is asked for has, or just had, a value, which may stay."""
+    asked = draft.dialogue.asked
+    return bool(asked and asked["kind"] == "field" and is_changed(draft, asked["about"]))
 
 
 def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
@@ -409,6 +415,7 @@ def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
         worded=draft.here.form is not None and draft.here.pipeline is None,
         knows=draft.spec.answers_in(draft.here.id),
         is_asked=is_asked,
+        is_changing=_is_changing(draft),
         read=[_as_data(command) for command in parse.commands] if is_asked else (),
         unread=parse.unread if is_asked else (),
     )

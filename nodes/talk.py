@@ -127,7 +127,8 @@ class DialogueState:
         unclear: Messages in a row that had to be asked back about.
         off_topic: Messages in a row that led off.
         failures: Turns in a row that failed or were not understood.
-        queued: Ids of transitions that are taken as soon as the present pathway is complete.
+        queued: Ids of transitions that are taken as soon as what they wait for is complete.
+        behind: Id of a queued transition -> the pathway that it waits for.
         held: Values that were said with wishes which wait: pathway -> field -> value.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
@@ -150,6 +151,7 @@ class DialogueState:
     off_topic: int = 0
     failures: int = 0
     queued: list[str] = field(default_factory=list)
+    behind: dict[str, str] = field(default_factory=dict)
     held: dict[str, dict[str, HeldValue]] = field(default_factory=dict)
     done: dict[str, list[str]] = field(default_factory=dict)
     taken: list[str] = field(default_factory=list)

@@ -82,6 +82,7 @@ class Asking:
         knows: Whether questions are looked up here.
         is_asked: Whether the model is to say what a message does to the form. Where it is not, the
             form is shown all the same, since requests that begin alike cost less.
+        is_changing: Whether what is asked for has, or just had, a value, which may stay.
     """
 
     task: str
@@ -101,17 +102,12 @@ class Asking:
     unread: Sequence[str] = ()
     knows: bool = False
     is_asked: bool = True
+    is_changing: bool = False
 
     @property
     def options(self) -> list[Option]:
         """What was offered with the last question."""
         return self.asked["options"] if self.asked else []
-
-    @property
-    def is_changing(self) -> bool:
-        """Whether what is asked for has, or just had, a value, which may stay."""
-        name = self.asked["about"] if self.asked and self.asked["kind"] == "field" else ""
-        return any(one.name == name for one in self.reopened)
 
     @property
     def open(self) -> list[FormField]:

@@ -15,6 +15,7 @@ from nodes.repair.leaving import (
     decline_all,
     decline_return,
     go_on_elsewhere,
+    is_deaf,
     reset,
 )
 from nodes.repair.people import CHANGE, PERSON, call_person
@@ -149,6 +150,8 @@ def _clarify(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
         return narrowed(draft, asked, denied)
     if _said(commands) is False:
         draft.dialogue.unclear = 0
+        if is_deaf(draft):
+            go_on_elsewhere(draft)
         return []
     return None
 
@@ -176,7 +179,8 @@ def _start_over(
 
 
 def _field(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
-    if _said(commands) is not False or not is_changed(draft, asked["about"]):
+    said, name = _said(commands), asked["about"]
+    if said is None or not is_changed(draft, name) or (said and draft.value(name) is None):
         return None
     keep_value(draft, asked["about"])
     return []

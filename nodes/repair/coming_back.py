@@ -7,7 +7,13 @@ from journeys.spec import MAX_HOPS
 from nodes.draft import TurnDraft
 from nodes.forms.questions import question_of
 from nodes.moves import move
-from nodes.repair.leaving import begin_anew, decline_all, offer_waiting, waiting_tasks
+from nodes.repair.leaving import (
+    begin_anew,
+    decline_all,
+    is_deaf,
+    offer_waiting,
+    waiting_tasks,
+)
 from nodes.repair.people import ask_more
 from nodes.state import Fired
 
@@ -26,9 +32,9 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
             draft.say("collected")
     if pathway.next and draft.position["pathway"] == pathway.next:
         begin_anew(draft, draft.spec.pathways[pathway.next])
-    if draft.dialogue.queued and len(draft.turn["ran"]) < MAX_HOPS:
-        begin_next(draft, depth)
-    elif pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
+    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
+        return
+    if pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
         _come_back(draft, pathway)
     elif draft.run is None:
         _end_or_offer(draft, pathway)
@@ -41,32 +47,41 @@ def left_unsure(draft: TurnDraft, depth: int) -> None:
         draft: The turn, as it stands after the pathway.
         depth: Most paused pathways.
     """
-    if draft.dialogue.queued and len(draft.turn["ran"]) < MAX_HOPS:
-        begin_next(draft, depth)
-    elif not offer_waiting(draft):
+    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
+        return
+    if not offer_waiting(draft):
         ask_more(draft)
 
 
-def begin_next(draft: TurnDraft, depth: int) -> None:
+def begin_next(draft: TurnDraft, depth: int) -> bool:
     """Begin what waited for this to be over (T29), or was asked for in the same message (T07).
 
-    What is paused stays paused.
+    What is paused stays paused, and so does what waits for it.
+
+    Returns:
+        Whether something waited for this alone.
     """
-    first, *draft.dialogue.queued = draft.dialogue.queued
-    transition = next((t for t in draft.spec.transitions if t.id == first), None)
+    dialogue, waiting = draft.dialogue, waiting_tasks(draft)
+    ready = [id_ for id_ in dialogue.queued if dialogue.behind.get(id_) not in waiting]
+    if not ready:
+        return False
+    dialogue.queued = [id_ for id_ in dialogue.queued if id_ != ready[0]]
+    dialogue.behind = {id_: dialogue.behind.get(id_, "") for id_ in dialogue.queued}
+    transition = next((t for t in draft.spec.transitions if t.id == ready[0]), None)
     if transition is None:  # an older version of the journey had it
-        return
-    before, waiting = draft.position["pathway"], waiting_tasks(draft)
+        return False
+    before = draft.position["pathway"]
     paused = [frame for frame in draft.position["stack"] if frame["pathway"] in waiting]
     moved = move(draft.spec, draft.standing, transition, depth)
     if moved.refused_depth:
         draft.note("depth_refused", to=transition.target, reason="it waited")
         draft.say("too_deep")
-        return
+        return True
     draft.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
     draft.position = moved.position
     draft.change(*moved.ops)
     draft.audit += [row for row in moved.audit if not (paused and row["kind"] == "stack_cleared")]
+    draft.position = {**draft.position, "status": "active"}
     if paused and not draft.position["stack"]:
         draft.position = {**draft.position, "stack": paused}
     draft.transition = Fired(
@@ -82,11 +97,15 @@ def begin_next(draft: TurnDraft, depth: int) -> None:
     begin_anew(draft, target)
     draft.ask(None)
     draft.run, draft.entered = target.id, "transition"
+    return True
 
 
 def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
     """Offer what the detour interrupted, as its policy says (T01, T04)."""
     if draft.position["status"] == "complete" and len(draft.position["stack"]) == 1:
+        return
+    if _is_over(draft, detour):
+        draft.position = {**draft.position, "status": "complete"}
         return
     returns = detour.returns
     policy = returns.policy if isinstance(returns, ReturnToPrevious) else "return"
@@ -96,6 +115,16 @@ def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
         _end(draft)
     else:
         offer_waiting(draft, choose=policy == "choose")
+
+
+def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
+    """Say whether a task ended, and nothing is gone back to: it is done, or nobody is there."""
+    if draft.spec.reception or waiting_tasks(draft):
+        return False
+    over = draft.dialogue.finished
+    paused = [draft.spec.pathways[frame["pathway"]] for frame in draft.position["stack"]]
+    ended = any(each.id in over for each in (detour, *paused))
+    return ended and all(each.id in over or is_deaf(draft, each) for each in paused)
 
 
 def _ask_the_same(draft: TurnDraft) -> None:

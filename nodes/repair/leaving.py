@@ -116,6 +116,11 @@ def _end_detour(draft: TurnDraft) -> None:
         detour = draft.spec.pathways[draft.position["pathway"]]
         draft.note("cancelled", to=detour.id, reason="cancelled by the user")
         reset(draft, detour, "cancelled")
+        if not waiting_tasks(draft) and draft.position["stack"][-1]["pathway"] == draft.spec.entry:
+            text = "left" if draft.dialogue.queued else "cancelled"
+            draft.repair("cancel", text, task=detour.title)
+            to_the_beginning(draft)
+            return
         draft.position = {**draft.position, "returning": True}
         draft.repair("cancel", "left", task=detour.title)
     draft.say("ask_return", task=draft.here.title)
@@ -127,6 +132,14 @@ def decline_return(draft: TurnDraft, reason: str) -> None:
     """Give up the task that was interrupted; the ones below it are offered then."""
     _give_up_paused(draft, reason)
     go_on_elsewhere(draft)
+
+
+def is_deaf(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
+    """Say whether there is nobody who could answer: here, or in a pathway."""
+    place = pathway or draft.here
+    if place.id == draft.spec.reception:
+        return False
+    return place.form is None and place.pipeline is None and not place.calls
 
 
 def waiting_tasks(draft: TurnDraft) -> list[str]:
@@ -179,7 +192,8 @@ def go_on_elsewhere(draft: TurnDraft) -> None:
         draft.rest()
         return
     to_the_beginning(draft)
-    draft.say("more")
+    if not draft.dialogue.queued:
+        draft.say("more")
 
 
 def decline_all(draft: TurnDraft, reason: str) -> None:
@@ -187,7 +201,8 @@ def decline_all(draft: TurnDraft, reason: str) -> None:
     while draft.position["stack"]:
         _give_up_paused(draft, reason)
     to_the_beginning(draft)
-    draft.say("more")
+    if not draft.dialogue.queued:
+        draft.say("more")
 
 
 def _give_up_paused(
@@ -236,6 +251,14 @@ def names_of(spec: JourneySpec, pathway: str) -> tuple[str, ...]:
     leading = [t.trigger for t in spec.transitions if t.target == pathway]
     phrases = [p for trigger in leading for p in getattr(trigger, "patterns", ())]
     return (spec.pathways[pathway].title, *phrases)
+
+
+@lru_cache(maxsize=100)
+def names_of_all(spec: JourneySpec) -> tuple[str, ...]:
+    """Return what all tasks of a journey are called; an entry that only leads on is none."""
+    leading = {t.target for t in spec.transitions}
+    tasks = [id_ for id_, one in spec.pathways.items() if id_ in leading or one.form]
+    return tuple(name for id_ in tasks for name in names_of(spec, id_))
 
 
 def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from journeys import Field, PathwaySpec
-from nodes.commands import Back, Command, Restart
+from nodes.commands import Back, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
 from nodes.effect_outcome import step_of
 from nodes.forms.filling import TAKEN_BACK
@@ -115,6 +115,15 @@ def status(draft: TurnDraft) -> None:
 def is_changed(draft: TurnDraft, name: str) -> bool:
     """Say whether a field that is asked for has, or just had, a value, which may stay."""
     return name in draft.dialogue.reopened and _value_before(draft, name) is not None
+
+
+def as_kept(draft: TurnDraft, command: Command) -> Command:
+    """Return a refusal to answer, where a value may stay, as what it is: a no to a new one."""
+    asked = draft.dialogue.asked
+    if not (isinstance(command, Skip) and asked and asked["kind"] == "field"):
+        return command
+    stays = draft.field(asked["about"]).required and is_changed(draft, asked["about"])
+    return Deny(confidence=command.confidence) if stays else command
 
 
 def keep_value(draft: TurnDraft, name: str) -> None:

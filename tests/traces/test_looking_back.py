@@ -184,3 +184,14 @@ async def test_going_back_to_a_branch_closes_it(chat: Chat) -> None:
     assert chat.asks("other_animal")
     await chat.says("no", Fill("other_animal", "no"), Correct("other_animal", "no"))
     assert chat.asks("reason")
+
+
+@trace(EVENING)
+async def test_a_no_to_a_question_that_was_gone_back_to_leaves_its_value(chat: Chat) -> None:
+    await at_the_hour(chat)
+    await chat.says("go back", Back())
+    assert chat.asks("day")
+    await chat.says("no", Deny())
+    assert chat.says_text("kept")
+    assert chat.value("day") == "2099-03-04"
+    assert chat.asks("hour")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.commands import Cancel, Choose, Confirm, Correct, Deny, Fill, Go
-from tests.traces.conversation import SCRIPTED, Chat, trace
+from tests.traces.conversation import OFFLINE, SCRIPTED, Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, EVENING, HOURS, LIMITED, USED, VET, WALLET
 
 
@@ -398,3 +398,71 @@ async def test_three_wishes_follow_in_the_order_in_which_they_were_said(chat: Ch
     await chat.says("cancel", Cancel())
     assert chat.at == "theatre"
     assert chat.asks("seats")
+
+
+async def one_of_two_begun(chat: Chat) -> None:
+    """Ask for two things, begin the first, and ask something in between."""
+    await chat.says("the windows and the laundry", Go("windows"), Go("laundry"))
+    assert chat.asked == ("clarify", "in_turn")
+    await chat.says("the windows", Choose("windows"))
+    assert chat.asks("panes")
+    await chat.says("opening hours?", Go("hours"))
+    assert HOURS in chat.reply
+    assert (chat.asked, chat.stack) == (("return", "windows"), ["windows"])
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_what_follows_a_task_waits_while_that_is_interrupted(chat: Chat) -> None:
+    await one_of_two_begun(chat)
+    await chat.says("yes", Confirm())
+    assert chat.asks("panes")
+    await chat.says("9", Fill("panes", "9"))
+    assert chat.asks("shirts")
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_what_follows_a_task_begins_when_that_is_given_up(chat: Chat) -> None:
+    await one_of_two_begun(chat)
+    await chat.says("no", Deny())
+    assert chat.says_text("left", task="the windows")
+    assert not chat.says_text("more")
+    assert chat.asks("shirts")
+
+
+@trace(WALLET, OFFLINE)
+async def test_none_of_two_wishes_is_begun(chat: Chat) -> None:
+    await chat.says("I want to send something and top up", Go("send"), Go("top_up"))
+    await chat.says("neither", Deny())
+    assert chat.asked == ("more", "")
+    assert chat.says_text("more")
+    assert not chat.last.is_journey_complete
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_the_end_is_none_while_a_wish_that_followed_is_asked_about(chat: Chat) -> None:
+    await chat.says("the windows and the laundry", Go("windows"), Go("laundry"))
+    await chat.says("the windows", Choose("windows"))
+    await chat.says("9", Fill("panes", "9"))
+    assert chat.asks("shirts")
+    assert not chat.last.is_journey_complete
+    await chat.says("3", Fill("shirts", "3"))
+    await chat.says("2099-03-04", Fill("fetched", "2099-03-04"))
+    assert "We fetch the shirts." in chat.reply
+    assert chat.last.is_journey_complete
+
+
+@trace(ERRANDS)
+async def test_the_only_task_that_is_given_up_leads_back_to_the_beginning(chat: Chat) -> None:
+    await chat.says("laundry please", Go("laundry"))
+    await chat.says("cancel", Cancel())
+    assert (chat.at, chat.stack, chat.asked) == ("hall", [], ("more", ""))
+
+
+@trace(EVENING)
+async def test_a_task_that_is_not_open_is_no_value(chat: Chat) -> None:
+    await chat.says("a taxi", Go("taxi"))
+    await chat.says("2099-03-04", Fill("day", "2099-03-04"))
+    await chat.says("cancel the theatre", Cancel(task="theatre"))
+    assert chat.attempts("street") == []
+    assert chat.asks("street")
+    assert chat.value("day") == "2099-03-04"
