@@ -45,7 +45,7 @@ from nodes.repair.people import policy_of
 from nodes.repair.reviewing import is_changed
 from nodes.repair.switching import interruptible
 from nodes.talk import Asked, FieldAttempt, Option
-from nodes.values import Setting, found_in, hint_of
+from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
 
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """What an author's own trigger on the same message comes before."""
@@ -124,11 +124,14 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
     sheet = draft.sheet()
     open_fields = sheet.unset
     asked = draft.dialogue.asked or _expected(sheet.open)
+    first: list[Field] = []
     if asked and asked["kind"] == "field":
         first = [field for field in fillable(draft) if field.name == asked["about"]]
         open_fields = first + [f for f in open_fields if f.name != asked["about"]]
     if (only := _only_option(draft, asked)) and _yes_or_no(draft, message):
         return Parse([only], certain=True, whole=True)
+    if first and _is_changing(draft) and _stays(draft, first[0], message):
+        return Parse([Confirm()], certain=True, whole=True)
     known = _known(draft)
     expected = Expected(
         asked=asked,
@@ -146,6 +149,17 @@ def _is_changing(draft: TurnDraft) -> bool:
     """Say whether what is asked for has, or just had, a value, which may stay."""
     asked = draft.dialogue.asked
     return bool(asked and asked["kind"] == "field" and is_changed(draft, asked["about"]))
+
+
+def _stays(draft: TurnDraft, field: Field, message: str) -> bool:
+    """Say whether a message is a yes to the value that a field has, and no other one for it."""
+    if draft.value(field.name) is None or not _yes_or_no(draft, message):
+        return False
+    try:
+        value_of(field, message, draft.setting)
+    except Unreadable:
+        return True
+    return False
 
 
 def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:

@@ -195,3 +195,13 @@ async def test_a_no_to_a_question_that_was_gone_back_to_leaves_its_value(chat: C
     assert chat.says_text("kept")
     assert chat.value("day") == "2099-03-04"
     assert chat.asks("hour")
+
+
+@trace(EVENING)
+async def test_a_yes_to_a_question_that_was_gone_back_to_leaves_its_value(chat: Chat) -> None:
+    await at_the_hour(chat)
+    await chat.says("go back", Back())
+    await chat.says("yes", Confirm())
+    assert chat.says_text("kept")
+    assert chat.value("day") == "2099-03-04"
+    assert chat.asks("hour")
