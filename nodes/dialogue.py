@@ -179,12 +179,15 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
     """Audit the words that nothing took, and say so of those that may matter."""
     parse, answer = reading.parse, reading.answer
     parts = list(parse.unread)
+    values = [*parse.replaced, *(getattr(command, "value", "") for command in parse.commands)]
     if reading.has_answer:
-        parts += [getattr(command, "value", "") for command in parse.commands]
+        parts += values
         given = [v.casefold() for c in answer.commands if (v := getattr(c, "value", ""))]
         parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
+    known = [*parts, *(attempt["raw"] for attempt in draft.attempts)]
+    left = [value for value in values if not any(value in words for words in known)]
     hidden = any(field.sensitive for field in draft.sheet().live)
-    for part in dict.fromkeys(parts):
+    for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
     if taken and not reading.has_answer:

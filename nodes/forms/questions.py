@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
@@ -150,7 +150,8 @@ def chosen(draft: TurnDraft) -> Command | None:
     if not offers:
         return None
     message = _folded(draft.message)
-    return next((offer.command for offer in offers if _folded(offer.payload) == message), None)
+    command = next((offer.command for offer in offers if _folded(offer.payload) == message), None)
+    return replace(command, value=draft.message) if isinstance(command, Fill) else command
 
 
 def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any] | None:

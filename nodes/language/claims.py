@@ -45,8 +45,8 @@ class Claim:
 
     @property
     def is_by_the_way(self) -> bool:
-        """Whether it is taken wherever it stands: never asked for, or a choice by a pattern."""
-        return not self.field.asked or (self.span.own and self.field.type in _WEAK)
+        """Whether it is taken wherever it stands: never asked for, or by an author's pattern."""
+        return self.span.own or not self.field.asked
 
     @property
     def start(self) -> int:

@@ -92,9 +92,11 @@ class Parse:
         whole: Whether it is certain, and answers or changes what the dialogue is about: then no
             intent is looked for in it.
         unread: The words that nothing explains, as they were written, clause by clause.
+        replaced: The words of values that the message itself replaced by others.
     """
 
     commands: list[Command] = field(default_factory=list)
     certain: bool = False
     whole: bool = False
     unread: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()

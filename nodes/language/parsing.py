@@ -340,9 +340,12 @@ class _Pass:
             or [start for start, end in places if start < token.end and token.start < end]
         ]
         left = [token for token in words.tokens if token not in tokens]
-        here = [claim for claim in here if self._is_meant(claim, words, left)]
-        if not here:
+        meant = [claim for claim in here if self._is_meant(claim, words, left)]
+        doubted = [claim for claim in here if claim not in meant]
+        if not (here := meant):
             return False
+        for claim in doubted:
+            tokens = [t for t in tokens if t.end <= claim.start or claim.end <= t.start]
         given = [_command(claim) for claim in here]
         self.bare += [g for g, claim in zip(given, here, strict=True) if claim.is_bare]
         self._explain(given, tokens)
@@ -418,13 +421,20 @@ class _Pass:
         if unread and (twice := [c for c in commands if self._is_given_twice(c, unread)]):
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
-            commands = [c for c in commands if not any(c is bare for bare in self.bare)]
+            doubted = [c for c in commands if any(c is bare for bare in self.bare)]
+            commands = [c for c in commands if not any(c is bare for bare in doubted)]
+            unread += tuple(c.value for c in doubted if isinstance(c, (Fill, Correct)))
         certain = bool(commands) and not unread and all(map(self._is_own, commands))
         answered = any(
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
         )
-        return Parse(commands, certain, certain and answered, unread)
+        return Parse(commands, certain, certain and answered, unread, self._replaced_words(commands))
+
+    def _replaced_words(self, kept: Sequence[Command]) -> tuple[str, ...]:
+        """Return the values that the message itself replaced, as "four" in "four, sorry, five"."""
+        given = [c for c in self.commands if isinstance(c, (Fill, Correct))]
+        return tuple(c.value for c in given if not any(c is one for one in kept))
 
     def _is_given_twice(self, command: Command, unread: Sequence[str]) -> bool:
         """Whether the unread words hold another value of a field, as in "300, or rather 320"."""
