@@ -25,6 +25,7 @@ from nodes.form_reading import (
     matters,
     may_be_intent,
     parse_of,
+    supported,
     weighed,
     welcome,
 )
@@ -125,7 +126,10 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
     """Decide the turn where the dialogue has the floor; say whether it does."""
     if not (has_floor(draft) or _leads_to_form(draft, reading)):
         return False
-    said = reading.answer.commands if reading.has_answer else _without_model(draft, reading)
+    if reading.has_answer:
+        said = list(supported(draft, reading.answer.commands))
+    else:
+        said = _without_model(draft, reading)
     limits = limits_of(draft.services.config)
     await decide(draft, [*reading.verdicts, *said], limits)
     _account_for(draft, reading)

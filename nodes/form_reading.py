@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from nodes.commands import (
     Cancel,
     Command,
     Confirm,
+    Correct,
     Deny,
     Explain,
     Fill,
@@ -37,6 +38,7 @@ from nodes.language import Expected, Parse, asks, clauses_in, read_message
 from nodes.language.expected import NAMES
 from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
+from nodes.language.readable import value_in
 from nodes.legal import asks_model, legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
@@ -46,6 +48,7 @@ from nodes.repair.reviewing import is_changed
 from nodes.repair.switching import interruptible
 from nodes.talk import Asked, FieldAttempt, Option
 from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
+from nodes.values.scanning import words_in
 
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """What an author's own trigger on the same message comes before."""
@@ -60,6 +63,7 @@ MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
 MOST_WORDS_OF_A_VALUE = 4
 """Longest message that is taken for an attempt because of a digit or an at sign in it."""
+_SHORT = 2
 _SPELLED = ("enum", "boolean", "name", "full_name")
 """Types whose values are words."""
 
@@ -357,6 +361,58 @@ def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
 def is_taken(free: Sequence[Verdict]) -> bool:
     """Say whether an author's own trigger took the message."""
     return any(v.holds and v.tier in ("pattern", "own") for v in free)
+
+
+_JUDGED = ("enum", "boolean")
+"""Types whose values may stand for words of another meaning: "my arm is broken" is a yes."""
+_NUMBERED = ("integer", "number", "money", "date", "time", "datetime", "phone")
+_UNITS = ("integer", "date", "time", "datetime")
+
+
+def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
+    """Yield what a model made of a message, without values of which the message says nothing.
+
+    A value that was asked for may be worded by the model. Another one has to stand in the message:
+    its words, or the same value read there. One that only may have been worked out from a number
+    there, or from what is known, is said back.
+    """
+    about = draft.dialogue.asked["about"] if draft.dialogue.asked else ""
+    for command in commands:
+        if not isinstance(command, (Fill, Correct)) or command.field == about:
+            yield command
+        elif (share := _support(draft, draft.field(command.field), command)) is None:
+            reason = f"the message says nothing of '{command.field}'"
+            draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
+        else:
+            plain = share and draft.field(command.field).type not in FREE
+            yield command if plain else replace(command, certain=False)
+
+
+def _support(draft: TurnDraft, field: Field, command: Fill | Correct) -> bool | None:
+    """Say whether a message has the words of a value; None if it has nothing of it."""
+    if field.type in _JUDGED:
+        return True
+    message, setting = draft.message, draft.setting
+    said = set(words_in(message))
+    words = {word for word in words_in(command.value) if len(word) > 1 or word.isdigit()}
+    if field.type not in _NUMBERED:
+        run_together = "".join(words_in(message))
+        if words & said or any(word in run_together for word in words if len(word) > _SHORT):
+            return True
+        return False if _is_known(draft, command.value) else None
+    value = value_in(field, command.value, setting)
+    if words and words <= said or any(s.value == value for s in found_in(field, message, setting)):
+        return True
+    numbers = any(sign.isdigit() for sign in message) or any(
+        found_in(Field("any", kind), message, setting) for kind in _UNITS
+    )
+    return False if numbers or _is_known(draft, command.value) else None
+
+
+def _is_known(draft: TurnDraft, words: str) -> bool:
+    """Say whether words are a value that was given before: "on the same day"."""
+    given = (attempts[-1] for attempts in draft.fields.values() if attempts)
+    return any(normal(words) in (normal(a["raw"]), normal(str(a["value"]))) for a in given)
 
 
 def guessed(draft: TurnDraft, message: str) -> list[Command]:

@@ -499,6 +499,8 @@ class _Pass:
         settled, reading = self._settled(), self.reading
         if settled.certain or any(isinstance(c, Human) for c in settled.commands):
             return settled
+        if any(isinstance(c, Fill) and c.field == field.name for c in settled.commands):
+            return settled  # the field's own pattern has found it
         if self.lexicon.begins("wonder", reading.said):
             return Parse(unread=(reading.raw,))
         message = reading.text.strip() if reading.complete else reading.raw
@@ -524,7 +526,9 @@ class _Pass:
         certain &= not field.extract or str(value).casefold() == message.casefold()
         asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
         given = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
-        return Parse([given, *changes], certain, certain, () if certain else (message,))
+        commands = [given, *changes]
+        unread = () if certain else (message,)
+        return Parse(commands, certain, certain, unread, self._replaced_words(commands))
 
     def _is_explained(self, clause: _Clause) -> bool:
         return self.explained.issuperset([token.start for token in clause.words.tokens])
