@@ -170,7 +170,10 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
 
 def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:
     """Say whether a value in the user's own words is so doubtful that it is asked for again."""
-    wordy = draft.field(command.field).type in _ASKED_AGAIN
+    field = draft.field(command.field)
+    if field.type == "money" and isinstance(command.read, dict) and field.currency:
+        return bool(command.read.get("currency") != field.currency)
+    wordy = field.type in _ASKED_AGAIN
     return wordy and isinstance(command, Fill) and command.value in parse.unread
 
 

@@ -335,6 +335,10 @@ def matters(draft: TurnDraft, words: str) -> bool:
         return True
     if asks(words, draft.setting.language):
         return True
+    said = {word for word in words_in(words) if len(word) > _SHORT}
+    known = [draft.value(name) for name in draft.fields]
+    if any(isinstance(value, str) and said.intersection(words_in(value)) for value in known):
+        return True
     return speaks(words, [*draft.sheet().live], draft.setting.language)
 
 
@@ -374,9 +378,11 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
 
     A value that was asked for may be worded by the model. Another one has to stand in the message:
     its words, or the same value read there. One that only may have been worked out from a number
-    there, or from what is known, is said back.
+    there or from what is known, and a text in other words, is said back.
     """
-    about = draft.dialogue.asked["about"] if draft.dialogue.asked else ""
+    asked = draft.dialogue.asked
+    first = draft.sheet().unset[:1]
+    about = asked["about"] if asked else "".join(field.name for field in first)
     for command in commands:
         if not isinstance(command, (Fill, Correct)) or command.field == about:
             yield command
@@ -384,7 +390,8 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
             reason = f"the message says nothing of '{command.field}'"
             draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
         else:
-            plain = share and draft.field(command.field).type not in FREE
+            field = draft.field(command.field)
+            plain = field.sensitive or (share and field.type not in FREE)
             yield command if plain else replace(command, certain=False)
 
 
@@ -399,9 +406,10 @@ def _support(draft: TurnDraft, field: Field, command: Fill | Correct) -> bool | 
         run_together = "".join(words_in(message))
         if words & said or any(word in run_together for word in words if len(word) > _SHORT):
             return True
-        return False if _is_known(draft, command.value) else None
+        return False if field.type in FREE or _is_known(draft, command.value) else None
     value = value_in(field, command.value, setting)
-    if words and words <= said or any(s.value == value for s in found_in(field, message, setting)):
+    same = [span for span in found_in(field, message, setting) if span.value == value]
+    if same or (words and words <= said):
         return True
     numbers = any(sign.isdigit() for sign in message) or any(
         found_in(Field("any", kind), message, setting) for kind in _UNITS

@@ -10,7 +10,7 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.expected import FREE, NAMES, WORDY, Expected
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, speaks_of
+from nodes.language.mentions import mentioned, speaks, speaks_of
 from nodes.language.readable import Read, is_readable, readable_part, value_in
 from nodes.language.reading import Reading, read
 from nodes.values import found_in
@@ -20,6 +20,7 @@ _LONGEST = 6
 _LEADING = 3
 _LONGEST_VALUE = 12
 _LONGEST_NAME = 6
+_LONGEST_CALLED = 3
 
 
 def named_change(part: Reading, expected: Expected, *, two: bool = False) -> list[Command]:
@@ -134,12 +135,22 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         field = found and mentioned(found["what"].split(), among, lexicon)
         if not found or not field:
             continue
+        if field.type in FREE and len(found["what"].split()) > _LONGEST_CALLED:
+            continue  # "my friend has a pain in the neck"
         new = reading.marked_part(*found.span("new"))
+        if field.type in NAMES and is_part(found["what"].split(), field, lexicon):
+            continue  # "first name Beth"
         read = readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
             changes = field.name in expected.known
             return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]
     return []
+
+
+def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
+    """Whether words name a part of a name alone, and the field is not for that part."""
+    parts = lexicon.words("name_parts").intersection(what)
+    return bool(parts) and not speaks_of(parts, field, lexicon)
 
 
 def _denied(reading: Reading, expected: Expected) -> list[Command]:
@@ -196,7 +207,9 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     """Read "oh wait, she is not vaccinated": the other answer to a question of yes or no."""
     if len(value.tokens) > _LONGEST_VALUE:
         return None
-    field = mentioned_in(value, [f for f in expected.correctable if f.type == "boolean"])
+    language = expected.setting.language
+    named = [f for f in expected.correctable if speaks(value.said, [f], language)]
+    field = mentioned_in(value, [f for f in named if f.type == "boolean"])
     no = value.lexicon.words("negation") | value.lexicon.words("no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
     if field is None or expected.known[field.name] is said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from journeys import Field
 from nodes.language.expected import NAMES, WORDY, Expected
@@ -17,6 +18,7 @@ _COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
+_WEEK = timedelta(days=7)
 _MOST_WORDS = 200
 _MOST_SPANS = 12
 
@@ -91,8 +93,8 @@ def claims_in(
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
-        claim = _claim(reading, field, span, field is pending, plain_days)
         replaces = any(start <= span.start < end for start, end in replaced)
+        claim = _claim(reading, field, span, field is pending, plain_days, replaces=replaces)
         if claim and changes:
             claim = _changed(claim, replaces=replaces, alone=pending is None)
         elif claim and replaces:
@@ -156,8 +158,21 @@ def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
         fields = list(dict.fromkeys(claim.field.name for claim in claims))
         if len(places) == len(fields) == 2 and _is_until(places[0], places[1], reading):
             wanted = list(zip(places, fields, strict=True))
-            return [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
+            kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
+            return _forwards(sorted(kept, key=lambda claim: claim.start))
     return []
+
+
+def _forwards(claims: list[Claim]) -> list[Claim]:
+    """Return two days in order: on a Saturday, "from Friday to Sunday" is not until tomorrow."""
+    first, last = (claim.span.value for claim in claims)
+    if claims[0].field.type != "date" or not str(last) < str(first):
+        return claims
+    later = date.fromisoformat(last) + _WEEK
+    if later < date.fromisoformat(first):
+        return []
+    span = replace(claims[1].span, value=later.isoformat())
+    return [claims[0], replace(claims[1], span=span)]
 
 
 def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) -> bool:
@@ -168,7 +183,13 @@ def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) ->
 
 
 def _claim(
-    reading: Reading, field: Field, span: Span, asked: bool, days: Sequence[Span]
+    reading: Reading,
+    field: Field,
+    span: Span,
+    asked: bool,
+    days: Sequence[Span],
+    *,
+    replaces: bool = False,
 ) -> Claim | None:
     """Return what a value claims; none where the words around it are of something else."""
     inside = reading.between(span.start, span.end)
@@ -184,8 +205,11 @@ def _claim(
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
+    parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
+    if parts and field.type in NAMES and not speaks_of(parts, field, reading.lexicon):
+        return None  # "first name Beth"
     # What is never asked for is always said by the way, and what a pattern finds is meant.
-    guarded = field.type in _WEAK and field.asked and not span.own
+    guarded = field.type in _WEAK and field.asked and not span.own and not replaces
     if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
         return None
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
@@ -305,10 +329,13 @@ def is_of_another(clause: Reading, field: Field) -> bool:
 
 
 def _is_denied(reading: Reading, inside: Reading) -> bool:
-    """Whether "not" stands before the value."""
+    """Whether "not" stands before the value, or a no right behind it: "outside no, inside"."""
     at = reading.tokens.index(inside.tokens[0])
     words = reading.words[max(0, at - 2) : at]
-    return bool(reading.lexicon.words("negation").intersection(words))
+    behind = reading.tokens[at + len(inside.tokens) :][:1]
+    ends = inside.tokens[-1].closes or not behind or not behind[0].closes
+    no = not ends and reading.lexicon.says("no", behind[0].word)
+    return no or bool(reading.lexicon.words("negation").intersection(words))
 
 
 def _overlap(one: Claim, other: Claim) -> bool:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from journeys import Field
-from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Wait
+from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import answer, boolean, holds, unjoined
 from nodes.language.changes import lead_of, named_change, of_type, turned
 from nodes.language.choices import choice
@@ -35,7 +35,12 @@ _LONGEST_ITEM = 5
 _MOST_UNREAD = 4
 _WORDS = (*WORDY, "boolean", "enum")
 _SHAPED = ("date", "time", "money", "email", "phone")
+_MOST_FOUND = 3
+_LONGEST_PLAIN = 11
+_MOST_PLAIN = 2
+_SHORTEST_RETRACTION = 2
 _COUNT = Field("count", "integer")
+_ASIDE = (Skip, Correct, Clear)
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -165,6 +170,8 @@ class _Pass:
         given = boolean(self.reading, self.expected)
         if given and holds("yes" if given[0].read is False else "no", given[2]):
             return Parse(unread=(self.reading.raw,))
+        if self._takes_back():
+            return Parse(unread=(self.reading.raw,))
         self.claims = self._claims()
         self._join_spanned()
         if given:
@@ -175,6 +182,13 @@ class _Pass:
         if self.pending is not None and self.pending.type in FREE:
             return self._free(self.pending)
         return self._settled()
+
+    def _takes_back(self) -> bool:
+        """Whether a later clause takes back what was said before: "no parking, hmm, leave it"."""
+        if len(self.clauses) < _SHORTEST_RETRACTION:
+            return False
+        bodies = [clause.body.core().said for clause in self.clauses[1:]]
+        return any(self.lexicon.begins("keep", body) for body in bodies if body)
 
     # What is said of the field that was asked for, by all of the message.
 
@@ -191,6 +205,9 @@ class _Pass:
             return None
         given = [_fill(field, read)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
+        others = self.lexicon.forms("form_named_other") if field.type in NAMES else ()
+        if certain and any(form.match(reading.marked) for form in others):
+            return Parse(given)  # "his name is Karl" is said back
         return Parse(given, certain, certain, () if certain else (reading.raw,))
 
     def _gives_others(self, field: Field) -> bool:
@@ -224,7 +241,11 @@ class _Pass:
             led = self.reading.after(lexicon.begins("name_lead", said))
             if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"
-        return not self._holds_others(field)
+        return not (self._is_long() and field.type == "text") and not self._holds_others(field)
+
+    def _is_long(self) -> bool:
+        """Whether a message has room for more than one thing: three clauses, and not short ones."""
+        return len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
 
     def _holds_others(self, field: Field) -> bool:
         """Whether words hold a value that is plainly of another field, or of no list."""
@@ -385,6 +406,8 @@ class _Pass:
             return False
         if self.lexicon.words("contrast").intersection(clause.words.words):
             return False
+        if field.type == "enum" and self.lexicon.says("no", clause.words.words[-1]):
+            return False  # "outside no"
         read = readable_part(field, clause.words, self.expected)
         if read is None:
             return False
@@ -429,7 +452,9 @@ class _Pass:
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
         )
-        return Parse(commands, certain, certain and answered, unread, self._replaced_words(commands))
+        return Parse(
+            commands, certain, certain and answered, unread, self._replaced_words(commands)
+        )
 
     def _replaced_words(self, kept: Sequence[Command]) -> tuple[str, ...]:
         """Return the values that the message itself replaced, as "four" in "four, sorry, five"."""
@@ -497,15 +522,18 @@ class _Pass:
     def _free(self, field: Field) -> Parse:
         """Read the words that were asked for, beside what else the message says plainly."""
         settled, reading = self._settled(), self.reading
-        if settled.certain or any(isinstance(c, Human) for c in settled.commands):
-            return settled
-        if any(isinstance(c, Fill) and c.field == field.name for c in settled.commands):
-            return settled  # the field's own pattern has found it
-        if self.lexicon.begins("wonder", reading.said):
-            return Parse(unread=(reading.raw,))
+        found = any(isinstance(c, Fill) and c.field == field.name for c in settled.commands)
+        if found or settled.certain or any(isinstance(c, Human) for c in settled.commands):
+            return settled  # found is what the field's own pattern matches
         message = reading.text.strip() if reading.complete else reading.raw
-        if self.lexicon.says("filler", reading.said) or is_greeting(message):
-            return Parse(unread=(reading.raw,))
+        if self._is_no_text(field, settled):
+            asides: list[Command] = [c for c in settled.commands if isinstance(c, _ASIDE)]
+            return Parse(asides, unread=(message,))
+        return self._as_text(field, settled, message)
+
+    def _as_text(self, field: Field, settled: Parse, message: str) -> Parse:
+        """Take words as the text or list that was asked for, and what they change beside it."""
+        reading = self.reading
         changes = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
         own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
         if field.type == "list":
@@ -526,9 +554,36 @@ class _Pass:
         certain &= not field.extract or str(value).casefold() == message.casefold()
         asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
         given = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
-        commands = [given, *changes]
+        commands: list[Command] = [given, *changes]
         unread = () if certain else (message,)
         return Parse(commands, certain, certain, unread, self._replaced_words(commands))
+
+    def _is_no_text(self, field: Field, settled: Parse) -> bool:
+        """Whether words leave the field open, only ask something, or hold two values of it."""
+        lexicon, reading = self.lexicon, self.reading
+        if lexicon.begins("wonder", reading.said) or lexicon.says("filler", reading.said):
+            return True
+        if any(isinstance(command, Skip) for command in settled.commands):
+            return True
+        refused = lexicon.words("refusing").intersection(reading.words[:1])
+        if is_greeting(reading.raw) or (refused and not field.required):
+            return True
+        told = [c for c in self.clauses if not c.is_idle and not c.command]
+        if told and all(c.words.asks and not self._wishes(c.words) for c in told):
+            return True
+        return bool(field.extract) and len(self._own_values(field)) > 1
+
+    def _wishes(self, words: Reading) -> bool:
+        return self.lexicon.begins("wish", words.said) > 0
+
+    def _own_values(self, field: Field) -> set[str]:
+        """Return the values that a field's own patterns find, one after the other."""
+        text = self.reading.text
+        found: set[str] = set()
+        while len(found) < _MOST_FOUND and (spans := found_in(field, text, self.expected.setting)):
+            found.add(str(spans[0].value).casefold())
+            text = text[: spans[0].start] + " " + text[spans[0].end :]
+        return found
 
     def _is_explained(self, clause: _Clause) -> bool:
         return self.explained.issuperset([token.start for token in clause.words.tokens])
