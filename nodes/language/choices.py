@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rapidfuzz.distance import OSA
 
@@ -25,7 +26,7 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     if not options or not 0 < len(reading.tokens) <= _LONGEST:
         return None
     if exact := _exact(reading, options):
-        return _taken(exact, expected)
+        return _said(_taken(exact, expected), reading)
     about = expected.asked["about"] if expected.asked else ""
     if about == IN_TURN and reading.lexicon.says("all", reading.said):
         return _taken(options[0], expected)
@@ -41,6 +42,17 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     return _of_runtime(reading, options, expected) or _named(reading, options, expected)
 
 
+def _said(taken: Parse, reading: Reading) -> Parse:
+    """Return what was chosen by its name, with the words that the user chose it by."""
+    said: list[Command] = [
+        replace(command, value=reading.raw, read=command.value)
+        if isinstance(command, Fill)
+        else command
+        for command in taken.commands
+    ]
+    return replace(taken, commands=said)
+
+
 def _gives_up(reading: Reading, expected: Expected) -> bool:
     """Whether one of the open tasks is given up by its name."""
     name = reading.lexicon.part("task", reading.said, "task")
@@ -49,7 +61,7 @@ def _gives_up(reading: Reading, expected: Expected) -> bool:
 
 def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
     if option := _meant(reading, options):
-        return _taken(option, expected)
+        return _said(_taken(option, expected), reading)
     if expected.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
         return Parse([Deny()], certain=True, whole=True)
     return None

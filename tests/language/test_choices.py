@@ -253,7 +253,8 @@ def _other_values(table: str, listening: Expected) -> dict[str, str]:
         got = told(heard)
         for command in heard.commands:
             assert isinstance(command, Fill)
-            got = f"Fill {command.field} {value_of(listening.fields[0], command.value, ENGLISH)}"
+            value = command.read or value_of(listening.fields[0], command.value, ENGLISH)
+            got = f"Fill {command.field} {value}"
         if got != expected:
             found[message] = got
     return found
