@@ -391,7 +391,7 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
             draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
         else:
             field = draft.field(command.field)
-            plain = field.sensitive or (share and field.type not in FREE)
+            plain = field.sensitive or (share and field.type not in _IN_WORDS)
             yield command if plain else replace(command, certain=False)
 
 
@@ -406,7 +406,7 @@ def _support(draft: TurnDraft, field: Field, command: Fill | Correct) -> bool | 
         run_together = "".join(words_in(message))
         if words & said or any(word in run_together for word in words if len(word) > _SHORT):
             return True
-        return False if field.type in FREE or _is_known(draft, command.value) else None
+        return False if field.type in _IN_WORDS or _is_known(draft, command.value) else None
     value = value_in(field, command.value, setting)
     same = [span for span in found_in(field, message, setting) if span.value == value]
     if same or (words and words <= said):
