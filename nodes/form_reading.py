@@ -14,7 +14,6 @@ from nodes.commands import (
     Cancel,
     Command,
     Confirm,
-    Correct,
     Deny,
     Explain,
     Fill,
@@ -370,57 +369,43 @@ def is_taken(free: Sequence[Verdict]) -> bool:
 _JUDGED = ("enum", "boolean")
 """Types whose values may stand for words of another meaning: "my arm is broken" is a yes."""
 _NUMBERED = ("integer", "number", "money", "date", "time", "datetime", "phone")
-_UNITS = ("integer", "date", "time", "datetime")
 
 
 def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
-    """Yield what a model made of a message, without values of which the message says nothing.
+    """Yield what a model made of a message; a value that the message does not hold is said back.
 
-    A value that was asked for may be worded by the model. Another one has to stand in the message:
-    its words, or the same value read there. One that only may have been worked out from a number
-    there or from what is known, and a text in other words, is said back.
+    A value that was asked for may be worded by the model. Another one is only certain if it stands
+    in the message: its words, or the same value read there.
     """
     asked = draft.dialogue.asked
     first = draft.sheet().unset[:1]
     about = asked["about"] if asked else "".join(field.name for field in first)
     for command in commands:
-        if not isinstance(command, (Fill, Correct)) or command.field == about:
-            yield command
-        elif (share := _support(draft, draft.field(command.field), command)) is None:
-            reason = f"the message says nothing of '{command.field}'"
-            draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
-        else:
-            field = draft.field(command.field)
-            plain = field.sensitive or (share and field.type not in _IN_WORDS)
-            yield command if plain else replace(command, certain=False)
+        if not isinstance(command, Fill) or command.field == about:
+            yield command  # what is changed is always said
+            continue
+        field = draft.field(command.field)
+        plain = field.sensitive or _stands_there(draft, field, command.value)
+        yield command if plain else replace(command, certain=False)
 
 
-def _support(draft: TurnDraft, field: Field, command: Fill | Correct) -> bool | None:
-    """Say whether a message has the words of a value; None if it has nothing of it."""
+def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:
+    """Say whether a message has the words of a value, or the value in other words."""
     if field.type in _JUDGED:
         return True
     message, setting = draft.message, draft.setting
     said = set(words_in(message))
-    words = {word for word in words_in(command.value) if len(word) > 1 or word.isdigit()}
+    words = {word for word in words_in(raw) if len(word) > 1 or word.isdigit()}
+    if field.type in _IN_WORDS:
+        return False
     if field.type not in _NUMBERED:
         run_together = "".join(words_in(message))
-        if words & said or any(word in run_together for word in words if len(word) > _SHORT):
-            return True
-        return False if field.type in _IN_WORDS or _is_known(draft, command.value) else None
-    value = value_in(field, command.value, setting)
+        return bool(words & said) or any(
+            word in run_together for word in words if len(word) > _SHORT
+        )
+    value = value_in(field, raw, setting)
     same = [span for span in found_in(field, message, setting) if span.value == value]
-    if same or (words and words <= said):
-        return True
-    numbers = any(sign.isdigit() for sign in message) or any(
-        found_in(Field("any", kind), message, setting) for kind in _UNITS
-    )
-    return False if numbers or _is_known(draft, command.value) else None
-
-
-def _is_known(draft: TurnDraft, words: str) -> bool:
-    """Say whether words are a value that was given before: "on the same day"."""
-    given = (attempts[-1] for attempts in draft.fields.values() if attempts)
-    return any(normal(words) in (normal(a["raw"]), normal(str(a["value"]))) for a in given)
+    return bool(same) or (bool(words) and words <= said)
 
 
 def guessed(draft: TurnDraft, message: str) -> list[Command]:
