@@ -69,7 +69,7 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     A pathway in which one was not taken is not complete. One that begins anew is given to
     `begin_effects_anew`.
 
-    Source: issue 6, effects once; promises, P4; traces T13, T35.
+    Source: promises, P4; traces T13, T35.
     """
     turn = state["turn"]
     assert turn["run"] is not None
