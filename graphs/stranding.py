@@ -18,7 +18,7 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class Stranding:
-    """What a version of a journey would do to a session of another version.
+    """The effect of a version of a journey on a session of another version.
 
     Attributes:
         session_id: The session.
@@ -32,11 +32,6 @@ class Stranding:
     gone: Sequence[str]
     goes_to: str
     misfits: Sequence[str]
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether the session would be moved, or would lose something that it has paused."""
-        return bool(self.gone)
 
 
 async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:

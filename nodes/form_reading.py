@@ -32,7 +32,7 @@ from nodes.draft import TurnDraft
 from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
-from nodes.forms.sheet import owners, settled
+from nodes.forms.sheet import is_record, settled
 from nodes.language import Expected, Parse, asks, clauses_in, read_message
 from nodes.language.expected import NAMES
 from nodes.language.greetings import is_greeting
@@ -63,7 +63,7 @@ MOST_GUESSED_WORDS = 2
 MOST_WORDS_OF_A_VALUE = 4
 """Longest message that is taken for an attempt because of a digit or an at sign in it."""
 _SHORT = 2
-_SPELLED = ("enum", "boolean", "name", "full_name")
+_SPELLED = ("enum", "boolean", *NAMES)
 """Types whose values are words."""
 
 
@@ -103,18 +103,14 @@ def _expire(draft: TurnDraft, name: str, now: datetime) -> None:
         field = draft.field(name)
     except KeyError:  # an older version of the journey had it
         return
-    if field.ttl is None or draft.value(name) is None or _is_used(draft, name):
+    if field.ttl is None or draft.value(name) is None:
+        return
+    if is_record(draft.spec, name, draft.dialogue.finished):
         return
     said = next(a for a in reversed(draft.fields[name]) if a["validation_status"] == "valid")
     if now - datetime.fromisoformat(said["timestamp"]) > timedelta(seconds=field.ttl):
         emptied(draft, field, reason="expired", source="inferred")
         draft.say("expired", field=field.title)
-
-
-def _is_used(draft: TurnDraft, name: str) -> bool:
-    """Say whether a task was completed with a value: then it is a record, and does not expire."""
-    finished = draft.dialogue.finished
-    return any(owner.id in finished for owner in owners(draft.spec, name))
 
 
 def parse_of(draft: TurnDraft, message: str) -> Parse:

@@ -13,7 +13,7 @@ from nodes.authored import FAILURES
 from nodes.context import Op, apply_ops, names_changed, restoring
 from nodes.plain import copied
 from nodes.state import Frame, Position
-from nodes.visits import come_to, overwritten, undone, written_names
+from nodes.visits import come_to, entered, overwritten, undone, written_names
 
 Entered = Literal["stay", "transition", "return", "arrival"]
 
@@ -215,6 +215,18 @@ def _source(update: Update, context: Mapping[str, Any], message: str) -> Any:
         return update.function(message, copied(dict(context)))
     except FAILURES:  # whatever an author's function raises: what it reads is not known yet
         return None
+
+
+def at_entry(spec: JourneySpec, position: Position) -> Position:
+    """Return a position that has come to where sessions begin, with nothing paused."""
+    begun: Position = {
+        **position,
+        "pathway": spec.entry,
+        "stack": [],
+        "returning": False,
+        "status": "active",
+    }
+    return entered(begun, spec.entry)
 
 
 def left(spec: JourneySpec, position: Position, place: str) -> Position:

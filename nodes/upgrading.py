@@ -12,13 +12,12 @@ from typing import Any
 from journeys import Field, JourneySpec
 from nodes.draft import TurnDraft
 from nodes.forms.filling import emptied, refused
-from nodes.forms.sheet import field_named, owners, settled
+from nodes.forms.sheet import field_named, is_record, settled
 from nodes.language.expected import CHOOSING
-from nodes.moves import Moved, Standing, unwound
+from nodes.moves import Moved, Standing, at_entry, unwound
 from nodes.state import Position
 from nodes.talk import Asked, DialogueState
 from nodes.values import Unreadable, value_of
-from nodes.visits import entered
 
 
 async def has_moved(draft: TurnDraft) -> bool:
@@ -62,7 +61,7 @@ def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
         moved = unwound(standing.at({**position, "stack": there}), there[-1]["pathway"])
         moved = Moved({**moved.position, "status": "active"}, moved.ops)
     else:
-        moved = Moved(_at_entry(spec, position))
+        moved = Moved(at_entry(spec, position))
     to = moved.position["pathway"]
     reason = "this version of the journey does not have it"
     audit: list[dict[str, Any]] = []
@@ -70,17 +69,6 @@ def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
         audit.append({"kind": "migrated", "from": position["pathway"], "to": to, "reason": reason})
     audit += [{"kind": "pause_ended", "from": id_, "reason": reason} for id_ in gone]
     return Moved(moved.position, moved.ops, audit)
-
-
-def _at_entry(spec: JourneySpec, position: Position) -> Position:
-    at_entry: Position = {
-        **position,
-        "pathway": spec.entry,
-        "stack": [],
-        "returning": False,
-        "status": "active",
-    }
-    return entered(at_entry, spec.entry)
 
 
 def _forget_unknown(spec: JourneySpec, dialogue: DialogueState) -> None:
@@ -134,8 +122,7 @@ def misfits(spec: JourneySpec, attempts: Mapping[str, Any], finished: list[str])
         except KeyError:  # gone; its attempts stay, as the older version may come back
             continue
         said = settled(tries)
-        is_record = any(owner.id in finished for owner in owners(spec, name))
-        if said and not is_record and not fits_type(field, said["value"]):
+        if said and not is_record(spec, name, finished) and not fits_type(field, said["value"]):
             yield field
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -63,6 +63,11 @@ def _owners(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
 
 def _found(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     return tuple([p for p in spec.pathways.values() if p.form and name in p.form])
+
+
+def is_record(spec: JourneySpec, name: str, finished: Collection[str]) -> bool:
+    """Say whether a task was completed with a field's value, which then stays as it is."""
+    return any(owner.id in finished for owner in owners(spec, name))
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from nodes.forms.filling import emptied
 from nodes.forms.sheet import settled
 from nodes.language.languages import lexicon_of
 from nodes.language.mentions import is_task
-from nodes.moves import left
+from nodes.moves import at_entry, left
 from nodes.repair.people import after_effect
 from nodes.talk import Asked, Option
-from nodes.visits import entered
 from nodes.words import plain
 
 EVERYTHING = "everything"
@@ -311,16 +310,7 @@ def to_the_beginning(draft: TurnDraft) -> None:
     place = draft.position["pathway"]
     if place != draft.spec.entry or draft.position["stack"]:
         draft.note("restarted", to=draft.spec.entry)
-    draft.position = entered(
-        {
-            **draft.position,
-            "pathway": draft.spec.entry,
-            "stack": [],
-            "returning": False,
-            "status": "active",
-        },
-        draft.spec.entry,
-    )
+    draft.position = at_entry(draft.spec, draft.position)
     if draft.spec.parts:
         draft.position = left(draft.spec, draft.position, place)
     draft.ask(Asked(kind="more", about="", options=[]))
