@@ -10,7 +10,7 @@ from journeys import JourneyConfig, JourneySpec
 from journeys.locale import Locale, in_force
 from journeys.saying import Saying
 from nodes.forms.spoken import spoken
-from nodes.setting import setting_at
+from nodes.services import setting_at
 from nodes.speech import texts_of, worded
 
 

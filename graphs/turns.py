@@ -49,8 +49,7 @@ from nodes.llm.freeform import freeform
 from nodes.llm.manner import manner
 from nodes.llm.usage import Usage
 from nodes.messages import Message
-from nodes.pausing import WAITING
-from nodes.running import Running
+from nodes.running import WAITING, Running
 from nodes.services import Services, brought_locale
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report

@@ -22,12 +22,10 @@ from journeys import (
 from nodes.giving_up import gives_up
 from nodes.language import load
 from nodes.messages import Message, add_messages
-from nodes.pausing import WAITING
 from nodes.phases import phase_of
 from nodes.plain import plain
-from nodes.running import KINDS
-from nodes.services import Services, brought_locale
-from nodes.setting import setting_of
+from nodes.running import KINDS, WAITING
+from nodes.services import Services, brought_locale, setting_of
 from nodes.state import Ask, Turn, Waiting
 
 _MOST_REASON = 300

@@ -17,10 +17,9 @@ from nodes.patterns import RULES
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.work import Brief, Seat, Work
-from nodes.pausing import is_pause
 from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.plain import cleaned
-from nodes.running import CallsOfRun, ToolLog, tool_log
+from nodes.running import CallsOfRun, ToolLog, is_pause, tool_log
 from nodes.services import Services
 from nodes.state import PARTING, Output, Pending, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests

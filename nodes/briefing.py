@@ -9,8 +9,7 @@ from journeys import Field, JourneySpec, PathwaySpec, Texts
 from nodes.escalating import escalation_of
 from nodes.forms.sheet import Sheet, field_named
 from nodes.messages import last_said
-from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.services import Services, setting_of
 from nodes.speech import worded
 from nodes.state import PARTING, Position, Turn
 from nodes.talk import DialogueState, FieldAttempt

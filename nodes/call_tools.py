@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 from journeys import Call
 from nodes.llm.results import told
 from nodes.llm.tools import Occasion, Toolbox
-from nodes.pausing import ASKED, is_pause
 from nodes.payloads import TOOL_RESULTS
 from nodes.plain import copied, plain
-from nodes.running import tool_log
+from nodes.running import ASKED, is_pause, tool_log
 from nodes.services import Services
 from nodes.state import PathwayState, Update
 
 if TYPE_CHECKING:
-    from nodes.settle import Hop
+    from nodes.hop import Hop
 
 _SHARE = 0.5
 """Share of a pathway's time that its tools have together: the rest is the agents'."""

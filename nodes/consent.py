@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cachetools import LRUCache
 
-from nodes.moves import note
 from nodes.plain import canonical, copied, digest_of, plain
 from nodes.state import Output, Pending, Position, Turn
-
-if TYPE_CHECKING:
-    from nodes.draft import TurnDraft
 
 MOST_PENDING = 8
 """Most calls of one agent that wait for the user together."""
@@ -96,20 +91,6 @@ class Consent:
                 ticket=uuid.uuid4().hex,
             )
         )
-
-
-def take_pending(draft: TurnDraft) -> None:
-    """Let the agents of this turn do what the user was asked about; after a pause a yes is void."""
-    emptied: Position = {**draft.position}
-    asked = emptied.pop("pending")
-    draft.position = emptied
-    pause = timedelta(seconds=draft.services.config.resume_after_seconds)
-    since = datetime.fromisoformat(draft.turn["at"]) - pause
-    old = [one for one in asked if "at" in one and datetime.fromisoformat(one["at"]) < since]
-    draft.turn["asked"] = [one for one in asked if one not in old]
-    for one in old:
-        reason = "the user was asked about it before a pause"
-        draft.turn["audit"].append(note("dropped", emptied, trigger=one["tool"], reason=reason))
 
 
 def waiting(position: Position, outputs: Iterable[Output], at: str) -> Position:

@@ -33,7 +33,8 @@ from nodes.forms.claims import claimed
 from nodes.forms.questions import chosen
 from nodes.forms.secrets import HIDDEN
 from nodes.forms.sheet import MOST_RAW, field_named
-from nodes.interpret import Reading
+from nodes.hop import Hop
+from nodes.interpretation import Reading
 from nodes.language import Parse, ready_to_read
 from nodes.language.expected import NAMES
 from nodes.legal import limits_of
@@ -41,7 +42,6 @@ from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave, is_deaf
 from nodes.repair.wishes import begins_later
-from nodes.settle import Hop
 from nodes.steer import steer
 from nodes.talk import DialogueState, with_dialogue
 from nodes.visits import overwritten

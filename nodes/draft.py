@@ -27,8 +27,7 @@ from nodes.messages import Message, last_said
 from nodes.moves import Entered, Standing, note, pruned
 from nodes.phases import phase_of
 from nodes.plain import stamp
-from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.services import Services, setting_of
 from nodes.speech import worded
 from nodes.state import PARTING, Fired, Frame, Judged, Position, SessionState, Turn, Update
 from nodes.steer import Steering

@@ -12,12 +12,12 @@ from nodes.call_tools import keep_saved
 from nodes.draft import TurnDraft
 from nodes.guidance import apply_guidelines, weigh_guidelines
 from nodes.handing_over import hand_over
-from nodes.interpret import Reading
+from nodes.hop import Hop
+from nodes.interpretation import Reading
 from nodes.read_questions import weigh_questions
 from nodes.repair import knowledge, people
 from nodes.rewording import reworded
 from nodes.services import Services
-from nodes.settle import Hop
 from nodes.state import Position, SessionState, Turn, Update
 from nodes.with_person import with_person
 

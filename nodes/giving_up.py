@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from nodes.commands import Cancel, Human
 from nodes.language import Expected, read_message
-from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.services import Services, setting_of
 from nodes.state import Turn
 
 

@@ -16,7 +16,7 @@ from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
 from nodes.legal import limits_of, places
-from nodes.matching.held import Held
+from nodes.matching.held import Held, Weighed
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
 from nodes.moves import Standing, note
@@ -28,7 +28,7 @@ from nodes.telemetry import guidelines_settled, report
 
 if TYPE_CHECKING:
     from nodes.draft import TurnDraft
-    from nodes.interpret import Reading
+    from nodes.interpretation import Reading
 
 BYPASSED = "guidelines_bypassed"
 """Flag of a turn in which guidelines could not be matched as they should be."""
@@ -36,23 +36,6 @@ _MOST_TOLD = 8
 """Most rules that a model made up which the audit of a turn names."""
 Places = Collection[tuple[str, str]]
 """Pathways that may run, each with the journey that it belongs to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """Guidelines of a message, before a model has its say.
-
-    Attributes:
-        asked: Those that a model is to judge.
-        held: Those that hold without one.
-        audit: What went wrong while they were found.
-        bypassed: Whether some could not be judged.
-    """
-
-    asked: tuple[GuidelineSpec, ...] = ()
-    held: tuple[Held, ...] = ()
-    audit: tuple[dict[str, Any], ...] = ()
-    bypassed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

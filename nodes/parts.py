@@ -7,10 +7,10 @@ from nodes.checking.scope import is_own_voice
 from nodes.commands import Verdict
 from nodes.context import Op
 from nodes.draft import TurnDraft
-from nodes.interpret import Reading
+from nodes.hop import Hop
+from nodes.interpretation import Reading
 from nodes.legal import legal
 from nodes.moves import left, note
-from nodes.settle import Hop
 from nodes.state import Completed
 from nodes.steer import MODELS
 from nodes.visits import overwritten, written_names

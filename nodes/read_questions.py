@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
 from nodes.draft import TurnDraft
 from nodes.form_reading import parse_of
-from nodes.interpret import Reading
+from nodes.interpretation import Reading
 from nodes.language import Parse
 from nodes.language.expected import WORDY
 from nodes.language.questions import questions_in

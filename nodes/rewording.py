@@ -17,8 +17,7 @@ from nodes.llm.resting import resting
 from nodes.llm.rewording import worded_anew
 from nodes.llm.usage import Usage
 from nodes.meaning import changed
-from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.services import Services, setting_of
 from nodes.state import SessionState, Turn
 from nodes.values import shown
 

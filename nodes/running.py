@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from journeys import PatternPipeline
-from nodes.pausing import is_pause
 from nodes.plain import digest_of
 from nodes.telemetry.activity import SLACK
 
@@ -232,3 +231,16 @@ def _called(seat: Seat) -> Any:
 Event = dict[str, Any]
 KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")
 """Kinds of events of a journal."""
+
+
+WAITING = "waiting"
+"""Flag of a turn that waits for an answer to what an agent asked by `interrupt()`."""
+ASKED = "it asked, and waits for the answer"
+"""How a call ended that paused the run."""
+# By their names: the steps of a turn do not know LangGraph.
+_PAUSES = {("langgraph.errors", "GraphInterrupt"), ("langgraph.errors", "GraphDrained")}
+
+
+def is_pause(error: BaseException) -> bool:
+    """Say whether an error only ends a run of LangGraph's early, and nobody failed."""
+    return any((kind.__module__, kind.__name__) in _PAUSES for kind in type(error).__mro__)

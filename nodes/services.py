@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from journeys.locale import NOWHERE, Locale, in_force, locale_of
@@ -15,9 +18,11 @@ from nodes.effects import Effects
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
+from nodes.matcher import Matcher
 from nodes.running import Running
 from nodes.speech import texts_of
-from nodes.triggers import Matcher
+from nodes.state import Turn
+from nodes.values import Setting
 
 
 def _silent(event: Mapping[str, Any]) -> None:
@@ -159,3 +164,28 @@ def brought_locale(state: Any) -> Locale:
         if part and (kept := part.get("locale")):
             return locale_of(kept)
     return NOWHERE
+
+
+def setting_of(services: Services, turn: Turn) -> Setting:
+    """Return when and where the user speaks."""
+    at = datetime.fromisoformat(turn["at"])
+    return setting_at(at, services.locale_in(turn["run"] or turn["begun_in"]))
+
+
+def setting_at(at: datetime, locale: Locale) -> Setting:
+    """Return the setting of a moment, in a locale of which all is decided."""
+    return Setting(
+        at.astimezone(_zone(locale.timezone or "UTC")),
+        locale.region or "US",
+        locale.language or "en",
+        locale.first_day or "",
+        locale.date_order or "",
+        locale.decimal_sign or "",
+        locale.clock or "",
+    )
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> tzinfo:
+    # A machine without a database of zones knows that one all the same.
+    return UTC if name == "UTC" else ZoneInfo(name)

@@ -20,7 +20,7 @@ from nodes.steer import steer
 
 if TYPE_CHECKING:
     from nodes.draft import TurnDraft
-    from nodes.interpret import Reading
+    from nodes.interpretation import Reading
 
 
 def may_speculate(services: Services) -> bool:

@@ -22,10 +22,9 @@ from nodes.forms.rechecking import take_back_refused, used_by_effects
 from nodes.forms.spoken import spoken
 from nodes.llm.results import shortened, told
 from nodes.llm.tools import Occasion
-from nodes.pausing import ASKED, is_pause
 from nodes.plain import cleaned, copied, digest_of, plain, size, stamp
-from nodes.services import Services
-from nodes.setting import setting_of
+from nodes.running import ASKED, is_pause
+from nodes.services import Services, setting_of
 from nodes.speech import worded
 from nodes.state import PathwayState, Turn, Update
 from nodes.talk import Asked, DialogueState

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-
-import ahocorasick
 
 from journeys import (
     AlwaysTrigger,
@@ -19,7 +16,6 @@ from journeys import (
     JourneySpec,
     TransitionSpec,
 )
-from journeys.patterns import at_edges, normal
 from nodes.authored import contained
 from nodes.commands import Verdict
 from nodes.language import ready_to_read, refused_in
@@ -111,51 +107,3 @@ async def _evaluated(
         return Verdict(transition.id, False, tier, error=words_of(error))
     reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
     return Verdict(transition.id, holds, tier, reason=reason)
-
-
-class Matcher:
-    """Finds which questions a message answers by a pattern.
-
-    Args:
-        patterns: Pairs of a pattern and the id of the question that it answers.
-    """
-
-    def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
-        found: dict[str, tuple[str, list[str]]] = {}
-        for pattern, question in patterns:
-            found.setdefault(normal(pattern), (pattern, []))[1].append(question)
-        self._automaton = ahocorasick.Automaton()
-        for word, (pattern, questions) in found.items():
-            self._automaton.add_word(word, (len(word), pattern, questions))
-        if found:
-            self._automaton.make_automaton()
-
-    def match(self, message: str) -> dict[str, str]:
-        """Return the questions answered by a message, each with the pattern that was said."""
-        answered: dict[str, str] = {}
-        text = normal(message)
-        if not len(self._automaton):
-            return answered
-        for last, (length, pattern, questions) in self._automaton.iter(text):
-            if at_edges(text, last - length + 1, last + 1):
-                for question in questions:
-                    answered.setdefault(question, pattern)
-        return answered
-
-
-def matcher_of(spec: JourneySpec) -> Matcher:
-    """Return the matcher of a journey: every pattern of every intent."""
-    return _matcher(
-        tuple(
-            (pattern, transition.id)
-            for transition in spec.transitions
-            if isinstance(transition.trigger, IntentTrigger)
-            for pattern in transition.trigger.patterns
-        )
-    )
-
-
-# By the patterns alone: a spec holds its pipelines, and these their agents.
-@lru_cache(maxsize=256)
-def _matcher(patterns: tuple[tuple[str, str], ...]) -> Matcher:
-    return Matcher(patterns)

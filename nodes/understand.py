@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from journeys import MaxPathwayDepthError
-from nodes.consent import take_pending
 from nodes.draft import TurnDraft, check_known, open_draft
 from nodes.features import Features
 from nodes.greeting import greet
-from nodes.interpret import Reading, interpret
+from nodes.interpret import interpret
+from nodes.interpretation import Reading
 from nodes.legal import limits_of
+from nodes.moves import note
 from nodes.services import Services
-from nodes.state import SessionState, Update
+from nodes.state import Position, SessionState, Update
 from nodes.steer import steer
 from nodes.upgrading import has_moved
 
@@ -48,7 +51,7 @@ async def _is_stopped(draft: TurnDraft, features: Features) -> bool:
     elif await has_moved(draft):
         return True
     if "pending" in draft.position:
-        take_pending(draft)
+        _take_pending(draft)
     return any(stop(draft) for stop in features.stops)
 
 
@@ -74,3 +77,17 @@ async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> Non
         raise MaxPathwayDepthError(*draft.refused_depth)
     for answer in features.answers:
         await answer(draft)
+
+
+def _take_pending(draft: TurnDraft) -> None:
+    """Let the agents of this turn do what the user was asked about; after a pause a yes is void."""
+    emptied: Position = {**draft.position}
+    asked = emptied.pop("pending")
+    draft.position = emptied
+    pause = timedelta(seconds=draft.services.config.resume_after_seconds)
+    since = datetime.fromisoformat(draft.turn["at"]) - pause
+    old = [one for one in asked if "at" in one and datetime.fromisoformat(one["at"]) < since]
+    draft.turn["asked"] = [one for one in asked if one not in old]
+    for one in old:
+        reason = "the user was asked about it before a pause"
+        draft.turn["audit"].append(note("dropped", emptied, trigger=one["tool"], reason=reason))

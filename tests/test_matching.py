@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
 from journeys.patterns import normal, said
-from nodes.triggers import Matcher, matcher_of
+from nodes.matcher import Matcher, matcher_of
 
 # A busy machine is slow, not wrong.
 calm = settings(deadline=None)

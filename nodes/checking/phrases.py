@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.folding import as_read
-from nodes.triggers import Matcher
+from nodes.matcher import Matcher
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "
 _EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")

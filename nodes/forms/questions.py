@@ -13,8 +13,7 @@ from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
 from nodes.forms.sheet import Sheet, field_named
 from nodes.language.expected import YES_OR_NO
-from nodes.services import Services, brought_locale
-from nodes.setting import setting_of
+from nodes.services import Services, brought_locale, setting_of
 from nodes.talk import IN_TURN, Asked
 from nodes.values import hint_of
 

@@ -19,9 +19,8 @@ from nodes.llm.arguments import Parameters, parameters_of
 from nodes.llm.chat import Call
 from nodes.llm.functions import as_tool
 from nodes.llm.results import shortened, told
-from nodes.pausing import ASKED, is_pause
 from nodes.plain import cleaned, copied
-from nodes.running import CallsOfRun, ToolLog
+from nodes.running import ASKED, CallsOfRun, ToolLog, is_pause
 from nodes.telemetry import ToolRun
 
 ANSWER = "answer"

@@ -1,8 +1,9 @@
-"""A guideline that holds, before relations between guidelines have their say."""
+"""Guidelines that hold for a message, before relations between them are applied."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from journeys import GuidelineSpec
 
@@ -22,3 +23,20 @@ class Held:
     tier: str
     confidence: float = 1.0
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Guidelines of a message, before a model has its say.
+
+    Attributes:
+        asked: Those that a model is to judge.
+        held: Those that hold without one.
+        audit: What went wrong while they were found.
+        bypassed: Whether some could not be judged.
+    """
+
+    asked: tuple[GuidelineSpec, ...] = ()
+    held: tuple[Held, ...] = ()
+    audit: tuple[dict[str, Any], ...] = ()
+    bypassed: bool = False

@@ -35,7 +35,7 @@ from nodes.telemetry import report
 from nodes.telemetry.activity import kind_of
 
 if TYPE_CHECKING:
-    from nodes.settle import Hop
+    from nodes.hop import Hop
 
 PATTERN = "knowledge"
 ANSWERS = (Confirm, Deny, Choose, Clear)

@@ -16,7 +16,7 @@ from nodes.llm.form import Asking
 from nodes.talk import Asked, Option
 
 if TYPE_CHECKING:
-    from nodes.interpret import Reading
+    from nodes.interpretation import Reading
 
 CHANGE, PERSON, LEAVE = "change", "person", "leave"
 """What can be done about what is done already, by id."""

@@ -8,7 +8,7 @@ from typing import Any
 from journeys import FieldAttemptEntry, FieldState, Journey
 from journeys.locale import in_force
 from nodes.forms.sheet import field_named
-from nodes.setting import setting_at
+from nodes.services import setting_at
 from nodes.values import Setting
 from nodes.values import shown as as_read
 from server.cli.rendering import out, row, short, table
