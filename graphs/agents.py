@@ -37,10 +37,10 @@ from nodes.llm.models import Models, chat_of, provided
 from nodes.llm.providers import check_name, provider_of
 from nodes.llm.resting import resting
 from nodes.llm.tools import Usable, toolbox_of
-from nodes.matcher import matcher_of
 from nodes.patterns.identity import identity_of
 from nodes.services import Services
 from nodes.speech import texts_of
+from nodes.triggers import matcher_of
 
 _SHARE = 0.9
 """Share of a pathway's time that a model agent has at most."""

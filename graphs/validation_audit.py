@@ -16,10 +16,10 @@ from journeys import CheckEntry, JourneyConfig
 from nodes.checking.scope import checks_of, place_of
 from nodes.llm.models import Models
 from nodes.llm.usage import Usage
-from nodes.matcher import matcher_of
 from nodes.services import Services, brought_locale
 from nodes.speech import texts_of
 from nodes.state import Check, Turn
+from nodes.triggers import matcher_of
 
 if TYPE_CHECKING:
     from graphs.session import Session

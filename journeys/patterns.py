@@ -8,6 +8,9 @@ character. Scripts written without spaces have no edges (docs/journeys.md).
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+
+import ahocorasick
 
 # Blocks of scripts that put no space between words: Thai to Lao, Myanmar, Khmer, kana, Han.
 _UNSPACED = (
@@ -82,3 +85,33 @@ def said(pattern: str, text: str) -> bool:
             return True
         start = text.find(pattern, start + 1)
     return False
+
+
+class Matcher:
+    """Finds which questions a message answers by a pattern.
+
+    Args:
+        patterns: Pairs of a pattern and the id of the question that it answers.
+    """
+
+    def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
+        found: dict[str, tuple[str, list[str]]] = {}
+        for pattern, question in patterns:
+            found.setdefault(normal(pattern), (pattern, []))[1].append(question)
+        self._automaton = ahocorasick.Automaton()
+        for word, (pattern, questions) in found.items():
+            self._automaton.add_word(word, (len(word), pattern, questions))
+        if found:
+            self._automaton.make_automaton()
+
+    def match(self, message: str) -> dict[str, str]:
+        """Return the questions answered by a message, each with the pattern that was said."""
+        answered: dict[str, str] = {}
+        text = normal(message)
+        if not len(self._automaton):
+            return answered
+        for last, (length, pattern, questions) in self._automaton.iter(text):
+            if at_edges(text, last - length + 1, last + 1):
+                for question in questions:
+                    answered.setdefault(question, pattern)
+        return answered

@@ -15,7 +15,7 @@ from nodes.services import Services
 from nodes.state import PathwayState, Update
 
 if TYPE_CHECKING:
-    from nodes.hop import Hop
+    from nodes.draft import Hop
 
 _SHARE = 0.5
 """Share of a pathway's time that its tools have together: the rest is the agents'."""

@@ -24,7 +24,6 @@ from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.forms.sheet import owners
 from nodes.language.greetings import is_greeting
-from nodes.legal import Limits, asks_model, legal
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, most_specific, tasks_of
 from nodes.repair.coming_back import begin_next
@@ -64,7 +63,7 @@ from nodes.repair.wishes import (
     values_with,
     without_given_up,
 )
-from nodes.steer import OUTSIDE, Steering, steer
+from nodes.steer import OUTSIDE, Limits, Steering, asks_model, legal, steer
 
 Moves = list[Command]
 

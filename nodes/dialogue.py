@@ -14,7 +14,7 @@ from journeys.patterns import normal
 from nodes.collect import FORM, is_collected
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.deciding import decide
-from nodes.draft import TurnDraft, draft_of
+from nodes.draft import Hop, Reading, TurnDraft, draft_of
 from nodes.effect_outcome import EFFECTS, is_unsure, remember_effects, went_well
 from nodes.form_reading import (
     asking_in,
@@ -33,18 +33,15 @@ from nodes.forms.claims import claimed
 from nodes.forms.questions import chosen
 from nodes.forms.secrets import HIDDEN
 from nodes.forms.sheet import MOST_RAW, field_named
-from nodes.hop import Hop
-from nodes.interpretation import Reading
 from nodes.language import Parse, ready_to_read
 from nodes.language.expected import NAMES
-from nodes.legal import limits_of
+from nodes.moves import overwritten
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave, is_deaf
 from nodes.repair.wishes import begins_later
-from nodes.steer import steer
+from nodes.steer import limits_of, steer
 from nodes.talk import DialogueState, with_dialogue
-from nodes.visits import overwritten
 
 _AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions to which half a yes is none."""

@@ -1,4 +1,4 @@
-"""The draft of a turn: opened from the state, changed while it is decided, written back once."""
+"""The records of a turn in the making: the draft, the reading of its message, the hop that ran."""
 
 from __future__ import annotations
 
@@ -17,19 +17,25 @@ from journeys import (
     PathwayExecutionError,
     PathwayNotFoundError,
     PathwaySpec,
+    TransitionSpec,
 )
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
+from nodes.commands import Command, Verdict
 from nodes.context import Op, apply_ops, checked
 from nodes.effect_outcome import step_renamed
 from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_named, owners
+from nodes.language import Parse
+from nodes.llm.form import Asking
+from nodes.llm.verdicts import Understood
+from nodes.matching.held import Weighed
 from nodes.messages import Message, last_said
 from nodes.moves import Entered, Standing, note, pruned
 from nodes.phases import phase_of
 from nodes.plain import stamp
 from nodes.services import Services, setting_of
 from nodes.speech import worded
-from nodes.state import PARTING, Fired, Frame, Judged, Position, SessionState, Turn, Update
+from nodes.state import PARTING, Fired, Frame, Judged, Output, Position, SessionState, Turn, Update
 from nodes.steer import Steering
 from nodes.talk import (
     Asked,
@@ -40,7 +46,7 @@ from nodes.talk import (
     add_attempts,
     with_dialogue,
 )
-from nodes.telemetry.logs import report
+from nodes.telemetry.otel import report
 from nodes.values import Setting, shown
 
 
@@ -541,3 +547,139 @@ def _unanswered(state: SessionState) -> str | None:
     """Return what the user said last, if nobody answered it yet."""
     messages = state["messages"]
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
+
+
+_NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), Weighed(), Understood()
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known of a message before anything is decided.
+
+    Attributes:
+        position: Where the session stood when the message was read.
+        parse: What it says of fields and of the dialogue, without a model.
+        welcomed: How many replies were given to a user who comes back after a pause.
+        is_certain: Whether no model is to be asked what else it may mean.
+        verdicts: Which triggers hold, without a model.
+        doubted: Patterns that contradict each other, which count only if no model answers.
+        questions: Transitions that a model may judge.
+        weighed: Guidelines that may hold.
+        form: What a model is told of the form that is open; None: nothing.
+        answer: What a model said.
+    """
+
+    position: Position
+    parse: Parse = _NOT_READ
+    is_certain: bool = False
+    welcomed: int = 0
+    verdicts: list[Verdict] = field(default_factory=list)
+    doubted: list[Verdict] = field(default_factory=list)
+    questions: list[TransitionSpec] = field(default_factory=list)
+    weighed: Weighed = _NOTHING_WEIGHED
+    form: Asking | None = None
+    answer: Understood = _NO_ANSWER
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the dialogue has read the message."""
+        return self.parse is not _NOT_READ
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to ask a model."""
+        return bool(self.questions or self.weighed.asked or self.asks_form)
+
+    @property
+    def asks_form(self) -> bool:
+        """Whether a model is to say what the message makes of the form."""
+        return self.form is not None and self.form.is_asked
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a model said what the message makes of the form."""
+        return self.asks_form and self.answer != _NO_ANSWER
+
+    @property
+    def commands(self) -> list[Command]:
+        """What triggers and a model made of the message."""
+        return [*self.verdicts, *self.answer.commands]
+
+
+@dataclass(slots=True)
+class Hop:
+    """One pathway that ran, while it is settled.
+
+    Attributes:
+        services: What the turn works with.
+        state: The state as the pathway left it.
+        pathway: The pathway.
+        results: What its agents gave.
+        progress: What its other steps noted.
+        turn: The record of the turn, to which the hop is added.
+        position: Where the session stands.
+        context: The context, with the changes of the hop.
+        ops: Changes of the context.
+        attempts: Attempts at fields.
+        known: Names whose values the pathway found in the context, and did not give itself.
+        is_idle: Whether it stopped before its agents: something is open, or was not done.
+        is_aside: Whether it only answered in place of a text.
+        is_complete: Whether the pathway is complete.
+        heard: How many replies of the turn listeners heard while they were made.
+    """
+
+    services: Services
+    state: SessionState
+    pathway: PathwaySpec
+    results: list[Output]
+    progress: Mapping[str, Any]
+    turn: Turn
+    position: Position
+    context: Mapping[str, Any]
+    ops: list[Op] = field(default_factory=list)
+    attempts: list[Attempted] = field(default_factory=list)
+    known: frozenset[str] = frozenset()
+    is_idle: bool = False
+    is_aside: bool = False
+    is_complete: bool = False
+    heard: int = 0
+
+    def note(self, kind: str, **details: Any) -> None:
+        """Audit what happened."""
+        self.turn["audit"].append(note(kind, self.position, **details))
+
+    def say(self, *replies: str) -> None:
+        """Add texts of the runtime itself to the replies."""
+        first = len(self.turn["replies"])
+        self.turn["replies"] = [*self.turn["replies"], *replies]
+        if replies:
+            places = range(first, first + len(replies))
+            self.turn["worded"] = [*self.turn.get("worded", ()), *places]
+
+    def change(self, *ops: Op) -> None:
+        """Change the context further, after what the pathway gave."""
+        self.ops += ops
+        self.turn["ops"] = [*self.turn["ops"], *ops]
+        self.context = apply_ops(self.context, ops)
+
+    def attempt(self, attempts: Sequence[Attempted]) -> None:
+        """Add attempts at fields."""
+        if attempts:
+            self.attempts += attempts
+            self.turn["attempts"] = [*self.turn.get("attempts", ()), *attempts]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All attempts that the state keeps, with those of this hop."""
+        kept: dict[str, Any] = self.state.get("fields", {})
+        return add_attempts(kept, by_field(self.attempts)) if self.attempts else kept
+
+    def update(self) -> Update:
+        """Return what the hop changes in the state."""
+        update: Update = {"position": self.position, "context": self.ops, "turn": self.turn}
+        return {**update, "fields": by_field(self.attempts)} if self.attempts else update
+
+    def after(self) -> SessionState:
+        """Return the state as the hop leaves it."""
+        known: Any = {"context": self.context, "fields": self.fields, "position": self.position}
+        return {**self.state, **known}

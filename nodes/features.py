@@ -9,11 +9,9 @@ from typing import Any, TypeVar
 from journeys import JourneySpec, PathwaySpec
 from nodes import dialogue, parts
 from nodes.call_tools import keep_saved
-from nodes.draft import TurnDraft
+from nodes.draft import Hop, Reading, TurnDraft
 from nodes.guidance import apply_guidelines, weigh_guidelines
 from nodes.handing_over import hand_over
-from nodes.hop import Hop
-from nodes.interpretation import Reading
 from nodes.read_questions import weigh_questions
 from nodes.repair import knowledge, people
 from nodes.rewording import reworded

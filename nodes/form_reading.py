@@ -38,13 +38,13 @@ from nodes.language.expected import NAMES
 from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
 from nodes.language.readable import value_in
-from nodes.legal import asks_model, legal
 from nodes.llm.form import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
 from nodes.repair.leaving import names_of_all
 from nodes.repair.people import policy_of
 from nodes.repair.reviewing import is_changed
 from nodes.repair.switching import interruptible
+from nodes.steer import asks_model, legal
 from nodes.talk import Asked, FieldAttempt, Option
 from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
 from nodes.values.scanning import words_in

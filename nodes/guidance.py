@@ -15,7 +15,6 @@ from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
-from nodes.legal import limits_of, places
 from nodes.matching.held import Held, Weighed
 from nodes.matching.index import Candidate, index_of
 from nodes.matching.resolution import resolve
@@ -23,12 +22,11 @@ from nodes.moves import Standing, note
 from nodes.plain import words_of
 from nodes.services import Services
 from nodes.state import Guided, Position
-from nodes.steer import steer
+from nodes.steer import limits_of, places, steer
 from nodes.telemetry import guidelines_settled, report
 
 if TYPE_CHECKING:
-    from nodes.draft import TurnDraft
-    from nodes.interpretation import Reading
+    from nodes.draft import Reading, TurnDraft
 
 BYPASSED = "guidelines_bypassed"
 """Flag of a turn in which guidelines could not be matched as they should be."""

@@ -7,9 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from journeys import ModelError
-from nodes.draft import TurnDraft
+from nodes.draft import Reading, TurnDraft
 from nodes.guidance import BYPASSED, bypassed, judged, rules_here
-from nodes.interpretation import Reading
 from nodes.llm.budget import seconds_for, spent
 from nodes.llm.understanding import Moment, understood
 from nodes.llm.usage import Usage

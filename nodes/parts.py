@@ -6,14 +6,10 @@ from journeys.spec import ACTIVATION
 from nodes.checking.scope import is_own_voice
 from nodes.commands import Verdict
 from nodes.context import Op
-from nodes.draft import TurnDraft
-from nodes.hop import Hop
-from nodes.interpretation import Reading
-from nodes.legal import legal
-from nodes.moves import left, note
+from nodes.draft import Hop, Reading, TurnDraft
+from nodes.moves import left, note, overwritten, written_names
 from nodes.state import Completed
-from nodes.steer import MODELS
-from nodes.visits import overwritten, written_names
+from nodes.steer import MODELS, legal
 
 
 def note_journey(draft: TurnDraft, reading: Reading) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
-from nodes.draft import TurnDraft
+from nodes.draft import Reading, TurnDraft
 from nodes.form_reading import parse_of
-from nodes.interpretation import Reading
 from nodes.language import Parse
 from nodes.language.expected import WORDY
 from nodes.language.questions import questions_in
-from nodes.legal import asks_model, legal
 from nodes.repair.knowledge import ANSWERS, VALUES
+from nodes.steer import asks_model, legal
 
 _BESIDE_QUESTIONS = (*ANSWERS, *VALUES, Noise, OffTopic)
 """Commands beside which a question counts; any other is what the question itself says."""

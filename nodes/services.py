@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from journeys.locale import NOWHERE, Locale, in_force, locale_of
+from journeys.patterns import Matcher
 from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
@@ -18,7 +19,6 @@ from nodes.effects import Effects
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.llm.usage import Usage
-from nodes.matcher import Matcher
 from nodes.running import Running
 from nodes.speech import texts_of
 from nodes.state import Turn

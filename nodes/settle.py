@@ -10,16 +10,15 @@ from journeys.spec import MAX_HOPS
 from nodes.authored import FAILURES
 from nodes.consent import waiting
 from nodes.context import Op, checked, how_to_merge
-from nodes.hop import Hop
+from nodes.draft import Hop
 from nodes.messages import OPERATOR, TAKEN, Message, mark
-from nodes.moves import note, pruned
+from nodes.moves import completed, entered, note, pruned, written_names, wrote
 from nodes.patterns import RULES
 from nodes.patterns.work import Conclusion, Work, flags_of, leaves
 from nodes.phases import closing_facts, next_phase
 from nodes.plain import copied, words_of
 from nodes.services import Services
 from nodes.state import PARTING, Output, Position, SessionState, Turn, Update
-from nodes.visits import completed, entered, written_names, wrote
 
 if TYPE_CHECKING:
     from nodes.features import Features

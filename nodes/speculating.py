@@ -10,17 +10,15 @@ from journeys.locale import NOWHERE
 from nodes.agent import brief_of, is_live
 from nodes.consent import Consent
 from nodes.guidance import rules_ahead
-from nodes.legal import limits_of
 from nodes.llm.agent import ModelCaller
 from nodes.llm.speculation import Speculation, record_of
 from nodes.patterns.work import Seat
 from nodes.payloads import base_of, payload_of
 from nodes.services import Services
-from nodes.steer import steer
+from nodes.steer import limits_of, steer
 
 if TYPE_CHECKING:
-    from nodes.draft import TurnDraft
-    from nodes.interpretation import Reading
+    from nodes.draft import Reading, TurnDraft
 
 
 def may_speculate(services: Services) -> bool:

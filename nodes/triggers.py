@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from journeys import (
@@ -16,12 +17,13 @@ from journeys import (
     JourneySpec,
     TransitionSpec,
 )
+from journeys.patterns import Matcher
 from nodes.authored import contained
 from nodes.commands import Verdict
 from nodes.language import ready_to_read, refused_in
-from nodes.legal import legal
 from nodes.plain import copied, words_of
 from nodes.state import Position
+from nodes.steer import legal
 
 if TYPE_CHECKING:
     from nodes.draft import TurnDraft
@@ -107,3 +109,21 @@ async def _evaluated(
         return Verdict(transition.id, False, tier, error=words_of(error))
     reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
     return Verdict(transition.id, holds, tier, reason=reason)
+
+
+def matcher_of(spec: JourneySpec) -> Matcher:
+    """Return the matcher of a journey: every pattern of every intent."""
+    return _matcher(
+        tuple(
+            (pattern, transition.id)
+            for transition in spec.transitions
+            if isinstance(transition.trigger, IntentTrigger)
+            for pattern in transition.trigger.patterns
+        )
+    )
+
+
+# By the patterns alone: a spec holds its pipelines, and these their agents.
+@lru_cache(maxsize=256)
+def _matcher(patterns: tuple[tuple[str, str], ...]) -> Matcher:
+    return Matcher(patterns)

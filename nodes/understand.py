@@ -5,16 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from journeys import MaxPathwayDepthError
-from nodes.draft import TurnDraft, check_known, open_draft
+from nodes.draft import Reading, TurnDraft, check_known, open_draft
 from nodes.features import Features
 from nodes.greeting import greet
 from nodes.interpret import interpret
-from nodes.interpretation import Reading
-from nodes.legal import limits_of
 from nodes.moves import note
 from nodes.services import Services
 from nodes.state import Position, SessionState, Update
-from nodes.steer import steer
+from nodes.steer import limits_of, steer
 from nodes.upgrading import has_moved
 
 

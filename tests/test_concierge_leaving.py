@@ -21,10 +21,9 @@ from journeys import (
 )
 from nodes.commands import Verdict
 from nodes.draft import beginning
-from nodes.legal import Limits
 from nodes.llm.scripted import ScriptedModel, leads_to
 from nodes.moves import Standing
-from nodes.steer import steer
+from nodes.steer import Limits, steer
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving
 from tests.talk import Talk

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
-from journeys.patterns import normal, said
-from nodes.matcher import Matcher, matcher_of
+from journeys.patterns import Matcher, normal, said
+from nodes.triggers import matcher_of
 
 # A busy machine is slow, not wrong.
 calm = settings(deadline=None)

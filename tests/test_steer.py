@@ -29,10 +29,9 @@ from journeys import (
 )
 from nodes import commands as c
 from nodes.commands import Go, Verdict
-from nodes.legal import Limits, legal
 from nodes.moves import Standing
 from nodes.state import Frame, Position
-from nodes.steer import Steering, steer
+from nodes.steer import Limits, Steering, legal, steer
 
 
 class Shouted(BaseTrigger):

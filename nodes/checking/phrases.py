@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from journeys.guidelines import GuidelineSpec
+from journeys.patterns import Matcher
 from nodes.checking.folding import as_read
-from nodes.matcher import Matcher
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "
 _EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")

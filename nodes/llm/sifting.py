@@ -20,9 +20,9 @@ from nodes.commands import (
     OffTopic,
     Verdict,
 )
-from nodes.legal import is_share
 from nodes.llm.command_schema import offered, targets_of
 from nodes.llm.form import Asking
+from nodes.steer import is_share
 
 _JUDGED_LATER = (Verdict, Go, Noise)
 """Commands whose confidence is judged where it is known what they lead to."""

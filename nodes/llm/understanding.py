@@ -19,7 +19,6 @@ from journeys import (
     TransitionSpec,
 )
 from nodes.commands import Command, Go, Verdict
-from nodes.legal import asks_model, legal
 from nodes.llm.asking import Question, ask
 from nodes.llm.chat import Chat
 from nodes.llm.command_schema import offered
@@ -33,6 +32,7 @@ from nodes.llm.structured import Misfit
 from nodes.llm.usage import Usage
 from nodes.llm.verdicts import Understood, names_in, schema_for, understood_in
 from nodes.state import Position
+from nodes.steer import asks_model, legal
 from nodes.telemetry import cache_read
 
 CACHED = "judged before, of the same message at the same point"

@@ -11,7 +11,6 @@ from cachetools import LRUCache, cached
 
 from journeys import JourneySpec
 from nodes.commands import Command, Verdict
-from nodes.legal import asks_model
 from nodes.llm.command_schema import (
     READ,
     SHARE,
@@ -25,6 +24,7 @@ from nodes.llm.command_schema import (
 from nodes.llm.sifting import Dropped
 from nodes.llm.structured import Misfit, object_in
 from nodes.plain import MOST_WORDS, cleaned
+from nodes.steer import asks_model
 
 _REASON: Mapping[str, Any] = {"type": "string", "description": "Why, in a few words."}
 _REPLY: Mapping[str, Any] = {

@@ -8,9 +8,8 @@ from journeys import TransitionSpec
 from journeys.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Verdict
 from nodes.draft import TurnDraft
-from nodes.legal import Limits, asks_model, is_share, legal
 from nodes.repair.people import offer_person, policy_of
-from nodes.steer import MODELS
+from nodes.steer import MODELS, Limits, asks_model, is_share, legal
 from nodes.talk import Asked, Option
 
 MOST_OPTIONS = 3

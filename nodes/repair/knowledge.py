@@ -35,7 +35,7 @@ from nodes.telemetry import report
 from nodes.telemetry.activity import kind_of
 
 if TYPE_CHECKING:
-    from nodes.hop import Hop
+    from nodes.draft import Hop
 
 PATTERN = "knowledge"
 ANSWERS = (Confirm, Deny, Choose, Clear)

@@ -16,7 +16,7 @@ from nodes.llm.form import Asking
 from nodes.talk import Asked, Option
 
 if TYPE_CHECKING:
-    from nodes.interpretation import Reading
+    from nodes.draft import Reading
 
 CHANGE, PERSON, LEAVE = "change", "person", "leave"
 """What can be done about what is done already, by id."""

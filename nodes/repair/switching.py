@@ -8,11 +8,10 @@ from journeys import PathwaySpec, TransitionSpec
 from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.draft import TurnDraft
-from nodes.legal import Limits
 from nodes.moves import move
 from nodes.repair.leaving import begin_anew, reset
 from nodes.repair.people import effect_of
-from nodes.steer import Steering
+from nodes.steer import Limits, Steering
 from nodes.talk import Asked, Option
 
 MOST_QUEUED = 5

@@ -19,11 +19,10 @@ from nodes.language.languages import lexicon_of
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import mentioned
 from nodes.language.reading import read
-from nodes.legal import Limits, legal
 from nodes.repair.clarifying import clarify, options_of
 from nodes.repair.leaving import task_named
 from nodes.repair.switching import postpone
-from nodes.steer import MODELS
+from nodes.steer import MODELS, Limits, legal
 from nodes.talk import IN_TURN, Asked, HeldValue
 from nodes.values import Unreadable, value_of
 

@@ -16,7 +16,6 @@ from nodes.telemetry.activity import (
     model_rests,
     pseudonym,
 )
-from nodes.telemetry.logs import report
 from nodes.telemetry.otel import (
     cache_read,
     continuing,
@@ -24,6 +23,7 @@ from nodes.telemetry.otel import (
     guidelines_settled,
     person_called,
     reply_checked,
+    report,
 )
 
 __all__ = [

@@ -14,8 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from journeys import ModelError
-from nodes.telemetry.logs import report, scope
-from nodes.telemetry.otel import JOURNEY, measure, telemetry, turn_flagged
+from nodes.telemetry.otel import JOURNEY, measure, report, scope, telemetry, turn_flagged
 
 OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 """How a piece of work ends."""

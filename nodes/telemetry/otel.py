@@ -1,12 +1,16 @@
-"""OpenTelemetry, which need not be installed: spans, and what is measured and counted."""
+"""OpenTelemetry spans and metrics (the library is optional), and log records of a turn."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
+
+import structlog
 
 SCOPE = "journeygraph"
 """Name of our tracer and of our meter."""
@@ -214,3 +218,48 @@ def turn_flagged(journey: str, flags: Iterable[str]) -> None:
 def _count(metric: str, labels: Mapping[str, Any], number: int = 1) -> None:
     if seen := telemetry():
         seen.count(metric, labels, number)
+
+
+ROOT = "journeygraph"
+DATA = "journeygraph"
+"""The attribute of a record that holds its event as data."""
+
+scope: ContextVar[Mapping[str, str]] = ContextVar("journeygraph_scope", default={})  # noqa: B039 - read only
+"""Names of what runs here, such as the journey and the pathway; all that is reported has them."""
+_line = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
+
+Event = MutableMapping[str, Any]
+
+
+def report(level: int, event: str, **details: Any) -> None:
+    """Write an event into the log.
+
+    Args:
+        level: As logging has them.
+        event: What happened, as one word that does not change between releases.
+        **details: Names, kinds, counts and times: nothing that anybody said. An error as
+            `exc_info` goes along with the record, for whoever may see what it says.
+    """
+    if _log.isEnabledFor(level):
+        _events.log(level, event, **details)
+
+
+def _placed(_: Any, __: str, event: Event) -> Event:
+    """Add the turn and the span in which it happened."""
+    seen = telemetry()
+    return {**scope.get(), **event, **(seen.place() if seen else {})}
+
+
+def _handed_over(_: Any, __: str, event: Event) -> tuple[tuple[str], dict[str, Any]]:
+    error = {"exc_info": event.pop("exc_info")} if "exc_info" in event else {}
+    return (_line(None, "", dict(event)),), {"extra": {DATA: event}, **error}
+
+
+_log = logging.getLogger(ROOT)
+# With processors of its own: what an application configures in structlog is the application's.
+_events = structlog.wrap_logger(
+    _log,
+    processors=[structlog.contextvars.merge_contextvars, _placed, _handed_over],
+    wrapper_class=structlog.stdlib.BoundLogger,
+    context_class=dict,
+)

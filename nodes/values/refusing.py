@@ -13,7 +13,7 @@ from journeys.validators import Check, Length, Range, Regex, Validator
 from nodes.authored import contained
 from nodes.calling import in_thread
 from nodes.plain import copied
-from nodes.telemetry.logs import report
+from nodes.telemetry.otel import report
 from nodes.values.bounds import kind_of, lies_in
 from nodes.values.scanning import LONGEST
 from nodes.values.setting import Setting, Unreadable

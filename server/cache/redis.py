@@ -21,7 +21,7 @@ from redis.exceptions import ResponseError
 from journeys import ConfigurationError
 from journeys.store_url import masked
 from nodes.breaker import Breaker
-from nodes.telemetry.logs import report
+from nodes.telemetry.otel import report
 from server.cache.port import CacheUnavailableError, Counts
 
 BUDGET_SECONDS = 0.05

@@ -18,7 +18,7 @@ from journeys import (
     JourneyError,
     JourneySpec,
 )
-from nodes.telemetry.logs import report
+from nodes.telemetry.otel import report
 from server.cache import Cache, MemoryCache, Shelf
 from server.served import Served
 from server.stored.given import Given

@@ -22,11 +22,11 @@ from journeys import (
 )
 from nodes.deciding import decide
 from nodes.draft import beginning, draft_of, new_turn
-from nodes.legal import limits_of
 from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
-from nodes.matcher import matcher_of
 from nodes.services import Services
+from nodes.steer import limits_of
+from nodes.triggers import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS, DECISIONS = 60, 500
