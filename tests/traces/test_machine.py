@@ -156,8 +156,9 @@ class Ordering(RuleBasedStateMachine):
     @precondition(lambda self: someone_listens(self) and not self.book.done)
     @rule(to=st.sampled_from(["asking", "aside", "address", "order"]))
     def wander(self, to: str) -> None:
+        """Go somewhere; the address, once it was given, is begun anew (a second visit)."""
         self.says(Go(to))
-        self.stands(self.book)
+        self.stands(self.book.reset("address") if to == "address" else self.book)
 
     @precondition(lambda self: someone_listens(self) and self.book.done)
     @rule()
@@ -270,3 +271,20 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 @pytest.mark.timeout(120 + HUNTING)
 def test_any_order_of_commands_comes_to_what_was_said(loop: asyncio.AbstractEventLoop) -> None:
     run_state_machine_as_test(lambda: Ordering(loop), settings=SETTINGS)  # type: ignore[arg-type]
+
+
+def test_an_address_given_while_it_was_paused_is_begun_anew_when_it_is_gone_to_again(
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    """The way on which the hunt found it: the answer completes the paused form."""
+    orders = Ordering(loop)
+    orders.begin(number=1)
+    orders.order_anew()
+    orders.wander("address")
+    orders.wander("asking")
+    orders.give("house", 0, corrects=False)
+    assert orders.chat.payload == {"house": 0}
+    orders.wander("address")
+    assert (orders.chat.payload, orders.asked) == ({}, "field")
+    orders.the_payload_is_what_was_said_last()
+    orders.teardown()
