@@ -1,16 +1,26 @@
-"""A conversation from its rows: what was said and collected, what moved it, and its checks."""
+"""Read a session's records: its versions, its transcript, its audit, its checks and attempts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphs import field_attempts, statements, validation_audit
-from graphs.ledger import audit_entry, version_info
+from graphs import checks, fields
 from graphs.listing import span_after
-from graphs.sealing import seal_of
+from graphs.sealing import Seal, SealOfReader
+from graphs.statements import AUDIT, TURNS, Row
 from graphs.stores import Store
-from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, VersionInfo
+from graphs.tables import USAGE
+from journeys import (
+    AuditedTurn,
+    AuditEntry,
+    CheckEntry,
+    FieldAttemptEntry,
+    TranscriptEntry,
+    VersionInfo,
+)
+
+_SHOWN = [name for name in VersionInfo.__dataclass_fields__ if name in TURNS.columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +42,35 @@ class Review:
     check: CheckEntry
 
 
+def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
+    """Return a row of the ledger as its reader sees it."""
+    shown = {name: TURNS.value(row, name, seal) for name in _SHOWN}
+    return VersionInfo(**shown, usage={name: row[name] for name in USAGE}, journey_id=journey_id)
+
+
+def audit_entry(row: Row, seal: Seal) -> AuditEntry:
+    """Return a row of the audit as its reader sees it."""
+    return AuditEntry(**AUDIT.opened(row, seal))
+
+
+def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
+    """Return all that was said, in order."""
+    said = (
+        (role, text, when, row.version)
+        for row in versions
+        if row.rolled_back_to is None
+        for role, text, when in (
+            ("user", row.message, row.begun_at),
+            ("operator" if row.kind == "operator" else "assistant", row.reply, row.at),
+        )
+    )
+    return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]
+
+
 def audited_turns(
     turns: Iterable[VersionInfo],
     events: Iterable[AuditEntry],
-    checks: Iterable[CheckEntry],
+    checked: Iterable[CheckEntry],
     attempts: Iterable[FieldAttemptEntry],
 ) -> list[AuditedTurn]:
     """Return the turns of a session, each with what is recorded of it.
@@ -47,7 +82,7 @@ def audited_turns(
     for event in events:
         if event.turn in known:
             known[event.turn].events.append(event)
-    for check in checks:
+    for check in checked:
         if check.turn in known:
             known[check.turn].checks.append(check)
     for attempt in attempts:
@@ -74,17 +109,18 @@ async def read_session(
     if head is None:
         return None
     span, more = span_after(after, limit, head["version"])
-    rows = await store.read(statements.TURNS, session=session_id, **span)
-    events = await store.read(statements.AUDIT, session=session_id, **span)
-    checks = await store.read(validation_audit.OF_SESSION, session=session_id, **span)
-    attempts = await store.read(field_attempts.OF_SESSION, session=session_id, **span)
-    turns = audited_turns(
-        [version_info(row, seal_of(row["operations"], key), None) for row in rows],
-        [audit_entry(row, seal_of(row["reason"], key)) for row in events],
-        [validation_audit.entry(row, seal_of(row["violations"], key)) for row in checks],
-        [field_attempts.entry(row, seal_of(row["reason"], key)) for row in attempts],
+    turns, events, checked, attempts = [
+        await store.read(records.of_turns, session=session_id, **span)
+        for records in (TURNS, AUDIT, checks.CHECKS, fields.ATTEMPTS)
+    ]
+    seal = SealOfReader(key)
+    found = audited_turns(
+        [version_info(row, seal, None) for row in turns],
+        [audit_entry(row, seal) for row in events],
+        [checks.entry(row, seal) for row in checked],
+        [fields.entry(row, seal) for row in attempts],
     )
-    return SessionAudit(session_id, head["journey_id"], head["status"], turns, more)
+    return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
 
 
 async def read_reviews(
@@ -112,14 +148,12 @@ async def read_reviews(
         row
         for journey in journeys
         for row in await store.read(
-            validation_audit.REVIEWS,
+            checks.REVIEWS,
             journey=journey,
-            before=validation_audit.LAST if before is None else before,
+            before=checks.LAST if before is None else before,
             most=limit,
         )
     ]
     newest = sorted(found, key=lambda row: -row["id"])[:limit]
-    return [
-        Review(row["id"], validation_audit.entry(row, seal_of(row["violations"], key)))
-        for row in newest
-    ]
+    seal = SealOfReader(key)
+    return [Review(row["id"], checks.entry(row, seal)) for row in newest]

@@ -12,12 +12,10 @@ import logging
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from graphs import escalation_statements as sql
 from graphs.desk import SECONDS, DeliveryError, EscalationPort
-from graphs.escalation_cases import read_case
+from graphs.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
 from graphs.faults import LostRace
-from graphs.ledger import now
-from graphs.statements import Row, Statement
+from graphs.statements import Row, Statement, now
 from graphs.stores import Store
 from journeys import JourneyError
 from nodes.plain import stamp
@@ -99,7 +97,7 @@ class Courier:
             for row in await self._due(until=stamp(now()), after=-1, most_tries=MOST_TRIES):
                 await self._delivered(row)
             left = {"now": stamp(now()), "most_tries": MOST_TRIES}
-            [found] = await self._store.read(sql.NEXT_DUE, **left)
+            [found] = await self._store.read(NEXT_DUE, **left)
         except JourneyError as error:
             report(logging.WARNING, "escalation_store_failed", reason=str(error))
             return LOOK_SECONDS
@@ -110,7 +108,7 @@ class Courier:
 
     async def _due(self, *, until: str, after: int, most_tries: int) -> list[Row]:
         return await self._store.read(
-            sql.DUE,
+            DUE,
             now=stamp(now()),
             until=until,
             after=after,
@@ -138,7 +136,7 @@ class Courier:
                 await self._counted({**mine, "tried": tries}, _pause_after(tries))
             return False
         done: Row = {"id_is": row["id"], "now": stamp(now())}
-        await self._store.write(Statement(sql.DELIVERED, [done]))
+        await self._store.write(Statement(DELIVERED, [done]))
         escalation_sent(row["journey_id"], taken=True)
         return True
 
@@ -146,7 +144,7 @@ class Courier:
         """Count a try, and say when the next one is due; fails if somebody else counted it."""
         next_at = stamp(now() + timedelta(seconds=seconds))
         row: Row = {**mine, "next_at": next_at}
-        await self._store.write(Statement(sql.TRY, [row], exactly_one=True))
+        await self._store.write(Statement(TRY, [row], exactly_one=True))
 
 
 _ANY = 2**31 - 1

@@ -7,20 +7,208 @@ that there is something new.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Self
 
-from graphs import definition_statements as statements
-from graphs.drafts import TENANT, Definition, Draft, Epoch, Loaded, check, digest_of, planned
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    bindparam,
+    false,
+    insert,
+    literal_column,
+    select,
+    update,
+)
+
 from graphs.faults import AlreadyThere, LostRace
 from graphs.listing import checked_limit, paged
-from graphs.statements import Row, Statement
+from graphs.sealing import Seal
+from graphs.statements import Records, Row, Sql, Statement, now
 from graphs.stores import Store, open_store
+from graphs.tables import definition_epoch as epochs
+from graphs.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError
 from journeys.errors import did_you_mean
+from nodes.plain import stamp
 
+TENANT = "default"
+"""Whose definitions are meant where nobody is named."""
+LARGEST = 2**20
+"""Most bytes of UTF-8 that a definition may have, the files beside it included."""
 _TRIES = 8
 """How often a change is tried anew that others came before."""
+
+_RECORDS = Records(definitions, owner="tenant", named="tenant_is")
+_MINE = _RECORDS.mine
+_ONE = definitions.c.id == bindparam("id_is")
+_ACTIVE: ColumnElement[Any] = definitions.c.active
+_ONE_MORE: ColumnElement[int] = literal_column("1")
+_WITHOUT_BODY = [column for column in definitions.c if column.name not in ("tenant", "body")]
+_UNCHANGED = (epochs.c.tenant == bindparam("tenant_is"), epochs.c.epoch == bindparam("seen"))
+
+EPOCH = Sql.of(
+    select(epochs.c.epoch, epochs.c.dropped).where(epochs.c.tenant == bindparam("tenant_is"))
+)
+_EPOCH_TOO = [
+    select(column)
+    .where(epochs.c.tenant == bindparam("tenant_is"))
+    .scalar_subquery()
+    .label(f"definitions_{column.name}")
+    for column in (epochs.c.epoch, epochs.c.dropped)
+]
+# A session's row alone, and with it the epoch, so that to look for changes costs no query.
+FOUND = Sql.of(
+    select(*sessions.c, *_EPOCH_TOO).where(sessions.c.session_id == bindparam("session"))
+)
+BEGIN_EPOCH = Sql.of(insert(epochs))
+BUMP = Sql.of(update(epochs).where(*_UNCHANGED).values(epoch=epochs.c.epoch + _ONE_MORE))
+BUMP_AND_DROP = Sql.of(
+    update(epochs)
+    .where(*_UNCHANGED)
+    .values(epoch=epochs.c.epoch + _ONE_MORE, dropped=epochs.c.dropped + _ONE_MORE)
+)
+ALL = Sql.of(select(*_WITHOUT_BODY).where(_MINE).order_by(definitions.c.id, definitions.c.version))
+HISTORY = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ONE).order_by(definitions.c.version))
+ACTIVE = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ACTIVE).order_by(definitions.c.id))
+PAGE = Sql.of(
+    select(*_WITHOUT_BODY)
+    .where(_MINE, _ACTIVE, definitions.c.id > bindparam("above"))
+    .order_by(definitions.c.id)
+    .limit(bindparam("most", type_=Integer))
+    .offset(literal_column("0"))
+)
+BODY = Sql.of(
+    select(definitions.c.body).where(_MINE, _ONE, definitions.c.version == bindparam("version_is"))
+)
+RETIRE = Sql.of(update(definitions).where(_MINE, _ONE, _ACTIVE).values(active=false()))
+DROP = Sql.of(
+    update(definitions)
+    .where(_MINE, _ONE, _ACTIVE)
+    .values(dropped=definitions.c.dropped + _ONE_MORE)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A definition to be stored.
+
+    Attributes:
+        kind: "journey", "agent", "concierge" or "guidelines".
+        id: Names it; one kind each.
+        name: Of the file that it was read from, which faults name.
+        text: What the file says.
+        beside: Texts of the files that it refers to, by the names that it uses.
+    """
+
+    kind: str
+    id: str
+    name: str
+    text: str = field(repr=False)
+    beside: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def body(self) -> str:
+        """The texts as they are stored: canonical JSON."""
+        texts = {"text": self.text, "beside": dict(self.beside)}
+        return json.dumps(texts, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def of(cls, definition: Definition, body: str) -> Self:
+        """Return what a stored definition was made from."""
+        texts = json.loads(body)
+        return cls(definition.kind, definition.id, definition.name, texts["text"], texts["beside"])
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One version of a definition, without its text.
+
+    Attributes:
+        digest: sha256 of its body.
+        active: Whether it is the one that is served.
+        dropped: How often cached copies of it were made void by hand.
+        loaded_at: When it was stored, in UTC.
+    """
+
+    id: str
+    version: int
+    kind: str
+    name: str
+    digest: str
+    active: bool
+    dropped: int
+    loaded_at: str
+
+
+class Epoch(NamedTuple):
+    """Two numbers that grow: with every change, and whenever all cached copies are made void."""
+
+    epoch: int
+    dropped: int
+
+
+class Loaded(NamedTuple):
+    """What became of a draft: the active version, and whether the load made it."""
+
+    definition: Definition
+    is_new: bool
+
+
+def digest_of(body: str) -> str:
+    """Return the sha256 of a body."""
+    return hashlib.sha256(body.encode("utf-8")).hexdigest()
+
+
+def planned(
+    drafts: Sequence[Draft], versions: Sequence[Definition]
+) -> tuple[list[tuple[Definition, Draft]], list[Definition]]:
+    """Return what a load adds, and what is active after it; versions come oldest first.
+
+    Raises:
+        StateError: An id belongs to a definition of another kind.
+    """
+    newest = {one.id: one for one in versions}
+    at = stamp(now())
+    new: list[tuple[Definition, Draft]] = []
+    loaded: list[Definition] = []
+    for draft in drafts:
+        there, digest = newest.get(draft.id), digest_of(draft.body)
+        if there and there.active and there.kind != draft.kind:
+            raise StateError(
+                f"{draft.name}: '{draft.id}' is {_a(there.kind)} in the store, and here "
+                f"{_a(draft.kind)}. Retire that one first, or choose another id."
+            )
+        if there and there.active and there.digest == digest:
+            loaded.append(there)
+            continue
+        version = there.version + 1 if there else 1
+        added = Definition(draft.id, version, draft.kind, draft.name, digest, True, 0, at)
+        new.append((added, draft))
+        loaded.append(added)
+    return new, loaded
+
+
+def check(drafts: Sequence[Draft]) -> None:
+    """Refuse drafts that cannot be stored together.
+
+    Raises:
+        StateError: Two have one id, or one is too large.
+    """
+    names: dict[str, str] = {}
+    for draft in drafts:
+        if other := names.get(draft.id):
+            raise StateError(f"{draft.name} and {other} both have the id '{draft.id}'.")
+        names[draft.id] = draft.name
+        if (size := len(draft.body.encode("utf-8"))) > LARGEST:
+            raise StateError(f"{draft.name} has {size} bytes; a definition has {LARGEST} at most.")
+
+
+def _a(kind: str) -> str:
+    return {"guidelines": "guidelines", "agent": "an agent"}.get(kind, f"a {kind}")
 
 
 class UnknownDefinitionError(StateError):
@@ -55,7 +243,7 @@ class Definitions:
         check(drafts)
         seen: set[tuple[str, int]] | None = None
         for _ in range(_TRIES):
-            epoch, versions = await self.epoch(), await self._read(statements.ALL)
+            epoch, versions = await self.epoch(), await self._read(ALL)
             seen = {(one.id, one.version) for one in versions} if seen is None else seen
             new, loaded = planned(drafts, versions)
             if not new or await self._changed(epoch, self._adding(new)):
@@ -69,12 +257,12 @@ class Definitions:
 
     async def epoch(self) -> Epoch:
         """Return the epoch; one tiny query."""
-        rows = await self._store.read(statements.EPOCH, tenant_is=self._tenant)
+        rows = await self._store.read(EPOCH, tenant_is=self._tenant)
         return Epoch(**rows[0]) if rows else Epoch(0, 0)
 
     async def active(self) -> list[Definition]:
         """Return what is served, by id."""
-        return await self._read(statements.ACTIVE)
+        return await self._read(ACTIVE)
 
     async def page(self, limit: int = 100, after: str = "") -> Page[Definition]:
         """Return what is served, by id, from behind an id on.
@@ -83,12 +271,12 @@ class Definitions:
             ConfigurationError: The limit is no number from 1 to 1000.
         """
         most = checked_limit(limit)
-        found = await self._read(statements.PAGE, above=after, most=most + 1)
+        found = await self._read(PAGE, above=after, most=most + 1)
         return paged(found, most, lambda one: one.id)
 
     async def history(self, definition_id: str) -> list[Definition]:
         """Return every version of a definition, oldest first; empty if there was none."""
-        return await self._read(statements.HISTORY, id_is=definition_id)
+        return await self._read(HISTORY, id_is=definition_id)
 
     async def body(self, definition: Definition) -> str:
         """Return the stored text of a version, as `Draft.of` reads it.
@@ -97,7 +285,7 @@ class Definitions:
             UnknownDefinitionError: It is not there any more, or not what was stored.
         """
         rows = await self._store.read(
-            statements.BODY,
+            BODY,
             tenant_is=self._tenant,
             id_is=definition.id,
             version_is=definition.version,
@@ -116,7 +304,7 @@ class Definitions:
         Raises:
             UnknownDefinitionError: No definition of that id is active.
         """
-        await self._change_one(statements.RETIRE, definition_id)
+        await self._change_one(RETIRE, definition_id)
 
     async def invalidate(self, definition_id: str | None = None) -> None:
         """Make cached copies void, in every process: those of one definition, or everything.
@@ -125,10 +313,10 @@ class Definitions:
             UnknownDefinitionError: No definition of that id is active.
         """
         if definition_id is not None:
-            await self._change_one(statements.DROP, definition_id)
+            await self._change_one(DROP, definition_id)
             return
         for _ in range(_TRIES):
-            if await self._changed(await self.epoch(), [], statements.BUMP_AND_DROP):
+            if await self._changed(await self.epoch(), [], BUMP_AND_DROP):
                 return
         raise _contended()
 
@@ -138,7 +326,7 @@ class Definitions:
 
     async def _read(self, query: Any, **parameters: Any) -> list[Definition]:
         rows = await self._store.read(query, tenant_is=self._tenant, **parameters)
-        return [Definition(**{**row, "active": bool(row["active"])}) for row in rows]
+        return [Definition(**_RECORDS.opened(row, Seal())) for row in rows]
 
     async def _change_one(self, change: Any, definition_id: str) -> None:
         for _ in range(_TRIES):
@@ -154,16 +342,14 @@ class Definitions:
                 return
         raise _contended()
 
-    async def _changed(
-        self, epoch: Epoch, written: list[Statement], bump: Any = statements.BUMP
-    ) -> bool:
+    async def _changed(self, epoch: Epoch, written: list[Statement], bump: Any = BUMP) -> bool:
         """Write and move the epoch on, in one transaction; False if somebody moved it first."""
         row: Row = {"tenant_is": self._tenant, "seen": epoch.epoch}
         moved = Statement(bump, [row], exactly_one=True)
         if epoch == (0, 0):
-            dropped = int(bump is statements.BUMP_AND_DROP)
+            dropped = int(bump is BUMP_AND_DROP)
             first: Row = {"tenant": self._tenant, "epoch": 1, "dropped": dropped}
-            moved = Statement(statements.BEGIN_EPOCH, [first])
+            moved = Statement(BEGIN_EPOCH, [first])
         try:
             await self._store.write(moved, *written)
         except (LostRace, AlreadyThere):
@@ -173,21 +359,9 @@ class Definitions:
     def _adding(self, new: Sequence[tuple[Definition, Draft]]) -> list[Statement]:
         retired: list[Row] = [{"tenant_is": self._tenant, "id_is": one.id} for one, _ in new]
         added: list[Row] = [
-            {
-                "tenant": self._tenant,
-                "id": one.id,
-                "version": one.version,
-                "kind": one.kind,
-                "name": one.name,
-                "body": draft.body,
-                "digest": one.digest,
-                "active": True,
-                "dropped": 0,
-                "loaded_at": one.loaded_at,
-            }
-            for one, draft in new
+            {**asdict(one), "tenant": self._tenant, "body": draft.body} for one, draft in new
         ]
-        return [Statement(statements.RETIRE, retired), Statement(statements.ADD, added)]
+        return [Statement(RETIRE, retired), _RECORDS.adding(added, Seal())]
 
 
 def _contended() -> StateError:

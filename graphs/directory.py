@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import NamedTuple, Self
 
-from graphs import definition_statements, escalation_statements, validation_audit
+from graphs import checks, definitions
 from graphs.auditing import Review, SessionAudit, read_reviews, read_session
 from graphs.courier import Courier
+from graphs.definitions import TENANT, Epoch
 from graphs.desk import EscalationPort
-from graphs.drafts import TENANT, Epoch
-from graphs.escalation_cases import Numbered, read_case, read_entry, read_page
+from graphs.escalations import OF_SESSION, Numbered, read_case, read_entry, read_page
 from graphs.listing import LIVE, Listed, Place, read_sessions
 from graphs.session import is_over
 from graphs.statements import Row
@@ -61,9 +61,7 @@ class Directory:
 
     async def found(self, session_id: str) -> Found | None:
         """Return a session as `find` does, and with it when it expires and the epoch."""
-        rows = await self._store.read(
-            definition_statements.FOUND, session=session_id, tenant_is=TENANT
-        )
+        rows = await self._store.read(definitions.FOUND, session=session_id, tenant_is=TENANT)
         if not rows:
             return None
         head = rows[0]
@@ -126,7 +124,7 @@ class Directory:
             ConfigurationError: A journey is sensitive, and there is no key.
         """
         if journeys is None:
-            rows = await self._store.read(validation_audit.JOURNEYS)
+            rows = await self._store.read(checks.JOURNEYS)
             journeys = [row["journey_id"] for row in rows]
         return await read_reviews(self._store, journeys, self._key, before=before, limit=limit)
 
@@ -155,7 +153,7 @@ class Directory:
 
     async def last_escalation_of(self, session_id: str) -> str | None:
         """Return the id of the last call in a session; None if nobody was called into it."""
-        rows = await self._store.read(escalation_statements.OF_SESSION, session=session_id)
+        rows = await self._store.read(OF_SESSION, session=session_id)
         return rows[-1]["id"] if rows else None
 
     def courier(self, port: EscalationPort) -> Courier:

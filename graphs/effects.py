@@ -6,21 +6,64 @@ taken. Which of two processes takes a step is decided by the table's key.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from graphs import effect_statements
-from graphs.drafts import TENANT
+from sqlalchemy import ColumnElement, Integer, bindparam, insert, null, select, update
+
+from graphs.definitions import TENANT
 from graphs.faults import AlreadyThere
-from graphs.ledger import now
 from graphs.sealing import Seal
-from graphs.statements import Row, Sql, Statement
+from graphs.statements import Records, Row, Sql, Statement, now
 from graphs.stores import Store
+from graphs.tables import effects, sessions
 from nodes.effects import Step, Taken
 from nodes.plain import stamp
+
+EFFECTS = Records(effects)
+_THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))
+_WRITTEN = ("session_id", "key", "step", "digest", "state", "begun_at")
+# As when the turn is committed: one that the session has moved on without takes no step.
+_STANDS: ColumnElement[bool] = (
+    (sessions.c.session_id == bindparam("session"))
+    & (sessions.c.version == bindparam("head", type_=Integer))
+    & (sessions.c.created_at == bindparam("begun"))
+    & (sessions.c.fence == bindparam("held", type_=Integer))
+    & (sessions.c.status != bindparam("over"))
+)
+OF_STEP = Sql.of(
+    select(effects)
+    .where(EFFECTS.mine, effects.c.step == bindparam("of_step"))
+    .order_by(effects.c.begun_at)
+)
+BEGIN = Sql.of(
+    insert(effects).from_select(
+        _WRITTEN,
+        select(*(bindparam(name, type_=effects.c[name].type) for name in _WRITTEN)).where(
+            select(sessions.c.session_id).where(_STANDS).exists()
+        ),
+    )
+)
+BEGIN_AGAIN = Sql.of(
+    update(effects)
+    .where(*_THIS, effects.c.state == bindparam("was"))
+    .where(select(sessions.c.session_id).where(_STANDS).exists())
+    .values(state=bindparam("now"), begun_at=bindparam("at"), ended_at=null(), reason=null())
+)
+# Whether it was noted by the very transaction whose acknowledgement was lost.
+BEGUN = Sql.of(select(effects.c.key).where(*_THIS, effects.c.begun_at == bindparam("at")))
+END = Sql.of(
+    update(effects)
+    .where(*_THIS)
+    .values(
+        state=bindparam("now"),
+        result=bindparam("gave"),
+        reason=bindparam("why"),
+        ended_at=bindparam("at"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +93,20 @@ class EffectsOfSession:
             return await self._begun(step, known)
 
     async def _begun(self, step: Step, known: Collection[str]) -> Taken:
-        rows = await self.store.read(
-            effect_statements.OF_STEP, session=self._session, of_step=step.name
-        )
+        rows = await self.store.read(OF_STEP, session=self._session, of_step=step.name)
         unknown = [row for row in rows if row["key"] not in known]
         apart = [row["key"] for row in unknown if _is_apart(row, step.digest)]
         mine = [row for row in unknown if row["digest"] == step.digest]
         if ended := _ended(mine):
-            return Taken(ended["key"], ended["state"], self._result(ended), apart)
+            return Taken(
+                ended["key"], ended["state"], EFFECTS.value(ended, "result", self.seal), apart
+            )
         if mine:  # it failed before
-            await self._write_begun(effect_statements.BEGIN_AGAIN, mine[0]["key"], was="failed")
+            await self._write_begun(BEGIN_AGAIN, mine[0]["key"], was="failed")
             return Taken(mine[0]["key"], "free", apart=apart)
         key = _free(f"{TENANT}/{self._session}/{step.place}", {row["key"] for row in rows})
         new = {"session_id": self._session, "key": key, "step": step.name, "digest": step.digest}
-        await self._write_begun(effect_statements.BEGIN, key, **new)
+        await self._write_begun(BEGIN, key, **new)
         return Taken(key, "free", apart=apart)
 
     async def _write_begun(self, sql: Sql, this: str, **values: Any) -> None:
@@ -81,43 +124,33 @@ class EffectsOfSession:
             "held": self.head["fence"],
             "over": "expired",
         }
-        begun = Statement(sql, [row], exactly_one=True, proof=effect_statements.BEGUN)
+        begun = Statement(sql, [row], exactly_one=True, proof=BEGUN)
         await self.store.write(begun)
 
     async def done(self, key: str, result: Any) -> None:
         """Note that a step was taken, and what it gave."""
-        await self._end(key, "done", gave=json.dumps(result, ensure_ascii=False))
+        await self._end(key, "done", result=result)
 
     async def failed(self, key: str, reason: str) -> None:
         """Note that a step was not taken, and why."""
-        await self._end(key, "failed", why=reason)
+        await self._end(key, "failed", reason=reason)
 
-    async def _end(
-        self, key: str, state: str, gave: str | None = None, why: str | None = None
-    ) -> None:
-        place = self._place(key)
+    async def _end(self, key: str, state: str, **gave: Any) -> None:
+        stored = EFFECTS.stored({"session_id": self._session, "key": key, **gave}, self.seal)
         row: Row = {
             "session": self._session,
             "this": key,
             "now": state,
-            "gave": None if gave is None else self.seal.close(gave, place),
-            "why": None if why is None else self.seal.close(why, place),
+            "gave": stored["result"],
+            "why": stored["reason"],
             "at": stamp(now()),
         }
-        await self.store.write(Statement(effect_statements.END, [row]))
+        await self.store.write(Statement(END, [row]))
 
     @property
     def _session(self) -> str:
         session: str = self.head["session_id"]
         return session
-
-    def _place(self, key: str) -> str:
-        return f"{self._session}|{key}|effect"
-
-    def _result(self, row: Row) -> Any:
-        if row["result"] is None:
-            return None
-        return json.loads(self.seal.open(row["result"], self._place(row["key"])))
 
 
 def _ended(mine: Sequence[Row]) -> Row | None:

@@ -1,27 +1,154 @@
-"""Calls for a person as rows of the store, written in the transaction of their turn."""
+"""Calls for a person: written in the transaction of their turn, and read as pages or cases."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs import escalation_statements as sql
-from graphs.sealing import Seal
-from graphs.statements import Row, Statement
-from journeys import EscalationEntry
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    String,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+    update,
+)
+
+from graphs.auditing import transcript_of, version_info
+from graphs.fields import ATTEMPTS
+from graphs.sealing import Seal, SealOfReader
+from graphs.statements import TURNS, Records, Row, Sql, Statement, now
+from graphs.stores import Store
+from graphs.tables import escalations, field_attempts, sessions, turns
+from journeys import EscalationCase, EscalationEntry, TranscriptEntry
 from nodes.plain import stamp
 from nodes.state import Turn
 from nodes.talk import EscalationChange, Takeover
 
+MOST_ENTRIES = 200
+"""Most entries of a transcript that a person is told: the last ones."""
+MOST_CHARACTERS = 256 * 1024
+"""Most characters of them."""
+HIDDEN = "[hidden]"
+"""Stands for what the user said where it brought a sensitive value."""
+WAITING = ""
+"""Status of a page of what waits for a person, or has one."""
+_HELD = ("open", "claimed")
+_LAST = 2**31 - 1
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
+
+CALLS = Records(escalations)
+_ONE = escalations.c.id == bindparam("id_is")
+_WAITING = escalations.c.status.in_([literal_column("'open'"), literal_column("'claimed'")])
+_UNDELIVERED = escalations.c.delivered_at.is_(None)
+_WITHOUT_PAYLOAD = [column for column in escalations.c if column.name != "payload"]
+_ASKED: ColumnElement[str] = bindparam("status_is", type_=String)
+_IN_FORCE = exists().where(
+    sessions.c.session_id == escalations.c.session_id,
+    sessions.c.status != literal_column("'expired'"),
+    sessions.c.expires_at >= bindparam("now"),
+)
+
+
+def _page(*where: Any) -> Sql:
+    """Return a page, newest first, of those of a status; without one, of those that wait."""
+    return Sql.of(
+        select(*_WITHOUT_PAYLOAD)
+        .where(
+            *where,
+            _IN_FORCE,
+            (escalations.c.status == _ASKED) | ((literal_column("''") == _ASKED) & _WAITING),
+            escalations.c.number < bindparam("before", type_=Integer),
+        )
+        .order_by(escalations.c.number.desc())
+        .limit(bindparam("most", type_=Integer))
+        .offset(literal_column("0"))
+    )
+
+
+CHANGE = Sql.of(
+    update(escalations)
+    .where(_ONE, CALLS.mine)
+    .values(
+        status=bindparam("new_status"),
+        claimed_by=bindparam("new_claimed_by", type_=String),
+        updated_at=bindparam("now"),
+    )
+)
+# What a rollback leaves without a person.
+RELEASE_OTHERS = Sql.of(
+    update(escalations)
+    .where(CALLS.mine, _WAITING, escalations.c.id != bindparam("id_is"))
+    .values(status=literal_column("'released'"), updated_at=bindparam("now"))
+)
+OF_SESSION = Sql.of(select(*_WITHOUT_PAYLOAD).where(CALLS.mine).order_by(escalations.c.number))
+OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
+OF_ALL = _page()
+ONE = Sql.of(select(escalations).where(_ONE, _IN_FORCE))
+_TO_SEND = (
+    _WAITING,
+    _UNDELIVERED,
+    _IN_FORCE,
+    escalations.c.tries < bindparam("most_tries", type_=Integer),
+)
+NEXT_DUE = Sql.of(select(func.min(escalations.c.next_try_at).label("at")).where(*_TO_SEND))
+DUE = Sql.of(
+    select(*_WITHOUT_PAYLOAD)
+    .where(
+        *_TO_SEND,
+        escalations.c.next_try_at <= bindparam("until"),
+        escalations.c.number > bindparam("after", type_=Integer),
+    )
+    .order_by(escalations.c.number)
+    .limit(bindparam("most", type_=Integer))
+    .offset(literal_column("0"))
+)
+# Whoever counts the try first makes it; others leave it alone until the next one is due.
+TRY = Sql.of(
+    update(escalations)
+    .where(_ONE, _UNDELIVERED, escalations.c.tries == bindparam("tried", type_=Integer))
+    .values(tries=bindparam("tries_now", type_=Integer), next_try_at=bindparam("next_at"))
+)
+DELIVERED = Sql.of(update(escalations).where(_ONE).values(delivered_at=bindparam("now")))
+
+
+def _newest(*where: Any) -> Sql:
+    """Return the newest of some rows of a session's ledger."""
+    return Sql.of(
+        select(turns)
+        .where(TURNS.mine, *where)
+        .order_by(turns.c.version.desc())
+        .limit(bindparam("most", type_=Integer))
+        .offset(literal_column("0"))
+    )
+
+
+SAID_UNTIL = _newest(turns.c.version <= bindparam("turn_is"))
+SAID_SINCE = _newest(turns.c.version > bindparam("turn_is"))
+TOLD_IN = Sql.of(
+    select(field_attempts.c.turn)
+    .where(ATTEMPTS.mine, field_attempts.c.field == bindparam("field_is"))
+    .distinct()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A call for a person, and its place among all there were."""
+
+    number: int
+    entry: EscalationEntry
 
 
 def written(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> list[Statement]:
     """Return the statements that say what a turn changes about calls for a person."""
     changes = turn.get("escalations", ())
-    opened = [_row(session_id, journey_id, turn, at, seal, c) for c in changes if c["payload"]]
+    opened = [_row(session_id, journey_id, turn, at, c) for c in changes if c["payload"]]
     others: list[Row] = [
         {
             "id_is": change["id"],
@@ -33,21 +160,13 @@ def written(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -
         for change in changes
         if not change["payload"]
     ]
-    statements = [Statement(sql.ADD, opened)] if opened else []
-    return [*statements, Statement(sql.CHANGE, others)] if others else statements
+    statements = [CALLS.adding(opened, seal)] if opened else []
+    return [*statements, Statement(CHANGE, others)] if others else statements
 
 
-def _row(
-    session_id: str,
-    journey_id: str,
-    turn: Turn,
-    at: str,
-    seal: Seal,
-    opened: EscalationChange,
-) -> Row:
+def _row(session_id: str, journey_id: str, turn: Turn, at: str, opened: EscalationChange) -> Row:
     payload: Mapping[str, Any] = opened["payload"] or {}
     waits = payload["metadata"]["unclaimed_seconds"]
-    told = json.dumps(payload, ensure_ascii=False)
     return {
         "id": opened["id"],
         "session_id": session_id,
@@ -56,11 +175,10 @@ def _row(
         "reason": opened["reason"],
         "status": opened["status"],
         "claimed_by": opened["by"],
-        "payload": seal.close(told, place(session_id, opened["id"])),
+        "payload": payload,
         "at": at,
         "updated_at": at,
         "unclaimed_at": stamp(datetime.fromisoformat(at) + timedelta(seconds=waits)),
-        "delivered_at": None,
         "tries": 0,
         "next_try_at": at,
     }
@@ -69,11 +187,11 @@ def _row(
 def rolled_back(session_id: str, takeover: Takeover | None, at: str) -> list[Statement]:
     """Return the statements that let the rows tell what the state tells after a rollback."""
     of: Row = {"session": session_id, "now": at, "id_is": takeover["id"] if takeover else ""}
-    statements = [Statement(sql.RELEASE_OTHERS, [of])]
+    statements = [Statement(RELEASE_OTHERS, [of])]
     if takeover:
         by = takeover["by"]
         again = {**of, "new_status": "claimed" if by else "open", "new_claimed_by": by}
-        statements.append(Statement(sql.CHANGE, [again]))
+        statements.append(Statement(CHANGE, [again]))
     return statements
 
 
@@ -82,6 +200,98 @@ def entry(row: Row) -> EscalationEntry:
     return EscalationEntry(**{name: row[name] for name in _SHOWN})
 
 
-def place(session_id: str, id_: str) -> str:
-    """Return what the seal of a payload is bound to."""
-    return f"{session_id}|{id_}|escalation"
+async def read_page(
+    store: Store,
+    journeys: Iterable[str] | None = None,
+    *,
+    status: str = WAITING,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Numbered]:
+    """Return calls for a person, newest first.
+
+    Args:
+        store: Where they are.
+        journeys: Ids of journeys; None for all there are.
+        status: open, claimed, released or expired; otherwise those that wait for a person or have
+            one.
+        before: Number of the last one of the page before.
+        limit: Most of them.
+
+    Raises:
+        StateError: The store failed.
+    """
+    last = _LAST if before is None else before
+    wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
+    if journeys is None:
+        rows = await store.read(OF_ALL, **wanted)
+    else:
+        rows = [
+            row
+            for journey in journeys
+            for row in await store.read(OF_JOURNEY, journey=journey, **wanted)
+        ]
+    newest = sorted(rows, key=lambda row: -row["number"])[:limit]
+    return [Numbered(row["number"], entry(row)) for row in newest]
+
+
+async def read_entry(store: Store, id_: str) -> EscalationEntry | None:
+    """Return one call for a person, of a session that has not expired; None if there is none."""
+    rows = await store.read(ONE, id_is=id_, now=stamp(now()))
+    return entry(rows[0]) if rows else None
+
+
+async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase | None:
+    """Return one call with all that the person is told; None if there is none of this id.
+
+    Raises:
+        ConfigurationError: Its journey is sensitive, and there is no key.
+        StateError: The store failed, or the key is another one.
+    """
+    rows = await store.read(ONE, id_is=id_, now=stamp(now()))
+    if not rows:
+        return None
+    [row] = rows
+    found, seal = entry(row), SealOfReader(key)
+    payload = CALLS.value(row, "payload", seal)
+    hidden = await _told_in(store, found.session_id, payload)
+    until = await _said(store, SAID_UNTIL, found, seal, hidden)
+    since = await _said(store, SAID_SINCE, found, seal, hidden)
+    if found.status not in _HELD:
+        since = [said for said in since if said.timestamp <= found.updated_at]
+    return EscalationCase(found, payload, until, since)
+
+
+async def _told_in(store: Store, session: str, payload: Mapping[str, Any]) -> frozenset[int]:
+    """Return the turns in which the user spoke of what nobody else is shown."""
+    told: set[int] = set()
+    for field in payload["fields"]:
+        if field["sensitive"]:
+            rows = await store.read(TOLD_IN, session=session, field_is=field["name"])
+            told |= {row["turn"] for row in rows}
+            told |= {attempt["turn"] for attempt in field["attempts"]}
+    return frozenset(told)
+
+
+async def _said(
+    store: Store, query: Sql, found: EscalationEntry, seal: Seal, hidden: frozenset[int]
+) -> list[TranscriptEntry]:
+    rows = await store.read(query, session=found.session_id, turn_is=found.turn, most=MOST_ENTRIES)
+    versions = [version_info(row, seal, None) for row in reversed(rows)]
+    entries = [
+        replace(said, content=HIDDEN) if said.role == "user" and said.turn in hidden else said
+        for said in transcript_of(versions)
+    ]
+    return _last(entries)
+
+
+def _last(entries: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
+    """Return the last entries, as many as a person is told."""
+    kept: list[TranscriptEntry] = []
+    left = MOST_CHARACTERS
+    for said in reversed(entries[-MOST_ENTRIES:]):
+        left -= len(said.content)
+        if left < 0:
+            break
+        kept.insert(0, said)
+    return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphs.field_attempts import sensitive_in
+from graphs.fields import sensitive_in
 from journeys import Field, FieldAttemptEntry, FieldState, FormView, JourneySpec, PathwaySpec
 from nodes.draft import talked_about
 from nodes.forms.sheet import Sheet, settled

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from graphs import field_attempts, statements, validation_audit
+from graphs.auditing import audit_entry, transcript_of
+from graphs.checks import CHECKS
+from graphs.checks import entry as check_entry
+from graphs.fields import ATTEMPTS, names_in
+from graphs.fields import entry as attempt_entry
 from graphs.form_view import form_view
-from graphs.ledger import audit_entry, transcript_of
 from graphs.listing import span_after
 from graphs.session import LateResults, Session
-from graphs.statements import Row
+from graphs.statements import AUDIT, Row
 from journeys import (
     AuditEntry,
     CheckEntry,
@@ -73,16 +76,14 @@ class History(ABC):
         """Return the audit of so many turns, oldest first; the arguments are as of `versions`."""
         await self._late.written()
         session, span, more = await self._span(limit, after)
-        rows = await session.store.read(statements.AUDIT, session=self.session_id, **span)
+        rows = await session.store.read(AUDIT.of_turns, session=self.session_id, **span)
         return Page((audit_entry(row, session.scribe.seal) for row in rows), more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return how replies of so many turns were checked; the arguments are as of `versions`."""
         session, span, more = await self._span(limit, after)
-        rows = await session.store.read(
-            validation_audit.OF_SESSION, session=self.session_id, **span
-        )
-        return Page((validation_audit.entry(row, session.scribe.seal) for row in rows), more)
+        rows = await session.store.read(CHECKS.of_turns, session=self.session_id, **span)
+        return Page((check_entry(row, session.scribe.seal) for row in rows), more)
 
     async def fields(self) -> FormView:
         """Return what the session has collected, and what it asks for, as it stands now."""
@@ -106,10 +107,10 @@ class History(ABC):
                 session.
         """
         session, span, more = await self._span(limit, after)
-        rows = await session.store.read(field_attempts.OF_SESSION, session=self.session_id, **span)
+        rows = await session.store.read(ATTEMPTS.of_turns, session=self.session_id, **span)
         wanted = [row for row in rows if name in (None, row["field"])]
-        known = field_attempts.names_in(session.spec)
+        known = names_in(session.spec)
         is_all = after is None and more is None
         if is_all and name is not None and not wanted and name not in known:
             raise FieldNotFoundError(name, known)
-        return Page((field_attempts.entry(row, session.scribe.seal) for row in wanted), more)
+        return Page((attempt_entry(row, session.scribe.seal) for row in wanted), more)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from graphs import escalations, field_attempts, statements, validation_audit
+from graphs import checks, escalations, fields, statements
+from graphs.auditing import version_info
 from graphs.sealing import Seal
-from graphs.statements import Row, Statement
+from graphs.statements import AUDIT, TURNS, Row, Statement, now
 from graphs.tables import USAGE
-from journeys import AuditEntry, FieldVersion, JourneySpec, TranscriptEntry, VersionInfo
+from journeys import FieldVersion, JourneySpec, VersionInfo
 from nodes.context import apply_ops
 from nodes.plain import stamp
 from nodes.state import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
 """Versions between two prunings: often enough to be cheap, seldom enough to be free."""
-
-
-def now() -> datetime:
-    """Return the time, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,9 @@ class Scribe:
         }
         begun = Statement(statements.BEGIN_SESSION, [row])
         written = [begun, self._turn(turn, position, checkpoint_id, at)]
-        return [*written, self._attempted(turn)] if turn.get("attempts") else written
+        if turn.get("attempts"):
+            written.append(fields.added(self.session_id, self.spec, turn, self.seal))
+        return written
 
     def advanced(
         self,
@@ -83,12 +80,13 @@ class Scribe:
         if turn["audit"]:
             written.append(self.audited(turn["number"], turn["audit"]))
         if turn.get("checks"):
-            written.append(self._checked(turn, at))
+            checked = checks.added(self.session_id, self.spec.id, turn, stamp(at), self.seal)
+            written.append(checked)
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written += escalations.written(*sent)
         if turn.get("attempts"):
-            written.append(self._attempted(turn))
+            written.append(fields.added(self.session_id, self.spec, turn, self.seal))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}
@@ -104,8 +102,6 @@ class Scribe:
         at: datetime,
         rolled_back_to: int | None = None,
     ) -> Statement:
-        place = f"{self.session_id}|{turn['number']}"
-        ops = json.dumps(turn["ops"], ensure_ascii=False)
         row: Row = {
             "session_id": self.session_id,
             "version": turn["number"],
@@ -113,46 +109,32 @@ class Scribe:
             "checkpoint_id": checkpoint_id,
             "rolled_back_to": rolled_back_to,
             "pathway_id": position["pathway"],
-            "message": self._closed(turn["message"], f"{place}|message"),
-            "reply": self._closed(PARTING.join(turn["replies"]), f"{place}|reply"),
-            "operations": self._closed(ops, f"{place}|operations"),
+            "message": turn["message"],
+            "reply": PARTING.join(turn["replies"]),
+            "operations": turn["ops"],
             "begun_at": turn["at"],
             "at": stamp(at),
-            "flags": json.dumps(turn["flags"], ensure_ascii=False),
+            "flags": turn["flags"],
             **{name: (turn["usage"] or {}).get(name, 0) for name in USAGE},
         }
-        return Statement(statements.ADD_TURN, [row])
+        return TURNS.adding([row], self.seal)
 
     def audited(self, turn: int, events: Iterable[Mapping[str, Any]]) -> Statement:
         """Return the statement that adds audit events of a turn."""
-        at = stamp(now())
-        place = f"{self.session_id}|{turn}|audit"
+        known = {"session_id": self.session_id, "turn": turn, "at": stamp(now())}
         rows: list[Row] = [
             {
-                "session_id": self.session_id,
-                "turn": turn,
+                **known,
                 "kind": event["kind"],
                 "from_pathway": event.get("from"),
                 "to_pathway": event.get("to"),
-                "trigger": self._closed(event.get("trigger"), place),
-                "reason": self._closed(event.get("reason", ""), place),
+                "trigger": event.get("trigger"),
+                "reason": event.get("reason", ""),
                 "confidence": event.get("confidence"),
-                "at": at,
             }
             for event in events
         ]
-        return Statement(statements.ADD_AUDIT, rows)
-
-    def _checked(self, turn: Turn, at: datetime) -> Statement:
-        """Return the statement that adds how a turn's reply was checked."""
-        return validation_audit.added(self.session_id, self.spec.id, turn, stamp(at), self.seal)
-
-    def _attempted(self, turn: Turn) -> Statement:
-        """Return the statement that adds a turn's attempts at fields."""
-        return field_attempts.added(self.session_id, self.spec, turn, self.seal)
-
-    def _closed(self, text: str | None, place: str) -> str | None:
-        return self.seal.close(text, place) if text is not None and self.seal.hides else text
+        return AUDIT.adding(rows, self.seal)
 
     def version(self, row: Row) -> VersionInfo:
         """Return a row of the ledger as its reader sees it."""
@@ -165,8 +147,7 @@ class Scribe:
         before: Any = None
         for row in rows:
             version, back = row["version"], row["rolled_back_to"]
-            sealed = row["operations"]
-            ops = json.loads(self.seal.open(sealed, f"{self.session_id}|{version}|operations"))
+            ops = TURNS.value(row, "operations", self.seal)
             mine = [op for op in ops if op[1] == name]
             held = before if back is None else values.get(back)
             known = {} if held is None else {name: held}
@@ -177,55 +158,3 @@ class Scribe:
                 history.append(FieldVersion(name, value, version, by, row["at"]))
             before = value
         return history
-
-
-def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
-    """Return a row of the ledger as its reader sees it."""
-    place = f"{row['session_id']}|{row['version']}"
-    return VersionInfo(
-        version=row["version"],
-        kind=row["kind"],
-        pathway_id=row["pathway_id"],
-        message=_opened(seal, row["message"], f"{place}|message"),
-        reply=_opened(seal, row["reply"], f"{place}|reply"),
-        rolled_back_to=row["rolled_back_to"],
-        begun_at=row["begun_at"],
-        at=row["at"],
-        usage={name: row[name] for name in USAGE},
-        journey_id=journey_id,
-        flags=json.loads(row["flags"]),
-    )
-
-
-def audit_entry(row: Row, seal: Seal) -> AuditEntry:
-    """Return a row of the audit as its reader sees it."""
-    place = f"{row['session_id']}|{row['turn']}|audit"
-    return AuditEntry(
-        session_id=row["session_id"],
-        turn=row["turn"],
-        kind=row["kind"],
-        from_pathway=row["from_pathway"],
-        to_pathway=row["to_pathway"],
-        trigger=_opened(seal, row["trigger"], place),
-        reason=_opened(seal, row["reason"], place) or "",
-        confidence=row["confidence"],
-        at=row["at"],
-    )
-
-
-def _opened(seal: Seal, text: str | None, place: str) -> str | None:
-    return None if text is None else seal.open(text, place)
-
-
-def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
-    """Return all that was said, in order."""
-    said = (
-        (role, text, when, row.version)
-        for row in versions
-        if row.rolled_back_to is None
-        for role, text, when in (
-            ("user", row.message, row.begun_at),
-            ("operator" if row.kind == "operator" else "assistant", row.reply, row.at),
-        )
-    )
-    return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from graphs import statements
-from graphs.ledger import now
-from graphs.statements import Row
+from graphs.statements import Row, now
 from graphs.stores import Store
 from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.plain import stamp

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs import validation_audit
 from graphs.agents import check_agent, check_all, services_of
 from graphs.effects import EffectsOfSession
 from graphs.faults import unconfirmed
@@ -33,7 +32,7 @@ from graphs.session_context import OnCommit, SessionContext
 from graphs.statements import Row
 from graphs.streams import events_of
 from graphs.tools import check_tools
-from graphs.turns import Given, Tell, begin, given_to_all, take
+from graphs.turns import Given, Tell, begin, given_to_all, settled, take
 from journeys import (
     ConversationPhase,
     JourneyConfig,
@@ -409,7 +408,7 @@ class PathwayManager(History, Operators):
             if not is_over(head):
                 if self.spec.is_judged_later:
                     models = self._opened_models()
-                    head = await validation_audit.settled(session, head, self.config, models)
+                    head = await settled(session, head, self.config, models)
                 yield session, head
                 return
         await refuse(session, head, self._on_expire)

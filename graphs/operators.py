@@ -7,10 +7,9 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from graphs import escalation_statements, escalations
 from graphs.courier import Courier
 from graphs.desk import port_of
-from graphs.escalation_cases import read_case
+from graphs.escalations import OF_SESSION, entry, read_case
 from graphs.inbox import MAX_MESSAGE_BYTES, read, unanswerable
 from graphs.responses import session_of
 from graphs.session import Session
@@ -91,8 +90,8 @@ class Operators(ABC):
     async def escalations(self) -> list[EscalationEntry]:
         """Return every call for a person in this session, oldest first."""
         session, _ = await self._known()
-        rows = await session.store.read(escalation_statements.OF_SESSION, session=self.session_id)
-        return [escalations.entry(row) for row in rows]
+        rows = await session.store.read(OF_SESSION, session=self.session_id)
+        return [entry(row) for row in rows]
 
     async def escalation(self) -> EscalationCase | None:
         """Return the last call for a person with all that they are told; None if there is none."""

@@ -31,22 +31,6 @@ def strict_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
-def seal_of(stored: str, key: bytes | None) -> Seal:
-    """Return what opens a text of the store, whether it is sealed or not.
-
-    Raises:
-        ConfigurationError: It is sealed, and there is no key.
-    """
-    if not stored.startswith(_MARK):
-        return Seal()
-    if key is None:
-        raise ConfigurationError(
-            "What is stored belongs to a sensitive journey and is sealed: give the encryption_key "
-            "with which the session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
-        )
-    return AesSeal(key)
-
-
 class Seal:
     """Leaves text as it is; the seal of journeys that are not sensitive.
 
@@ -67,6 +51,29 @@ class Seal:
     def serializer(self) -> Any:
         """Return the serializer of the state."""
         return strict_serializer()
+
+
+class SealOfReader(Seal):
+    """Opens text whether it is sealed or not, for readers that do not know the journey.
+
+    Raises:
+        ConfigurationError: What is stored is sealed, and there is no key.
+        StateError: It has another key, or was changed.
+    """
+
+    def __init__(self, key: bytes | None) -> None:
+        self._seal = AesSeal(key) if key else None
+
+    def open(self, stored: str, bound_to: str) -> str:
+        """Return the text of what is stored."""
+        if not stored.startswith(_MARK):
+            return stored
+        if self._seal is None:
+            raise ConfigurationError(
+                "What is stored belongs to a sensitive journey and is sealed: give the "
+                "encryption_key with which the session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
+            )
+        return self._seal.open(stored, bound_to)
 
 
 _bound: ContextVar[str] = ContextVar("place of the state", default="")

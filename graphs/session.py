@@ -17,11 +17,11 @@ from graphs import escalations, statements
 from graphs.checkpoints import COMMIT, NO_CHECKPOINT, Commit, JoinedSaver
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.faults import LostRace
-from graphs.ledger import Scribe, now
+from graphs.ledger import Scribe
 from graphs.paused import PausedRun
 from graphs.session_context import OnCommit, SessionContext, context_of
 from graphs.stages import Graph
-from graphs.statements import Row, Statement
+from graphs.statements import Row, Statement, now
 from graphs.stores import Store, open_store
 from journeys import (
     ConfigurationError,
@@ -208,7 +208,7 @@ class Session:
 
     async def ledger(self, span: Row = statements.ALL_TURNS) -> list[Row]:
         """Return the rows of the ledger, oldest first."""
-        return await self.store.read(statements.TURNS, session=self.session_id, **span)
+        return await self.store.read(statements.TURNS.of_turns, session=self.session_id, **span)
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that no turn carries."""

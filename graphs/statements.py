@@ -1,22 +1,27 @@
-"""The statements that ride on a saver's connection, compiled from the one schema.
+"""Statements that ride on a saver's connection, and records, made from the one schema.
 
-They share the transaction of the checkpoint, so they cannot go through a connection of
+Statements share the transaction of the checkpoint, so they cannot go through a connection of
 SQLAlchemy's own: each is compiled once to the SQL of each database, with named parameters.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ColumnElement,
     Float,
     Integer,
+    Table,
     bindparam,
     cast,
     column,
@@ -35,9 +40,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
-from graphs.tables import audit, sessions, turns
+from graphs.sealing import Seal
+from graphs.tables import audit, metadata, sessions, turns
 
 Row = dict[str, Any]
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,94 @@ def _sql(statement: Any) -> Sql:
 def _on_postgres(statement: Any) -> Sql:
     dialect: Any = psycopg.dialect
     return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
+
+
+def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the condition that a turn is behind the one of a page before, up to its own last."""
+    low, high = bindparam("low", type_=Integer), bindparam("high", type_=Integer)
+    return (turn > low) & (turn <= high)
+
+
+class Records:
+    """Records of one table of `tables`: statements, writing, sealing and reading.
+
+    Attributes:
+        columns: The table's columns.
+        mine: Condition that a row belongs to the owner that is given as `named`.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        add: Sql | None = None,
+        *,
+        owner: str = "session_id",
+        named: str = "session",
+    ) -> None:
+        self._table, self.columns = table, table.c
+        self.mine: ColumnElement[bool] = table.c[owner] == bindparam(named)
+        self._add = add
+        self._written = [one.name for one in table.c if one.autoincrement is not True]
+        self._places = {one.name: one.info["place"] for one in table.c if "place" in one.info}
+        self._json = {one.name for one in table.c if one.info.get("json")}
+        self._flags = {one.name for one in table.c if isinstance(one.type, Boolean)}
+
+    @cached_property
+    def add(self) -> Sql:
+        """Statement that adds a row, as `stored` makes it."""
+        if self._add:
+            return self._add
+        # Inline: SQLAlchemy would have the number returned, and the store adds a RETURNING of its
+        # own.
+        values: Row = {name: bindparam(name) for name in self._written}
+        return _sql(insert(self._table).inline().values(values))
+
+    @cached_property
+    def of_turns(self) -> Sql:
+        """Statement that reads the rows of a session's turns, from `low` to `high`, in order."""
+        turn = self.columns["turn" if "turn" in self.columns else "version"]
+        rows = select(self._table).where(self.mine, in_span(turn))
+        return _sql(rows.order_by(list(self._table.primary_key)[-1]))
+
+    @cached_property
+    def forget(self) -> Sql:
+        """Statement that removes all rows of a session."""
+        return _sql(delete(self._table).where(self.mine))
+
+    def adding(self, rows: Iterable[Row], seal: Seal) -> Statement:
+        """Return what adds rows."""
+        return Statement(self.add, [self.stored(row, seal) for row in rows])
+
+    def stored(self, row: Row, seal: Seal) -> Row:
+        """Return a row as it is stored; a column that it leaves out is null."""
+        made: Row = {**dict.fromkeys(self._written), **row}
+        for name in self._json & row.keys():
+            made[name] = json.dumps(row[name], ensure_ascii=False)
+        if seal.hides:
+            for name, place in self._places.items():
+                if made[name] is not None:
+                    made[name] = seal.close(made[name], place.format_map(row))
+        return made
+
+    def opened(self, row: Row, seal: Seal) -> Row:
+        """Return the columns of a stored row as they were given, but for its number.
+
+        Raises:
+            ConfigurationError: It is sealed, and the seal has no key.
+            StateError: It was sealed with another key, or changed.
+        """
+        return {name: self.value(row, name, seal) for name in self._written if name in row}
+
+    def value(self, row: Row, name: str, seal: Seal) -> Any:
+        """Return one column of a stored row as it was given; see `opened`."""
+        found = row[name]
+        if found is None:
+            return None
+        if place := self._places.get(name):
+            found = seal.open(found, place.format_map(row))
+        if name in self._json:
+            return json.loads(found)
+        return bool(found) if name in self._flags else found
 
 
 _NAMED = re.compile(r"%\((\w+)\)s")
@@ -114,7 +213,7 @@ ADVANCE = _sql(
         lease_until=null(),
     )
 )
-ADD_TURN = _sql(insert(turns))
+TURNS = Records(turns)
 _AUDITED = [column for column in audit.c if column.name != "id"]
 
 
@@ -125,13 +224,16 @@ def _given(target: Column[Any]) -> ColumnElement[Any]:
 
 
 # What is reported after a session was deleted must not stay behind.
-ADD_AUDIT = _sql(
-    insert(audit).from_select(
-        _AUDITED,
-        select(*map(_given, _AUDITED)).where(
-            exists().where(sessions.c.session_id == bindparam("session_id"))
-        ),
-    )
+AUDIT = Records(
+    audit,
+    _sql(
+        insert(audit).from_select(
+            _AUDITED,
+            select(*map(_given, _AUDITED)).where(
+                exists().where(sessions.c.session_id == bindparam("session_id"))
+            ),
+        )
+    ),
 )
 # What a row of a version has besides, so that its state is read with it, in one statement.
 # As bytes or text: a turn that fails is run a second time from it, and LangGraph changes what it is
@@ -186,14 +288,6 @@ def _head_of(session: Any) -> Any:
 
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
 HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), _SESSION)
-_TURNS = select(turns).where(turns.c.session_id == bindparam("session"))
-
-
-def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the condition that a turn is behind the one of a page before, up to its own last."""
-    low, high = bindparam("low", type_=Integer), bindparam("high", type_=Integer)
-    return (turn > low) & (turn <= high)
-
 
 ALL_TURNS: Row = {"low": -1, "high": 2**31 - 1}
 """The span of a whole session."""
@@ -202,12 +296,6 @@ TURN = _with_state(
     turns,
     turns.c.session_id == bindparam("session"),
     turns.c.version == bindparam("number"),
-)
-TURNS = _sql(_TURNS.where(in_span(turns.c.version)).order_by(turns.c.version))
-AUDIT = _sql(
-    select(audit)
-    .where(audit.c.session_id == bindparam("session"), in_span(audit.c.turn))
-    .order_by(audit.c.id)
 )
 _OVER = (_LIVE, sessions.c.expires_at < bindparam("now"))
 EXPIRED = _sql(
@@ -252,9 +340,11 @@ PAGE_OVER = _page(
     journey=func.coalesce(sessions.c.journey_id, literal_column("''")),
 )
 MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
-FORGET_TURNS = _sql(delete(turns).where(turns.c.session_id == bindparam("session")))
-FORGET_AUDIT = _sql(delete(audit).where(audit.c.session_id == bindparam("session")))
 FORGET_SESSION = _sql(delete(sessions).where(_SESSION))
+FORGET_RECORDS = [
+    Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
+]
+"""Remove all that belongs to a session, in the reverse order of the tables."""
 # A lease is on the database's clock: the clocks of two machines need not agree.
 _NOW: ColumnElement[Any] = func.clock_timestamp()
 _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
@@ -333,10 +423,10 @@ FORGET_STATE = (
 )
 # Whether a transaction counted whose acknowledgement was lost: the row that it added is there.
 ADDED = {
-    ADD_TURN: _on_postgres(
+    TURNS.add: _on_postgres(
         select(turns.c.version).where(*(turns.c[name] == bindparam(name) for name in _TURN_IS))
     ),
-    ADD_AUDIT: _on_postgres(
+    AUDIT.add: _on_postgres(
         select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
     ),
 }

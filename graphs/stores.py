@@ -17,13 +17,7 @@ import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import (
-    effect_statements,
-    escalation_statements,
-    field_attempts,
-    statements,
-    validation_audit,
-)
+from graphs import statements
 from graphs.connections import Connections
 from graphs.faults import database_name, reason_of, translated
 from graphs.migrate import migrate
@@ -137,14 +131,7 @@ class Store:
             first = Statement(statements.MARK_EXPIRED, row, exactly_one=True)
         else:
             first = Statement(statements.FORGET_SESSION, row)
-        others = (
-            escalation_statements.FORGET,
-            effect_statements.FORGET,
-            field_attempts.FORGET,
-            validation_audit.FORGET,
-            statements.FORGET_AUDIT,
-            statements.FORGET_TURNS,
-        )
+        others = statements.FORGET_RECORDS
         with translated():
             await self.saver.forget(session_id, [first, *(Statement(sql, row) for sql in others)])
 

@@ -1,12 +1,17 @@
-"""Our own tables: sessions, with all that is kept of them; and definitions.
+"""Our own tables: sessions, the records that belong to them, and definitions.
+
+A table is the one description of its records. Its foreign key names the session that owns a row,
+and `sealed` marks the columns that are encrypted and says what they are bound to;
+`statements.Records` makes the statements, the writing and the reading of rows from that.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
-with microseconds, so they sort as they are; only a lease is timed by the database itself. For
-journeys marked sensitive, the columns of sealed text are encrypted.
+with microseconds, so they sort as they are; only a lease is timed by the database itself.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -30,6 +35,41 @@ USAGE = ("model_calls", "input_tokens", "output_tokens")
 
 TIME = String(32)
 NAME = String(200)
+
+
+def owner(*, primary_key: bool = False) -> Column[Any]:
+    """Return the column that names the session of a row; the row goes with it."""
+    key = ForeignKey("sessions.session_id", ondelete="CASCADE")
+    return Column("session_id", NAME, key, primary_key=primary_key)
+
+
+def numbered(name: str = "id") -> Column[Any]:
+    """Return the column that the database numbers the rows of a table by."""
+    return Column(name, Integer, primary_key=True, autoincrement=True)
+
+
+def sealed(
+    name: str, place: str, comment: str = "", *, is_json: bool = False, nullable: bool = True
+) -> Column[Any]:
+    """Return a column of text that is encrypted in sensitive journeys.
+
+    Args:
+        name: Its name.
+        place: Template of what the seal is bound to, from columns of the row.
+        comment: What it holds.
+        is_json: Whether it holds JSON, which rows are written from and read as values.
+        nullable: Whether it may be empty.
+    """
+    about = {"place": place, "json": is_json}
+    return Column(name, Text, nullable=nullable, comment=comment or None, info=about)
+
+
+_OF_TURN = "{session_id}|{version}|"
+_OF_AUDIT = "{session_id}|{turn}|audit"
+_OF_CHECK = "{session_id}|{turn}|checks"
+_OF_ATTEMPT = "{session_id}|{turn}|attempts"
+_OF_EFFECT = "{session_id}|{key}|effect"
+_OF_ESCALATION = "{session_id}|{id}|escalation"
 
 sessions = Table(
     "sessions",
@@ -66,9 +106,7 @@ sessions = Table(
 turns = Table(
     "turns",
     metadata,
-    Column(
-        "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
-    ),
+    owner(primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column(
         "kind",
@@ -79,13 +117,24 @@ turns = Table(
     Column("checkpoint_id", NAME, nullable=False),
     Column("rolled_back_to", Integer, comment="for rollbacks: the version gone back to"),
     Column("pathway_id", NAME, nullable=False),
-    Column("message", Text, comment="sealed"),
-    Column("reply", Text, comment="sealed"),
-    Column("operations", Text, nullable=False, comment="sealed JSON: what changed the context"),
+    sealed("message", _OF_TURN + "message"),
+    sealed("reply", _OF_TURN + "reply"),
+    sealed(
+        "operations",
+        _OF_TURN + "operations",
+        "what changed the context",
+        is_json=True,
+        nullable=False,
+    ),
     Column("begun_at", TIME, nullable=False, comment="when the message came"),
     Column("at", TIME, nullable=False, comment="when it was answered"),
     Column(
-        "flags", Text, nullable=False, server_default="[]", comment="JSON: names of what failed"
+        "flags",
+        Text,
+        nullable=False,
+        server_default="[]",
+        comment="names of what failed",
+        info={"json": True},
     ),
     *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
 )
@@ -93,14 +142,14 @@ turns = Table(
 audit = Table(
     "audit",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    numbered(),
+    owner(),
     Column("turn", Integer, nullable=False),
     Column("kind", String(32), nullable=False),
     Column("from_pathway", NAME),
     Column("to_pathway", NAME),
-    Column("trigger", Text, comment="sealed"),
-    Column("reason", Text, nullable=False, comment="sealed"),
+    sealed("trigger", _OF_AUDIT),
+    sealed("reason", _OF_AUDIT, nullable=False),
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
     Index("audit_by_turn", "session_id", "turn", "id"),
@@ -109,13 +158,13 @@ audit = Table(
 validation_audit = Table(
     "validation_audit",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    numbered(),
+    owner(),
     Column("journey_id", NAME, nullable=False),
     Column("turn", Integer, nullable=False),
     Column("pathway_id", NAME, nullable=False, comment="where the reply came from"),
     Column("is_valid", Boolean, nullable=False, comment="of the reply as it was made"),
-    Column("violations", Text, nullable=False, comment="sealed JSON: a list of sentences"),
+    sealed("violations", _OF_CHECK, "a list of sentences", is_json=True, nullable=False),
     Column("confidence", Float, comment="of the model that judged it; null: none did"),
     Column("latency_ms", Float, nullable=False),
     Column("outcome", String(16), nullable=False, comment="as of CheckEntry"),
@@ -129,16 +178,16 @@ validation_audit = Table(
 field_attempts = Table(
     "field_attempts",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    numbered(),
+    owner(),
     Column("turn", Integer, nullable=False),
     Column("field", NAME, nullable=False),
-    Column("value", Text, comment="sealed JSON; null: of a sensitive field, or there is none"),
-    Column("raw", Text, comment="sealed: what was said; null: of a sensitive field"),
+    sealed("value", _OF_ATTEMPT, "null: of a sensitive field", is_json=True),
+    sealed("raw", _OF_ATTEMPT, "what the user wrote; null: of a sensitive field"),
     Column("confidence", Float, nullable=False),
     Column("validation_status", String(16), nullable=False),
     Column("source", String(16), nullable=False),
-    Column("reason", Text, nullable=False, comment="sealed"),
+    sealed("reason", _OF_ATTEMPT, nullable=False),
     Column("at", TIME, nullable=False),
     Index("attempts_by_field", "session_id", "field", "id"),
     Index("attempts_by_turn", "session_id", "turn", "id"),
@@ -147,15 +196,13 @@ field_attempts = Table(
 effects = Table(
     "effects",
     metadata,
-    Column(
-        "session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
-    ),
+    owner(primary_key=True),
     Column("key", Text, primary_key=True, comment="tenant/session/birth/turn/step"),
     Column("step", Text, nullable=False, comment="pathway.tool"),
     Column("digest", String(64), nullable=False, comment="sha256 of the arguments"),
     Column("state", String(16), nullable=False, comment="begun, done or failed"),
-    Column("result", Text, comment="sealed JSON"),
-    Column("reason", Text, comment="sealed: why it failed"),
+    sealed("result", _OF_EFFECT, is_json=True),
+    sealed("reason", _OF_EFFECT, "why it failed"),
     Column("begun_at", TIME, nullable=False),
     Column("ended_at", TIME, comment="null: nobody knows how it ended"),
 )
@@ -163,15 +210,15 @@ effects = Table(
 escalations = Table(
     "escalations",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),
+    numbered("number"),
     Column("id", String(36), nullable=False, comment="a UUID; the key of its delivery"),
-    Column("session_id", NAME, ForeignKey("sessions.session_id", ondelete="CASCADE")),
+    owner(),
     Column("journey_id", NAME, nullable=False),
     Column("turn", Integer, nullable=False),
     Column("reason", Text, nullable=False),
     Column("status", String(16), nullable=False, comment="open, claimed, released or expired"),
     Column("claimed_by", NAME, comment="the operator"),
-    Column("payload", Text, nullable=False, comment="sealed JSON: what the person is told"),
+    sealed("payload", _OF_ESCALATION, "for the person", is_json=True, nullable=False),
     Column("at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
     Column("unclaimed_at", TIME, nullable=False, comment="when the assistant offers to go on"),

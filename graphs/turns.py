@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
 from langgraph.errors import NodeTimeoutError, is_invalid_resume
 
+from graphs import checks
 from graphs.binding import event_in, serving
 from graphs.checkpoints import commit_of
 from graphs.failures import (
@@ -29,7 +30,6 @@ from graphs.inbox import unanswerable
 from graphs.responses import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
-from graphs.validation_audit import CORRECTION
 from graphs.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from journeys import (
     InvalidMessageError,
@@ -42,20 +42,26 @@ from journeys import (
     PathwayExecutionError,
 )
 from journeys.locale import NOWHERE, Locale
+from nodes.checking.scope import checks_of, place_of
 from nodes.context import Op
 from nodes.draft import new_turn
 from nodes.escalating import takeover_of
 from nodes.llm.freeform import freeform
 from nodes.llm.manner import manner
+from nodes.llm.models import Models
 from nodes.llm.usage import Usage
 from nodes.messages import Message
 from nodes.running import WAITING, Running
 from nodes.services import Services, brought_locale
+from nodes.speech import texts_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
+from nodes.triggers import matcher_of
 from nodes.with_person import WITH_PERSON
 
 Tell = Callable[[JourneyEvent], None]
+CORRECTION = "correction"
+"""Key of the text that the next reply begins with, in a session's row as a turn is given it."""
 
 
 @contextmanager
@@ -462,3 +468,41 @@ async def _streamed(
         elif mode == "values" and not namespace:
             last = data
     return last
+
+
+async def settled(session: Session, head: Row, config: JourneyConfig, models: Models | None) -> Row:
+    """Return the head of a session once its last reply is checked, with the correction that is due.
+
+    The session's turn has to be held. A reply that was sent before it was judged, and that nobody
+    has judged since, is judged first; so it is judged once, whoever comes first.
+
+    Raises:
+        StateError: The store failed.
+    """
+    store, seal = session.store, session.scribe.seal
+    of_turn = {"session": session.session_id, "number": head["version"]}
+    rows = await store.read(checks.OF_TURN, **of_turn)
+    if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != checks.PENDING):
+        return head
+    # Loaded when the graph was built; journeys that check nothing never need it.
+    from nodes.validate import is_refused, judged  # noqa: PLC0415
+
+    spec, values = session.spec, await session.values(head)
+    turn: Turn = values["turn"]
+    found = checks.entry(rows[-1], seal)
+    violations, confidence = found.violations, found.confidence
+    matcher, texts, usage = matcher_of(spec), texts_of(spec, config), Usage()
+    scope = checks_of(spec)
+    known = Services(
+        spec, config, {}, matcher, models=models, usage=usage, checks=scope, texts=texts
+    )
+    services = known.localized(brought_locale(values))
+    if found.outcome == checks.PENDING:
+        check = await judged(services, turn)
+        violations, confidence = check["violations"], check["confidence"]
+        written = checks.judged(session.session_id, head["version"], check, usage, seal)
+        with suppress(LostRace):  # another process took this one for dead, or it was deleted
+            await store.write(*written)
+    if not is_refused(spec, turn, violations, confidence):
+        return head
+    return {**head, CORRECTION: services.texts_in(place_of(turn)).wrong_before}

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from graphs.agents import check_all, services_of
 from graphs.courier import Courier
+from graphs.definitions import Epoch
 from graphs.desk import port_of
 from graphs.directory import Directory
-from graphs.drafts import Epoch
 from graphs.manager import PathwayManager
 from graphs.session import is_over, overdue, prepare
 from graphs.stores import open_store

@@ -11,7 +11,7 @@ import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
 import graphs.manager  # noqa: F401
-from graphs.drafts import Draft
+from graphs.definitions import Draft
 from journeys import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
 from journeys.examples import bank_transfer, table_booking
 from journeys.files import document_kind, read_journey_text

@@ -15,6 +15,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.sealing import AesSeal
+from graphs.statements import Records
+from graphs.tables import metadata
 from journeys import (
     ConditionTrigger,
     ConfigurationError,
@@ -344,3 +346,47 @@ async def test_the_key_is_never_shown(url: str, caplog: pytest.LogCaptureFixture
 
     secrets = [repr(key), repr(key)[2:-1], key.hex(), base64.b64encode(key).decode(), str([*key])]
     assert not [s for s in secrets for text in shown if s in text]
+
+
+PLACES = {
+    "turns": {
+        "message": "s|3|message",
+        "reply": "s|3|reply",
+        "operations": "s|3|operations",
+    },
+    "audit": {"trigger": "s|3|audit", "reason": "s|3|audit"},
+    "validation_audit": {"violations": "s|3|checks"},
+    "field_attempts": {
+        "value": "s|3|attempts",
+        "raw": "s|3|attempts",
+        "reason": "s|3|attempts",
+    },
+    "effects": {"result": "s|k|effect", "reason": "s|k|effect"},
+    "escalations": {"payload": "s|e|escalation"},
+}
+
+
+@pytest.mark.parametrize("table", PLACES)
+def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str) -> None:
+    records, seal = Records(metadata.tables[table]), AesSeal(KEY)
+    row = {"session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
+    given = {**row, **dict.fromkeys(PLACES[table], canary("text"))}
+    stored = records.stored(given, seal)
+
+    is_json = {"operations", "violations", "value", "result", "payload"}
+    for name, place in PLACES[table].items():
+        text = seal.open(stored[name], place)
+        assert (json.loads(text) if name in is_json else text) == canary("text")
+    assert CANARY not in str(stored)
+
+    opened = records.opened(stored, seal)
+    assert {name: opened[name] for name in PLACES[table]} == dict.fromkeys(
+        PLACES[table], canary("text")
+    )
+    with pytest.raises(StateError, match="cannot be opened"):
+        records.opened({**stored, "session_id": "t"}, seal)
+
+
+def test_every_table_that_a_session_owns_goes_with_it() -> None:
+    owned = [table.name for table in metadata.tables.values() if table.foreign_keys]
+    assert owned == list(PLACES)

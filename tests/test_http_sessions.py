@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphs import ledger
+from graphs import ledger, statements
 from tests import api as helpers
 from tests.api import Api, one
 from tests.clerks import staff
@@ -243,7 +243,7 @@ async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once
     serve: Callable[..., Any], store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = await serve(url=store_url)
-    noon = ledger.now()
+    noon = statements.now()
     monkeypatch.setattr(ledger, "now", lambda: noon)
     names = [f"{letter}-{journey}" for journey in ("letter", "parcel") for letter in "bdac"]
     for name in names:

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from graphs import statements
-from graphs.ledger import now
 from graphs.listing import Place
-from graphs.statements import Row, Sql, Statement
+from graphs.statements import Row, Sql, Statement, now
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

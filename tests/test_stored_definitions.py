@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphs.definitions import Definitions, UnknownDefinitionError
-from graphs.drafts import LARGEST, Draft
+from graphs.definitions import LARGEST, Definitions, Draft, UnknownDefinitionError
 from graphs.stores import open_store
 from journeys import JourneyConfig, StateError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphs.escalation_cases import read_page
+from graphs.escalations import read_page
 from graphs.operators import MOST_NAME
 from graphs.stores import open_store
 from journeys import (

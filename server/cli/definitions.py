@@ -14,8 +14,7 @@ from server.cli.rendering import out, row, show_next, table
 from server.settings import Settings
 
 if TYPE_CHECKING:
-    from graphs.definitions import Definitions
-    from graphs.drafts import Definition, Loaded
+    from graphs.definitions import Definition, Definitions, Loaded
     from server.cache import Cache
 
 Store = Annotated[
@@ -36,7 +35,7 @@ def load(
     nothing is stored. What is new becomes a version, which servers of definitions take up with
     their next turn; what is there already is left alone.
     """
-    from graphs.drafts import Draft  # noqa: PLC0415 - the database takes a second to import
+    from graphs.definitions import Draft  # noqa: PLC0415 - the database takes a second to import
     from server.cache import Shelf  # noqa: PLC0415
     from server.stored.files import drafts_at  # noqa: PLC0415
     from server.stored.texts import SHELF  # noqa: PLC0415
@@ -112,7 +111,7 @@ def invalidate(
 
 
 async def _removed(cache: Cache, definition: str | None) -> None:
-    from graphs.drafts import TENANT  # noqa: PLC0415
+    from graphs.definitions import TENANT  # noqa: PLC0415
     from server.cache import Shelf  # noqa: PLC0415
     from server.cache.port import CacheUnavailableError  # noqa: PLC0415
     from server.stored.texts import SHELF  # noqa: PLC0415

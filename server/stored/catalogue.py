@@ -7,8 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from graphs.definitions import Definitions
-from graphs.drafts import Definition, Epoch, digest_of
+from graphs.definitions import Definition, Definitions, Epoch, digest_of
 from graphs.session import prepare
 from graphs.stores import Store, open_store
 from journeys import (

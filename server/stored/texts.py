@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from graphs.definitions import Definitions, UnknownDefinitionError
-from graphs.drafts import Definition, Draft, Epoch, digest_of
+from graphs.definitions import (
+    Definition,
+    Definitions,
+    Draft,
+    Epoch,
+    UnknownDefinitionError,
+    digest_of,
+)
 from server.cache import Shelf
 
 SHELF = "definition"
