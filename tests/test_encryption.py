@@ -15,7 +15,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.sealing import AesSeal
-from graphs.statements import Records
+from graphs.statements import FORGET_RECORDS, Records
 from graphs.tables import metadata
 from journeys import (
     ConditionTrigger,
@@ -388,5 +388,6 @@ def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str
 
 
 def test_every_table_that_a_session_owns_goes_with_it() -> None:
-    owned = [table.name for table in metadata.tables.values() if table.foreign_keys]
-    assert owned == list(PLACES)
+    forgotten = {str(sql.sqlite).split()[2] for sql in FORGET_RECORDS}
+    assert forgotten == {table.name for table in metadata.tables.values() if table.foreign_keys}
+    assert forgotten == set(PLACES)
