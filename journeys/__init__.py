@@ -39,7 +39,7 @@ from journeys.files import load_journey
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
-from journeys.knowledge import Knowledge, Passage
+from journeys.knowledge import Knowledge, Passage, select_passages
 from journeys.locale import Locale
 from journeys.model_agent import ModelAgent
 from journeys.outcomes import (
@@ -163,5 +163,6 @@ __all__ = [
     "known",
     "load_journey",
     "select_best_agent",
+    "select_passages",
     "select_top_k_agents",
 ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphs.manager import PathwayManager
     from journeys.agent_card import AgentCard
     from journeys.journey import Journey
+    from journeys.knowledge import Passage
     from journeys.pipelines import PatternPipeline, Pipeline
     from journeys.spec import JourneySpec
 
@@ -72,6 +73,14 @@ def card_scores(task: str, cards: Sequence[AgentCard]) -> list[float]:
     from nodes.capabilities import ranking_of  # noqa: PLC0415
 
     return ranking_of(cards).scores(task)
+
+
+def passage_scores(question: str, passages: Sequence[Passage]) -> list[float]:
+    """Return how well each passage fits a question, from 0 to 1."""
+    from nodes.matching.ranking import ranking_of  # noqa: PLC0415
+
+    entries = tuple(((f"{one.about} / {one.source}", one.text),) for one in passages)
+    return ranking_of(entries).scores(question)
 
 
 def reset_pipeline(pipeline: PatternPipeline) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from journeys import door
 from journeys.errors import ConfigurationError, shown
 from journeys.validators import is_number, is_whole
 
@@ -18,10 +19,48 @@ class Passage:
     Attributes:
         text: The text.
         source: Where it stands, as users are told it; empty: the name of the retriever.
+        about: Words of questions that it answers, such as its heading. Only `select_passages` reads
+            them; they count more than those of the text.
     """
 
     text: str
     source: str = ""
+    about: str = ""
+
+
+def select_passages(
+    question: str, passages: Sequence[Passage], k: int = 3, least: float = 0.3
+) -> list[Passage]:
+    """Return the passages that fit a question best, best first; no model is asked.
+
+    They are compared by their words, as the cards of agents are: forms of a word are one, rare
+    words count more, and a synonym or a typing error counts in part. Of equals, the one that says
+    those words more often comes first.
+
+    Args:
+        question: The question.
+        passages: All passages. The same ones are read once.
+        k: How many are returned, at most.
+        least: The least share of the question's words, from 0 to 1, that a passage must have.
+
+    Raises:
+        ConfigurationError: The question is no text, there is something else among the passages, or
+            `k` is below 1.
+
+    Example:
+        >>> rules = [Passage("Breakfast is from seven to ten."), Passage("Dogs sleep outside.")]
+        >>> select_passages("when can we have breakfast?", rules)[0].text
+        'Breakfast is from seven to ten.'
+    """
+    if not isinstance(question, str):
+        raise ConfigurationError(f"The question is {shown(question)}; it must be text.")
+    if wrong := [one for one in passages if not isinstance(one, Passage)]:
+        raise ConfigurationError(f"{shown(wrong[0])} is no Passage. Write Passage('text').")
+    if not is_whole(k) or k < 1:
+        raise ConfigurationError(f"k is {shown(k)}; it must be a whole number from 1 on.")
+    scores = door.passage_scores(question, passages) if passages else []
+    places = [place for place, score in enumerate(scores) if score and score >= least]
+    return [passages[place] for place in sorted(places, key=lambda place: -scores[place])[:k]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_nam
 from nodes.language import Parse
 from nodes.llm.form import Asking
 from nodes.llm.verdicts import Understood
-from nodes.matching.held import Weighed
+from nodes.matching.resolve import Weighed
 from nodes.messages import Message, last_said
 from nodes.moves import Entered, Standing, note, pruned
 from nodes.phases import phase_of

@@ -15,9 +15,8 @@ from journeys import GuidelineSpec, JourneySpec
 from journeys.spec import MAX_HOPS
 from nodes.coded import Answers, by_code
 from nodes.commands import Verdict
-from nodes.matching.held import Held, Weighed
 from nodes.matching.index import Candidate, index_of
-from nodes.matching.resolution import resolve
+from nodes.matching.resolve import Held, Weighed, resolve
 from nodes.moves import Standing, note
 from nodes.plain import words_of
 from nodes.services import Services

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.held import Held
 from nodes.matching.index import MOST_SCORED, Index, index_of
-from nodes.matching.resolution import resolve
+from nodes.matching.resolve import Held, resolve
 from tests.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.held import Held
-from nodes.matching.resolution import Resolution, order_of, resolve
+from nodes.matching.resolve import Held, Resolution, order_of, resolve
 
 # A busy machine is slow, not wrong.
 calm = settings(deadline=None)

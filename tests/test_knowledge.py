@@ -33,6 +33,7 @@ from journeys import (
     Texts,
     Transition,
     load_journey,
+    select_passages,
 )
 from journeys.files import read_journey_text
 from nodes.llm.scripted import (
@@ -814,3 +815,66 @@ async def test_a_compiled_graph_looks_up_too() -> None:
     graph = bank.journey.compile(tools={"send": bank.send, "handbook": Shelf(FEES)}, model=False)
     state = await graph.ainvoke({"messages": [{"role": "user", "content": "is there a fee?"}]})
     assert state["messages"][-1].content.startswith(FEES.text)
+
+
+GARDEN = [
+    Passage("The gate is locked at nine.", "House rules", about="opening hours"),
+    Passage("Tickets for children cost half.", "Prices"),
+    Passage("Lost umbrellas and hats are kept at the entrance for a week.", "House rules"),
+    Passage(
+        "Tickets can be exchanged until the day before.", "Prices"
+    ),
+    Passage("Die Rechnung schicken wir auf Wunsch per Post.", "Preise"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("what are your opening hours?", 0),
+        ("when do you lock the gates", 0),
+        ("how much is a child's tiket", 1),  # other forms, and a typing error
+        ("I have lost my hat", 2),
+        ("I want to swap my ticket", 3),  # a synonym
+        ("Rechnungskopie?", 4),  # a compound
+    ],
+)
+def test_passages_are_found_by_their_words(question: str, place: int) -> None:
+    assert select_passages(question, GARDEN, k=1) == [GARDEN[place]]
+
+
+@pytest.mark.parametrize("question", ["", "?!", "who won the match?", "may I bring my piano"])
+def test_of_a_question_that_no_passage_speaks_of_none_is_found(question: str) -> None:
+    assert select_passages(question, GARDEN) == []
+    assert select_passages(question, []) == []
+
+
+def test_no_more_passages_are_found_than_asked_for_and_the_best_one_first() -> None:
+    assert select_passages("tickets for my children", GARDEN, least=0.2) == [GARDEN[1], GARDEN[3]]
+    assert select_passages("tickets for my children", GARDEN, k=1) == [GARDEN[1]]
+    assert select_passages("tickets for my children", GARDEN, least=0.7) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "passages", "k", "said"),
+    [
+        (None, GARDEN, 1, "The question is None; it must be text"),
+        ("gate", ["The gate is locked."], 1, r"'The gate is locked.' is no Passage"),
+        ("gate", GARDEN, 0, "k is 0; it must be a whole number from 1 on"),
+    ],
+)
+def test_passages_cannot_be_selected_from_anything_else(
+    question: Any, passages: Any, k: Any, said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        select_passages(question, passages, k)
+
+
+async def test_passages_found_by_their_words_answer_in_a_conversation(memory_url: str) -> None:
+    talk = await Bank(lambda question: select_passages(question, [HOURS, FEES])).at_the_amount(
+        memory_url
+    )
+    said = await talk.says("what does a transfer within my country cost?")
+    assert said.startswith(
+        "A transfer within the country costs nothing.\nSource: Price list, page 2"
+    )

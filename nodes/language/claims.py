@@ -11,8 +11,8 @@ from nodes.language.expected import NAMES, WORDY, Expected
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import closeness, concerns, speaks_of
 from nodes.language.reading import Reading, Token
+from nodes.matching.words import plain
 from nodes.values import Span, found_in
-from nodes.words import plain
 
 _COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")

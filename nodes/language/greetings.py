@@ -7,7 +7,7 @@ from functools import cache
 
 from journeys.locale import LANGUAGES
 from nodes.language.languages import sayings_of
-from nodes.words import plain
+from nodes.matching.words import plain
 
 _LONGEST = 60
 _WORD = re.compile(r"\w+")

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from journeys.languages.data import refuse
-from nodes.words import plain
+from nodes.matching.words import plain
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from journeys import Field
 from nodes.language.languages import lexicon_of
 from nodes.language.lexicon import Lexicon
-from nodes.words import plain
+from nodes.matching.words import plain
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2

@@ -7,18 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
-from math import log
 from operator import itemgetter
 from threading import Lock
 
 from cachetools import LRUCache, cached
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.held import Held
-from nodes.matching.reading import parts_of, terms_of
-from nodes.matching.resolution import order_of
-from nodes.matching.vocabulary import SURE, Vocabulary
-from nodes.words import weight_of
+from nodes.matching.resolve import Held, order_of
+from nodes.matching.vocabulary import RARITY, SURE, Vocabulary
+from nodes.matching.words import is_speaker, parts_of, terms_of, weight_of
 
 KEYWORD, PART, CONDITION = 100, 50, 50
 """How much a hit counts, in percent: of a whole keyword, of a word of a longer one, of a word of a
@@ -30,17 +27,7 @@ MOST_TERMS = 64
 MOST_SHOWN = 5
 """Most keywords that are told for a candidate."""
 
-_RARITY = 1000
-"""By what the logarithm of a word's rarity is multiplied: whole numbers add up exactly."""
-_SCALE = _RARITY * KEYWORD
-
-# Who speaks, and that they do: words of conditions that say nothing of what it is about.
-_SPEAKERS = """
-    customer customers user users caller callers client clients asks ask asking asked wants wanting
-    says say saying said mentions mention mentioned mentioning sounds sound seems seem needs tells
-    speaks writes expresses states message conversation something someone somebody one
-"""
-_TELLING = frozenset(_SPEAKERS.split())
+_SCALE = RARITY * KEYWORD
 
 Place = tuple[str, str]
 """A pathway and the journey that it belongs to, by their ids."""
@@ -101,14 +88,13 @@ class Index:
         self._shown: dict[str, str] = {}
         for rank, guideline in enumerate(self._guidelines):
             self._put(rank, guideline, self._shelves[_shelf_of(guideline)])
-        self._rarity = self._rarities()
         words = (
             part
             for guideline in self._guidelines
             for text in (*guideline.keywords, guideline.condition)
             for part in parts_of(text)
         )
-        self._vocabulary = Vocabulary(self._rarity, words)
+        self._vocabulary = Vocabulary(self._counts(), len(self._guidelines), words)
 
     def candidates(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
         """Return the guidelines whose conditions a model is to be asked about.
@@ -196,16 +182,13 @@ class Index:
                 spoken[term][rank] = KEYWORD
                 self._shown.setdefault(term, keyword)
 
-    def _rarities(self) -> dict[str, int]:
+    def _counts(self) -> dict[str, int]:
         counts: dict[str, int] = defaultdict(int)
         for shelf in self._shelves.values():
             for posted in (shelf.worded, shelf.spoken, shelf.named):
                 for term, ranks in posted.items():
                     counts[term] += len(ranks)
-        return {
-            term: round(_RARITY * log(1 + len(self._guidelines) / count))
-            for term, count in counts.items()
-        }
+        return counts
 
     def _touched(
         self, message: str, posted: Sequence[Postings], most: int, nearly: bool = True
@@ -214,8 +197,9 @@ class Index:
             return any(term in postings for postings in posted)
 
         heard = self._vocabulary.heard(message, fits if nearly else None)
+        rarity = self._vocabulary.rarity
         hits = [
-            (len(postings[term]), term, self._rarity[term] * sure // SURE, postings[term])
+            (len(postings[term]), term, rarity[term] * sure // SURE, postings[term])
             for term, sure in heard.items()
             if nearly or sure == SURE
             for postings in posted
@@ -249,7 +233,7 @@ def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, int]]:
             yield term, word.plain, round(PART * weight_of(word.plain))
     strength = CONDITION if guideline.keywords else KEYWORD
     for term, word in parts_of(guideline.condition):
-        if word.plain not in _TELLING:
+        if not is_speaker(word.plain):
             yield term, word.plain, round(strength * weight_of(word.plain))
 
 

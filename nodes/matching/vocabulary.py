@@ -1,40 +1,64 @@
-"""Which terms of an index a message says, or nearly says; the cost grows with the message only."""
+"""The terms of an index: how rare each is, and which of them a text says or nearly says.
+
+Guidelines, cards and passages are found by the same vocabulary. The cost of a text grows with the
+text only. Words that stand for each other are data: `data/synonyms.yaml`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
-from typing import Any
+from math import log
 
 import ahocorasick
 from rapidfuzz.distance import OSA
 
-from nodes.matching.forms import root_of, spellings
-from nodes.matching.reading import LOOSE, Word, readings, row_of, searched, terms_of, words_in
-from nodes.matching.synonyms import fields, synonym_groups
+from journeys.languages.data import read_data
+from nodes.matching.words import (
+    DATA,
+    LOOSE,
+    Word,
+    readings,
+    root_of,
+    row_of,
+    searched,
+    spellings,
+    terms_of,
+    words_in,
+)
 
-SURE, TYPO, ROOT, SYNONYM, FIELD = 100, 70, 60, 50, 30
+SURE, TYPO, ROOT, PART, SYNONYM, FIELD = 100, 70, 60, 50, 50, 30
 """How sure it is that a term is meant, in percent: where it is said itself, or what differs from it
-by a letter, has its root, is a synonym of it, or is said of the same thing."""
+by a letter, has its root, begins with it, is a synonym of it, or is said of the same thing."""
 LEAST_LETTERS = 4
+LEAST_PART = 6
+"""Letters from which on a word begins compounds: Rechnung is in Rechnungsnummer."""
 MOST_WORDS = 200
 """Most different words of a message that are compared with terms that they only resemble."""
+RARITY = 1000
+"""By what the logarithm of a term's rarity is multiplied: whole numbers add up exactly."""
 
 
 class Vocabulary:
     """The terms of an index, and what else may stand for them.
 
     Args:
-        terms: The terms, as `terms_of` and `parts_of` give them.
-        words: The words that keywords and conditions are written with, each with its term.
+        counts: The terms, as `terms_of` and `parts_of` give them, with how many entries have each.
+        entries: How many entries the index has.
+        words: The words that the entries are written with, each with its term.
+
+    Attributes:
+        rarity: How much each term counts.
     """
 
-    def __init__(self, terms: Iterable[str], words: Iterable[tuple[str, Word]]) -> None:
-        known = dict.fromkeys(terms)
-        means: dict[str, dict[str, int]] = {term: {term: SURE} for term in known}
-        for said, term, sure in _related(known):
+    def __init__(
+        self, counts: Mapping[str, int], entries: int, words: Iterable[tuple[str, Word]]
+    ) -> None:
+        self.rarity = {term: round(RARITY * log(1 + entries / n)) for term, n in counts.items()}
+        means: dict[str, dict[str, int]] = {term: {term: SURE} for term in counts}
+        for said, term, sure in _related(counts):
             means.setdefault(said, {}).setdefault(term, sure)
         self._meanings = [tuple(meaning.items()) for meaning in means.values()]
         self._automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
@@ -43,6 +67,7 @@ class Vocabulary:
         if means:
             self._automaton.make_automaton()
         self._roots: dict[str, list[str]] = defaultdict(list)
+        self._forms: dict[str, list[str]] = defaultdict(list)
         self._spelled: dict[str, set[tuple[str, str]]] = defaultdict(set)
         self._learn(words)
 
@@ -52,6 +77,7 @@ class Vocabulary:
                 continue
             if term not in self._roots[root_of(word.form)]:
                 self._roots[root_of(word.form)].append(term)
+                self._forms[word.form].append(term)
             for spelling in {*spellings(word.plain), word.form}:
                 for short in _shortened(spelling):
                     self._spelled[short].add((spelling, term))
@@ -78,6 +104,20 @@ class Vocabulary:
                     heard[term] = max(sure, heard.get(term, 0))
         return heard
 
+    def meant(self, term: str, word: Word) -> dict[str, int]:
+        """Return the terms that a single word says or resembles, each with how sure that is.
+
+        Args:
+            term: The term of the word.
+            word: The word.
+        """
+        number = self._automaton.get(term, None)
+        said = {} if number is None else dict(self._meanings[number])
+        if said.get(term) != SURE and _is_spelled(word):
+            for other, sure in self._resembling(word):
+                said[other] = max(sure, said.get(other, 0))
+        return said
+
     def _said(self, rows: str) -> Iterator[tuple[str, int]]:
         if len(self._automaton):
             for number in {number for _, number in self._automaton.iter(rows)}:
@@ -86,6 +126,9 @@ class Vocabulary:
     def _resembling(self, word: Word) -> Iterator[tuple[str, int]]:
         for term in self._roots.get(root_of(word.form), ()):
             yield term, ROOT
+        for length in range(LEAST_PART, len(word.plain)):
+            for term in self._forms.get(word.plain[:length], ()):
+                yield term, PART
         for said in {word.plain, word.form}:
             for short in _shortened(said):
                 for spelling, term in self._spelled.get(short, ()):
@@ -104,7 +147,7 @@ def _shortened(word: str) -> set[str]:
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
-def _related(known: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _related(known: Collection[str]) -> Iterator[tuple[str, str, int]]:
     """Yield terms that may stand for known ones, each with that one and how sure it is."""
     for sure, group in _groups():
         meant = [(own, term) for own in group for term in own if term in known]
@@ -115,8 +158,12 @@ def _related(known: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
 @cache
 def _groups() -> tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]:
     """Return how sure each group of related phrases is, with the terms of each phrase."""
-    lists = ((SYNONYM, synonym_groups()), (FIELD, fields()))
-    return tuple((sure, tuple(map(_terms, group))) for sure, groups in lists for group in groups)
+    lists = read_data(DATA / "synonyms.yaml")
+    return tuple(
+        (sure, tuple(_terms(phrase.strip()) for phrase in line.split(",")))
+        for name, sure in (("synonyms", SYNONYM), ("fields", FIELD))
+        for line in lists[name].splitlines()
+    )
 
 
 def _terms(phrase: str) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ from nodes.forms.filling import emptied
 from nodes.forms.sheet import settled
 from nodes.language.languages import lexicon_of
 from nodes.language.mentions import is_task
+from nodes.matching.words import plain
 from nodes.moves import at_entry, left
 from nodes.repair.people import after_effect
 from nodes.talk import Asked, Option
-from nodes.words import plain
 
 EVERYTHING = "everything"
 """What is given up where all tasks are, in place of the id of a pathway."""

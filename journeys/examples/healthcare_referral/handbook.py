@@ -1,21 +1,15 @@
-"""The handbook: an entry is found for a question, and cited (BM25)."""
+"""The handbook: an entry is found for a question, and cited."""
 
 import json
-import re
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import bm25s
-
-from journeys import FromContext, InputField, OutputField, Signature
+from journeys import FromContext, InputField, OutputField, Passage, Signature, select_passages
 from journeys.examples.healthcare_referral.clinic import FRONT_DESK, plan_of, summary
 
 HANDBOOK: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("handbook.json").read_text("utf-8")
 )
-_LEAST_SCORE, _LEAST_SCORE_A_WORD = 2.4, 1.0  # else an entry only shares a chance word
-_STOP_WORDS = json.loads(Path(__file__).with_name("stop_words.json").read_text("utf-8"))
 
 
 class FAQSignature(Signature):
@@ -69,37 +63,14 @@ def answer_from_handbook(ask: dict[str, Any]) -> dict[str, Any]:
 
 def answering(question: str) -> dict[str, Any] | None:
     """Return the entry that fits the question best, or None if none fits well enough."""
-    words = _words(question)
-    if not words:
-        return None
-    scores = _index().get_scores(words)
-    best = int(scores.argmax())
-    is_topic = not set(_words(" ".join(HANDBOOK[best]["keywords"]))).isdisjoint(words)
-    least = _LEAST_SCORE_A_WORD * (1 if is_topic else len(words))
-    return HANDBOOK[best] if scores[best] >= min(_LEAST_SCORE, least) else None
+    found = select_passages(question, _PASSAGES, k=1)
+    return HANDBOOK[_PASSAGES.index(found[0])] if found else None
 
 
-@cache
-def _index() -> bm25s.BM25:
-    # The question and the topic say more of what an entry is about than its answer does.
-    topics = [f"{entry['question']} {' '.join(entry['keywords'])}" for entry in HANDBOOK]
-    texts = [
-        f"{topic} {topic} {' '.join(entry.get('also', ()))} {entry['answer']}"
-        for topic, entry in zip(topics, HANDBOOK, strict=True)
-    ]
-    index = bm25s.BM25()
-    index.index([_words(text) for text in texts], show_progress=False)
-    return index
-
-
-def _words(text: str) -> list[str]:
-    text = re.sub(r"^wait\b", "", text.lower().replace("\u2019", "'")).replace("how much", "cost")
-    words = re.findall(r"[a-z0-9][a-z0-9'-]*", text)
-    return [_stem(word) for word in words if word not in _STOP_WORDS]
-
-
-def _stem(word: str) -> str:
-    for ending in ("'s", "ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            return word.removesuffix(ending)
-    return word
+_PASSAGES = [
+    Passage(
+        f"{entry['answer']} {' '.join(entry.get('also', ()))}",
+        about=f"{entry['question']} {' '.join(entry['keywords'])}",
+    )
+    for entry in HANDBOOK
+]

@@ -5,29 +5,28 @@ import re
 from pathlib import Path
 from typing import Any
 
-import bm25s
-
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature, Skill
+from journeys import (
+    Agent,
+    ModelAgent,
+    OutputField,
+    Passage,
+    Pipeline,
+    Signature,
+    Skill,
+    select_passages,
+)
 
 _FOLDER = Path(__file__).with_suffix("")
 SHOP = json.loads((_FOLDER / "shop.json").read_text(encoding="utf-8"))
-SECTIONS = (_FOLDER / "handbook.md").read_text(encoding="utf-8").split("\n## ")[1:]
+HANDBOOK = [
+    Passage(section, about=section.partition("\n")[0])
+    for section in (_FOLDER / "handbook.md").read_text(encoding="utf-8").split("\n## ")[1:]
+]
 SAMPLES = (
     "Where is my parcel? It is order B-2003.",
     "I was charged twice for B-2002, please refund one of the payments.",
     "The red light of my machine blinks slowly, is it broken?",
 )
-_CHANCE = (
-    "a an and are at can do does for from how i in is it me my no not of on or the to what with"
-)
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.lower()) if word not in _CHANCE.split()]
-
-
-_SEARCH = bm25s.BM25()
-_SEARCH.index([_words(section) for section in SECTIONS], show_progress=False)
 
 
 class Reply(Signature):
@@ -50,8 +49,8 @@ def list_payments(number: str) -> dict[str, Any]:
 
 def search_handbook(question: str) -> str:
     """Search the handbook for what to do if something does not work; empty if it has nothing."""
-    scores = list(_SEARCH.get_scores(_words(question))) if _words(question) else [0.0]
-    return SECTIONS[scores.index(max(scores))] if max(scores) > 0 else ""
+    found = select_passages(question, HANDBOOK, k=1)
+    return found[0].text if found else ""
 
 
 def _number(given: dict[str, Any]) -> str:
