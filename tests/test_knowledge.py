@@ -821,9 +821,7 @@ GARDEN = [
     Passage("The gate is locked at nine.", "House rules", about="opening hours"),
     Passage("Tickets for children cost half.", "Prices"),
     Passage("Lost umbrellas and hats are kept at the entrance for a week.", "House rules"),
-    Passage(
-        "Tickets can be exchanged until the day before.", "Prices"
-    ),
+    Passage("Tickets can be exchanged until the day before.", "Prices"),
     Passage("Die Rechnung schicken wir auf Wunsch per Post.", "Preise"),
 ]
 
