@@ -461,6 +461,47 @@ async def test_a_schema_that_leads_nowhere_does_not_hold_up_the_turn(desk):
         assert DONE == [{"x": 1}]
 
 
+DEEP = {"anyOf": [{"properties": {"a": {"$ref": "#/$defs/deep"}}}] * 2}
+
+
+async def test_alternatives_within_alternatives_do_not_hold_up_the_turn(desk):
+    schema = {"type": "object", "properties": {"x": DEEP}, "$defs": {"deep": DEEP}}
+    endless = StructuredTool(name="x", description="X.", args_schema=schema, coroutine=_afar)
+    given: Any = 1
+    for _ in range(40):
+        given = {"a": given}
+    with ScriptedModel(UseTool("x", x=given), said()) as model:
+        await (await desk(model, endless)).says("x")
+        assert DONE == [{"x": given}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "told"),
+    [
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, "x: it must be string, not number"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 0}]}, 1, "x: it fits more than one of oneOf"),
+        ({"$ref": "#/$defs/word"}, [], "x: it must be string, not array"),
+        ({"const": 1}, True, "x: it must be 1"),
+        ({"items": {"properties": {"y": False}}}, [{"y": 1}], "x[0].y: it must not be there"),
+        ({"additionalProperties": {"type": "null"}}, {"z": 1}, "x.z: it must be null, not number"),
+        ({"prefixItems": [{"type": "null"}]}, [1], "x[0]: it must be null"),
+        ({"required": ["y", "z"]}, {}, "x: 'y' is required; x: 'z' is required"),
+    ],
+    ids=str,
+)
+async def test_arguments_are_held_to_every_part_of_a_schema(desk, schema, given, told):
+    schema = {
+        "type": "object",
+        "properties": {"x": schema},
+        "$defs": {"word": {"type": "string"}},
+    }
+    tool = StructuredTool(name="x", description="X.", args_schema=schema, coroutine=_afar)
+    with ScriptedModel(UseTool("x", x=given), said()) as model:
+        await (await desk(model, tool)).says("x")
+        assert told in results(model)[0]
+        assert DONE == []
+
+
 # Results and failures
 
 

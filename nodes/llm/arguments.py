@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from journeys import ConfigurationError, FromContext
-from nodes.llm.json_schema import misfits_told
+from nodes.llm.json_schema import misfits
 from nodes.plain import copied
 
 
@@ -55,7 +55,7 @@ class Parameters:
             ValueError: They do not fit what the journey declares.
         """
         given = {name: value for name, value in arguments.items() if name not in self.kept_back}
-        if self.declared is not None and (faults := misfits_told(self.declared, given)):
+        if self.declared is not None and (faults := misfits(self.declared, given)):
             raise ValueError(f"the arguments do not fit: {faults}")
         return given
 
@@ -84,7 +84,7 @@ class Parameters:
             ValueError: Something does not fit; the text says what.
         """
         if self.is_json_schema:
-            if faults := misfits_told(self.schema, dict(arguments)):
+            if faults := misfits(self.schema, dict(arguments)):
                 raise ValueError(f"the arguments do not fit: {faults}")
         elif hasattr(self.schema, "model_validate"):
             self.schema.model_validate(dict(arguments))

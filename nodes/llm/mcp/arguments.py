@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.tools import ToolException
 
-from nodes.llm.json_schema import misfits_told
+from nodes.llm.json_schema import misfits
 
 KEPT_BACK = frozenset({"context", "history"})
 """What no server is given because its schema asks for it: the talk, and all that is known."""
@@ -43,6 +43,6 @@ def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> M
     Raises:
         ToolException: They do not fit; says where.
     """
-    if faults := misfits_told(schema, dict(given)):
+    if faults := misfits(schema, dict(given)):
         raise ToolException(f"The arguments of '{tool}' do not fit: {faults}"[:500])
     return given
