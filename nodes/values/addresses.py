@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, everywhere, one_of, vocabulary
+from nodes.values.languages import Vocabulary, everywhere, grammar, vocabulary
 from nodes.values.names import tidy
 from nodes.values.scanning import Hit, words_in
 from nodes.values.setting import Setting
@@ -21,22 +21,12 @@ _MOST_CHARACTERS, _MOST_WORDS = 250, 30
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
     own, known = words.addresses, everywhere().addresses
-    place_endings = one_of(own.place_endings, known.place_endings.split())
-    places = one_of(own.places, known.places.split())
-
-    return SimpleNamespace(
-        lead=compiled(
-            rf"(?:^|(?<=[\s,.;!:]))(?:(?P<sure>{one_of(own.leads)})|{one_of(own.maybe)})\s+"
-        ),
-        greeting=compiled(rf"^(?:{one_of(own.greetings)}\b[\s,.!:-]*)+"),
-        ending=compiled(rf"[\s,.!;]*\b{one_of(own.endings)}\b[\s.!]*$"),
-        end=re.compile(
-            r"[;!?\n]|\.(?=\s+[A-ZÄÖÜ][a-zäöü]+\s+[a-zäöü])"
-            rf"|,?\s+{one_of(own.ends)}\b|$"
-        ),
-        place=compiled(rf"\b{places}\b|\w{place_endings}\b|{one_of(known.signs.split())}"),
-        common=frozenset(own.common),
-        of_time=frozenset(own.of_time),
+    return grammar(
+        "addresses",
+        words,
+        all_places=(*own.places, *known.places.split()),
+        all_endings=(*own.place_endings, *known.place_endings.split()),
+        signs=tuple(known.signs.split()),
     )
 
 

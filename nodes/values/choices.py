@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from rapidfuzz.distance import OSA
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, compiled, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of, ordinals_of
 from nodes.values.scanning import Hit, apart, folded, words_in
 from nodes.values.setting import Setting
@@ -21,25 +21,19 @@ _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own, known = words.ordinals, everywhere()
+    own = words.ordinals
     places = {word for word, place in ordinals_of(words).items() if place <= _MOST_PLACES}
     numerals = [w for each in words.languages for w in each.numbers.units[1 : _MOST_PLACES + 1]]
-    last = [word + end for word in own.last for end in ("", *own.endings)]
-    word = literally(places, last, numerals)
-    either = words.yes_no
-    return SimpleNamespace(
-        last=frozenset(last),
-        place=compiled(
-            rf"(?<!\w){one_of(own.leads)}\s+(?P<word>{word}|[1-{_MOST_PLACES}]"
-            rf"(?:{literally(words.numbers.endings)})?)(?:\s+{one_of(own.behind)})?(?!\w)"
-        ),
-        either=compiled(
-            rf"(?<!\w)(?:(?P<no>{one_of(either.no, known.no)})"
-            rf"|(?P<yes>{one_of(either.yes, known.yes)}))(?!\w)"
-        ),
-        unsure=compiled(rf"\b{one_of(either.unsure)}\b"),
-        mild=frozenset(either.mild),
-    )
+    last = frozenset([word + end for word in own.last for end in ("", *own.endings)])
+    known = grammar("ordinals", words, place=literal([*places, *last, *numerals]))
+    known.last = last
+    return known
+
+
+@cache
+def _answers(words: Vocabulary) -> SimpleNamespace:
+    known = everywhere()
+    return grammar("yes_no", words, yes_everywhere=known.yes, no_everywhere=known.no)
 
 
 def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -117,7 +111,7 @@ def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
     if alone in ("1", "0"):
         start = text.index(alone)
         return [Hit(start, start + 1, alone == "1", False)]
-    own = _grammar(vocabulary(setting.language))
+    own = _answers(vocabulary(setting.language))
     hits = [
         Hit(found.start(), found.end(), not found["no"], False, found[0].casefold() in own.mild)
         for found in own.either.finditer(text)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, one_of, vocabulary
+from nodes.values.languages import grammar, vocabulary
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
 
@@ -15,27 +14,6 @@ _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()
 _AMERICAN = re.compile(r"[2-9]\d{9}")
 _ENDS = ".,;:!?'\u2026"
 _MOST_LOOKED_UP = 20
-
-
-@cache
-def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own = words.contacts
-    at, dot = one_of(own.at), one_of(own.dot)
-
-    return SimpleNamespace(
-        spelled=compiled(
-            rf"(?<!\S)(?P<part>[\w+-]+(?:(?:\.|\s+{dot}\s+)[\w+-]+){{0,4}})\s*(?:\({at}\)"
-            rf"|\[{at}\]|\s{at}\s)\s*"
-            rf"(?P<domain>[\w-]+(?:\s*(?:\.|\({dot}\)|\[{dot}\]|\s{dot}\s)\s*[\w-]+){{1,4}})(?!\S)"
-        ),
-        at=compiled(rf"[(\[\s]{at}[)\]\s]"),
-        dot=compiled(rf"\s*(?:\({dot}\)|\[{dot}\]|(?<=\s){dot}(?=\s)|\.)\s*"),
-        number=compiled(
-            r"(?<![\w@.,/+-])(?:(?:\+|00)\s?)?\(?\+?\d(?:[\d\s().\-/\u2010-\u2015]{3,30}\d)"
-            rf"(?:\s*(?:,|;)?\s*{one_of(own.extension)}\s*\d{{1,6}}|;ext=\d{{1,6}})?(?![\w@])"
-        ),
-        extension=compiled(rf"\s*\b{one_of(own.extension)}\s*(?=\d+\s*$)"),
-    )
 
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -46,7 +24,7 @@ def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
         start = found.start() + (len(found[0]) - len(found[0].lstrip("'")))
         if address := _normal(said):
             hits.append(_framed(text, Hit(start, start + len(said), address)))
-    own = _grammar(vocabulary(setting.language))
+    own = grammar("contacts", vocabulary(setting.language))
     if "@" not in text and own.at.search(text):
         for found in own.spelled.finditer(text):
             said = f"{own.dot.sub('.', found['part'])}@{own.dot.sub('.', found['domain'])}"
@@ -80,7 +58,7 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
     An extension follows as RFC 3966 has it: "+14155552671;ext=12".
     """
     hits = []
-    own = _grammar(vocabulary(setting.language))
+    own = grammar("contacts", vocabulary(setting.language))
     for found in list(own.number.finditer(text))[:_MOST_LOOKED_UP]:
         if number := _dialled(found[0], setting.region, own):
             abroad = found[0].lstrip("( ").startswith(("+", "00"))

@@ -17,12 +17,12 @@ from rapidfuzz.distance import OSA
 from journeys.fields import Field
 from nodes.values.bounds import wants_past
 from nodes.values.languages import (
-    Table,
     Vocabulary,
     compiled,
     everywhere,
+    grammar,
+    literal,
     literally,
-    one_of,
     vocabulary,
 )
 from nodes.values.numbers import numeral_of, numerals_in, ordinals_of
@@ -38,6 +38,7 @@ _COMPACT = re.compile(rf"{_EDGE}((?:19|20)\d\d)([01]\d)([0-3]\d){_END}")
 _DIGITS = re.compile(
     rf"{_EDGE}(\d{{1,2}})([./-])\s?(\d{{1,2}})(?:\2\s?(\d{{4}}|'?\d{{2}})|(\.(?!\d)))?{_END}"
 )
+_WHICH = re.compile("^which_(behind_)?")
 _NEAR = 40
 """Most characters between the name of a day and its date."""
 _CLASH = 7
@@ -50,111 +51,27 @@ _WEEK, _MONTH = 7, 30
 
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own = words.dates
-    months = {word: at for at, said in enumerate(own.months, 1) for word in said}
-    weekdays = {word: at for at, said in enumerate(own.weekdays) for word in said}
-    ordinal, month, day = literally(ordinals_of(words)), literally(months), literally(weekdays)
-    endings = literally(words.numbers.endings) + r"|\."
-    year = (
-        rf"(?:\s*,?\s*(?:{one_of(own.year)}\s+)?(?P<year>\d{{4}}(?![:\d])|'\d\d)"
-        rf"(?!\s?(?:{one_of(words.times.clock)}|[ap]\.?\s?m)\b))?"
-    )
-    near, later = Table.inverted(own.near), Table.inverted(own.later)
-    feasts, ahead, behind = Table(own.feasts), Table(own.ahead), Table(own.behind)
-    units = {word: days for days, said in own.units.items() for word in said}
-    count = rf"(?P<count>\d{{1,4}}|[^\W\d_]+(?:-[^\W\d_]+)?)\s+(?P<unit>{literally(units)})\b"
-    which = {name: one_of(said) for name, said in own.which.items()}
-    which_behind = {name: one_of(said) for name, said in own.which_behind.items()}
-    about = rf"(?:{one_of(own.about)}\s+)?"
-    said_day = rf"(?P<day>{day})"
-    last = [w + end for w in words.ordinals.last for end in ("", *words.ordinals.endings)]
-
+    own, ordinals = words.dates, ordinals_of(words)
     # "martes 13", where a day is a number like any other.
     bare = [each for each in words.languages if each.dates.bare_day_leads]
     spelled = [word for each in bare for said in each.dates.weekdays for word in said]
-    behind_day = "".join([rf"|(?<=\b{word}\s)" for word in spelled])
-    put_off = rf"(?:\s+(?:(?P<next_week>{one_of(own.next_week)})|(?P<later>{later.source})))?"
-    return SimpleNamespace(
-        months=months,
-        weekdays=weekdays,
-        ordinals=ordinals_of(words),
-        short=frozenset(own.short_weekdays),
-        feasts=feasts,
-        near=near,
-        later=later,
-        ahead=ahead,
-        behind=behind,
-        units=units,
-        which=which,
-        before_year=compiled(rf"[\s,]*(?:{one_of(own.year)}\s+)?"),
-        adjoining=compiled(rf"[\s,.()]*(?:{one_of(own.adjoining)}[\s,.()]*)*"),
-        past=compiled(rf"\b{one_of(own.past)}\b"),
-        day_month=compiled(
-            rf"(?<![\w.,/:])(?:(?P<digits>\d{{1,2}})(?:{endings})?|(?P<word>{ordinal}))[\s-]*"
-            rf"(?:{one_of(own.of)}\s+)?(?P<month>{month})\b\.?-?{year}"
-        ),
-        month_day=compiled(
-            rf"\b(?P<month>{month})\b\.?[\s-]*(?:{one_of(own.the)}\s+)?"
-            rf"(?:(?P<digits>\d{{1,2}})(?:{literally(words.numbers.endings)})?"
-            rf"|(?P<word>{ordinal}))(?![\w:]|[.,]\d){year}"
-        ),
-        day_only=compiled(
-            rf"(?<![\w.,/:])(?:(?P<digits>\d{{1,2}}){literally(words.numbers.endings)}\b"
-            rf"|{one_of(own.day_leads)}\s+(?P<dotted>\d{{1,2}})\.(?!\d)"
-            rf"|(?:{one_of(own.bare_day_leads)}\s+{behind_day})(?P<bare>\d{{1,2}})(?![\w:.,]\d|\w)"
-            rf"|{one_of(own.day_leads)}\s+(?P<word>{ordinal})\b)(?!\s+{literally(own.no_day)})"
-        ),
-        feast=compiled(rf"\b(?P<feast>{feasts.source})(?!\w)(?:,?\s+(?P<year>\d{{4}}))?"),
-        near_words=compiled(
-            rf"(?<!\w)(?P<near>{near.source})(?!\w)(?:\s+(?P<later>{later.source})\b)?"
-        ),
-        not_near={
-            word: compiled(rf"(?:{literally(said)}|{day})\s+$")
-            for word, said in own.not_near.items()
-        },
-        ahead_of=compiled(rf"\b(?P<way>{ahead.source})\s+{about}{count}(?:'?s?\s+time\b)?"),
-        from_day=compiled(
-            rf"(?<!\w){count}\s+(?:(?P<way>{behind.source})(?!\w)|(?:(?P<strict>{one_of(own.from_)})"
-            rf"\s+|(?:{one_of(own.week_from)}\s+)?)(?:(?P<weekday>{day})\b"
-            rf"|(?P<near>{near.source})(?!\w)))"
-        ),
-        beside=Table(own.beside),
-        shifts=compiled(rf"\b{one_of(own.beside)}\b"),
-        shift=compiled(
-            rf"(?<!\w)(?:{one_of(own.the)}\s+)?(?:(?P<count>\d{{1,3}}|[^\W\d_]+)\s+)??"
-            rf"(?P<unit>{literally(units)})\s+(?P<way>{one_of(own.beside)})\s+(?:{one_of(own.the)}\s+)?$"
-        ),
-        nth=compiled(
-            rf"(?<!\w)(?:(?P<place>{ordinal})|(?P<last>{literally(last)}))\s+{said_day}\s+"
-            rf"{one_of(own.in_month)}\s+(?P<month>{month})\b{year}"
-        ),
-        month_ends=compiled(rf"\b{one_of(own.month_ends)}\b"),
-        next_week_starts=compiled(rf"\b{one_of(own.next_week_starts)}\b"),
-        next_month=compiled(rf"\b{one_of(own.next_month)}\b"),
-        weekday=compiled(
-            rf"(?:(?<!\w){_groups(which, 'which_')}\s+)?(?<!\w){said_day}\b\.?"
-            rf"(?:\s+{_groups(which_behind, 'behind_')}(?!\w))?{put_off}"
-        ),
-        week_before=compiled(
-            rf"\b{one_of(own.next_week)}(?:\s+{one_of(own.week_on)})?\s+{said_day}\b"
-        ),
-        maybe=compiled(
-            rf"\d|(?<!\w)(?:{month}|{day}|{near.source}|{feasts.source}|{ordinal}"
-            rf"|{literally(units)}|{one_of(own.next_month)}|{one_of(own.month_ends)}"
-            rf"|{one_of(own.next_week_starts)})"
-        ),
-        names=[
-            name
-            for name in (*months, *weekdays, *(n for n in near.values if n.isalpha()))
-            if len(name) >= _SHORT
-        ],
+    last = [word + end for word in words.ordinals.last for end in ("", *words.ordinals.endings)]
+    made = grammar(
+        "dates",
+        words,
+        ordinal=literal(ordinals),
+        last=literal(last),
+        behind_day="".join([rf"|(?<=\b{word}\s)" for word in spelled]),
     )
-
-
-def _groups(phrases: dict[str, str], prefix: str) -> str:
-    if not phrases:
-        return "(?!)"
-    return "(?:" + "|".join(f"(?P<{prefix}{n}>{said})" for n, said in phrases.items()) + ")"
+    made.ordinals = ordinals
+    day = literally(made.weekdays.values)
+    made.not_near = {
+        word: compiled(rf"(?:{literally(said)}|{day})\s+$") for word, said in own.not_near.items()
+    }
+    near = [word for word in made.near.values if word.isalpha()]
+    names = (*made.months.values, *made.weekdays.values, *near)
+    made.names = [name for name in names if len(name) >= _SHORT]
+    return made
 
 
 def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -217,7 +134,7 @@ def _nth(text: str, today: date, over: bool, own: SimpleNamespace) -> _Found:
     """Find "the last friday of May"; only other words tell that it is past."""
     for found in own.nth.finditer(text):
         place = -1 if found["last"] else _day(None, found["place"], own)
-        month, name = own.months[_word(found["month"])], _DAYS[own.weekdays[_word(found["day"])]]
+        month, name = own.months.of(found["month"]) + 1, _DAYS[own.weekdays.of(found["day"])]
         if place <= 5:
             past = over or own.past.search(text[: found.start()] + text[found.end() :]) is not None
             day = _feast_near(f"{month:02} {name} {place}", found["year"], today, past)
@@ -229,7 +146,7 @@ def _named(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
         for found in form.finditer(text):
             day, month = (
                 _day(found["digits"], found["word"], own),
-                own.months[_word(found["month"])],
+                own.months.of(found["month"]) + 1,
             )
             yield found, _dated(day, month, found["year"], today, past), True
     for found in own.day_only.finditer(text):
@@ -239,10 +156,6 @@ def _named(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
 
 def _day(digits: str | None, word: str | None, own: SimpleNamespace) -> int:
     return int(digits) if digits else own.ordinals["-".join((word or "").casefold().split())]
-
-
-def _word(said: str) -> str:
-    return said.casefold()
 
 
 def _feasts(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
@@ -307,7 +220,7 @@ def _relative(
 def _counted(
     found: re.Match[str], today: date, own: SimpleNamespace, words: Vocabulary
 ) -> date | None:
-    count, unit = numeral_of(found["count"], words), own.units[found["unit"].casefold()]
+    count, unit = numeral_of(found["count"], words), own.units.of(found["unit"])
     said, start = found.groupdict(), today
     if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
         return None
@@ -315,7 +228,7 @@ def _counted(
         signs = own.ahead if found.re is own.ahead_of else own.behind
         count *= signs.of(way)
     elif said.get("weekday"):
-        ahead = (own.weekdays[said["weekday"].casefold()] - today.weekday()) % 7 or 7
+        ahead = (own.weekdays.of(said["weekday"]) - today.weekday()) % 7 or 7
         start = today + timedelta(days=ahead)
     else:
         start = today + timedelta(days=own.near.of(said["near"]))
@@ -333,13 +246,13 @@ def _weekdays(
     """
     hits = []
     for found in own.week_before.finditer(text):
-        day = _next_week(today, first_day, own.weekdays[found["day"].casefold()])
+        day = _next_week(today, first_day, own.weekdays.of(found["day"]))
         hits.append(Hit(found.start(), found.end(), day.isoformat()))
     ends = [(hit.start, hit.end) for hit in hits]
     for found in own.weekday.finditer(text):
         if not [1 for start, end in ends if start <= found.start() < end]:
             day = _weekday(found, today, past, first_day, own)
-            short = found["day"].casefold() in own.short
+            short = found["day"].casefold() in own.short_weekdays
             start = found.start() + len(found[0]) - len(found[0].lstrip())
             hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
     return sorted(hits)
@@ -348,8 +261,8 @@ def _weekdays(
 def _weekday(
     found: re.Match[str], today: date, past: bool, first_day: int, own: SimpleNamespace
 ) -> date:
-    said = {name.partition("_")[2] for name, text in found.groupdict().items() if text}
-    weekday = own.weekdays[found["day"].casefold()]
+    said = {_WHICH.sub("", name) for name, text in found.groupdict().items() if text}
+    weekday = own.weekdays.of(found["day"])
     ahead = (weekday - today.weekday()) % 7
     which = said & {"this", "next", "last", "after_next"}
     if "last" in which or (past and not which):
@@ -392,7 +305,7 @@ def _moved(text: str, hit: Hit, own: SimpleNamespace, words: Vocabulary) -> Hit:
         return hit
     count = numeral_of(found["count"], words) if found["count"] else None
     start = found.start() if count or not found["count"] else found.start("unit")
-    unit, sign = own.units[_word(found["unit"])], own.beside.of(found["way"])
+    unit, sign = own.units.of(found["unit"]), own.beside.of(found["way"])
     day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
     shifted = hit.start - len(found.string) + start
     return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit

@@ -1,4 +1,4 @@
-"""Words of values by language: one file each in `data/`, checked against `data/form.yaml`."""
+"""Words of values by language, one file each in `data/`, and the patterns that hold them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ NOTHING = "(?!)"
 """A pattern that matches nothing."""
 _COMMA = re.compile(r",(?![^{}]*\})")
 _LOOKBEHIND = re.compile(r"(\(\?<[=!][^)]*\))")
+_PLACE = re.compile(r"\{([a-z_][a-z_.|]*)\}")
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WHICH = re.compile("this|next|last|after_next")
 _CHECKS = {
     "numbers.order": re.compile("ten unit|ten and unit|unit and ten"),
     "dates.feasts": re.compile(rf"\d\d-\d\d|easter[+-]\d\d?|advent [1-4]|\d\d {_DAY} -?[1-5]"),
     "dates.units": re.compile("1|7|14|30|365"),
-    "dates.which": re.compile("this|next|last|after_next"),
-    "dates.which_behind": re.compile("this|next|last|after_next"),
+    "dates.which": _WHICH,
+    "dates.which_behind": _WHICH,
     "times.names": re.compile("12|0"),
     "times.parts": re.compile("morning|evening|night|noon|meal"),
     "show.clock": re.compile("12h|24h"),
 }
-"""What texts, or the keys of mappings, must be."""
+"""The form of texts, or of the keys of mappings."""
 
 
 class Vocabulary:
@@ -89,8 +91,16 @@ def _language(name: str) -> SimpleNamespace:
 
 
 @cache
-def _form() -> dict[str, Any]:
-    return read_data(_file("form"))
+def _data(name: str) -> dict[str, Any]:
+    return read_data(_file(name))
+
+
+def _file(name: str) -> Path:
+    return DATA / f"{name}.yaml"
+
+
+def _attribute(part: str) -> str:
+    return f"{part}_" if iskeyword(part) else part
 
 
 def language_from(path: Path) -> SimpleNamespace:
@@ -99,7 +109,7 @@ def language_from(path: Path) -> SimpleNamespace:
     Raises:
         ConfigurationError: The file has faults; each is named with its part and the way out.
     """
-    form, said = _form(), read_data(path)
+    form, said = _data("form"), read_data(path)
     faults = name_faults("", said, form, all_of_them=False)
     beside = _checked(said.get("beside"), form["beside"], "beside", faults)
     language = SimpleNamespace(beside=beside)
@@ -110,9 +120,7 @@ def language_from(path: Path) -> SimpleNamespace:
             own = {}
         faults += name_faults(section, own, parts, all_of_them=False)
         values = {
-            f"{key}_" if iskeyword(key) else key: _checked(
-                own.get(key), kind, f"{section}.{key}", faults
-            )
+            _attribute(key): _checked(own.get(key), kind, f"{section}.{key}", faults)
             for key, kind in parts.items()
         }
         setattr(language, section, SimpleNamespace(**values))
@@ -203,7 +211,7 @@ _SIMPLE: dict[str, Callable[[Any], Any]] = {
 @cache
 def everywhere() -> SimpleNamespace:
     """Return what values have in every language: habits of regions, and currencies."""
-    said = read_data(_file("everywhere"))
+    said = _data("everywhere")
     return SimpleNamespace(
         **{name: frozenset(regions.split()) for name, regions in said["regions"].items()},
         currencies=said["currencies"],
@@ -213,8 +221,71 @@ def everywhere() -> SimpleNamespace:
     )
 
 
-def _file(name: str) -> Path:
-    return DATA / f"{name}.yaml"
+@cache
+def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) -> SimpleNamespace:
+    """Return a section as it is looked up: its words, tables, and its compiled patterns.
+
+    `filled` fills another pattern.
+
+    Args:
+        section: Name of a section of the form.
+        words: The words that fill the patterns.
+        pieces: Patterns and phrases for further places in the patterns.
+    """
+    patterns = dict(_data("patterns").get(section, {}))
+    pieces = {**patterns.pop("pieces", {}), **pieces}
+
+    def filled(source: str) -> str:
+        return _PLACE.sub(place, "".join([line.strip() for line in source.split("\n")]))
+
+    def place(found: re.Match[str]) -> str:
+        of, _, names = found[1].rpartition(".")
+        groups = [
+            pieces[name] if name in pieces else _phrases_of(words, of or section, name)
+            for name in names.split("|")
+        ]
+        return filled(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
+
+    known = {
+        _attribute(part): made
+        for part, kind in _data("form")[section].items()
+        if (made := _known(getattr(getattr(words, section), _attribute(part)), kind)) is not None
+    }
+    compiled_ = {_attribute(name): compiled(filled(source)) for name, source in patterns.items()}
+    return SimpleNamespace(**{**known, **compiled_}, filled=filled)
+
+
+def _known(value: Any, kind: str) -> Any:
+    """Return a part as it is looked up: a set, a table, a text; None of what only patterns hold."""
+    if kind.startswith("words"):
+        return frozenset(value)
+    if kind.startswith("phrases: "):
+        return Table(value)
+    if ": " in kind:
+        return Table.inverted(value)
+    if kind.startswith("lists"):
+        return Table.inverted(dict(enumerate(value)))
+    return None if kind.startswith("phrases") else value
+
+
+def _phrases_of(words: Vocabulary, section: str, part: str) -> str | tuple[str, ...]:
+    """Return the phrases of a part, or a pattern of groups where they are in groups."""
+    kind = _data("form")[section][part]
+    value = getattr(getattr(words, section), _attribute(part))
+    if kind.startswith("phrases: "):
+        return tuple([phrase.casefold() for phrase in value])
+    if kind == "name: phrases":
+        return named(value, f"{part}_")
+    if not kind.startswith(("words", "phrases")):
+        groups = value.values() if isinstance(value, dict) else value
+        value = tuple([phrase for group in groups for phrase in group])
+    return value if "phrases" in kind else literal(value)
+
+
+def named(phrases: Mapping[str, Iterable[str]], prefix: str) -> str:
+    """Return a pattern of one of several groups of phrases, each with its name."""
+    groups = [f"(?P<{prefix}{name}>{one_of(said)})" for name, said in phrases.items()]
+    return f"(?:{'|'.join(groups)})" if groups else NOTHING
 
 
 def pattern(phrase: str) -> str:
@@ -240,10 +311,14 @@ def one_of(*groups: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(pattern, longest))})" if longest else NOTHING
 
 
+def literal(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words that stand for themselves as phrases."""
+    return tuple([re.escape(word).replace(r"\ ", " ") for word in words])
+
+
 def literally(*groups: Iterable[str]) -> str:
-    """Return a pattern of words that stand for themselves; a hyphen may be a blank."""
-    words = [re.escape(word).replace(r"\ ", " ") for group in groups for word in group]
-    return one_of(words)
+    """Return a pattern of words that stand for themselves."""
+    return one_of(*map(literal, groups))
 
 
 class Table:

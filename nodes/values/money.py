@@ -8,7 +8,7 @@ from itertools import zip_longest
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, everywhere, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import decimals_in
 from nodes.values.scanning import Hit, apart
 from nodes.values.setting import Setting
@@ -25,38 +25,19 @@ def _codes() -> dict[str, int]:
 
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own, known = words.money, everywhere().currencies
-    dollars = frozenset([*own.dollars, *known["dollars"].split()])
-    crowns = frozenset([*own.crowns, *known["crowns"].split()])
-    pesos = frozenset(own.pesos)
-    names = {name: code for code, said in own.names.items() for name in said}
-    names |= {name: code for code, said in known["names"].items() for name in said.split()}
-    currency = literally(dollars, pesos, crowns, names, [code.casefold() for code in _codes()])
+    said, known = words.money, everywhere().currencies
+    dollars = frozenset([*said.dollars, *known["dollars"].split()])
+    crowns = frozenset([*said.crowns, *known["crowns"].split()])
+    names = {name: code for code, names in said.names.items() for name in names}
+    names |= {name: code for code, names in known["names"].items() for name in names.split()}
+    called = [*dollars, *said.pesos, *crowns, *names]
     small = frozenset(known["in_small_letters"].split())
-    ends = rf"\s?(?:¢|{one_of(own.cents)}\b|p\b"
-    percent = one_of(words.numbers.percent)
-    places = literally(words.numbers.endings)
-
-    return SimpleNamespace(
-        dollars=dollars,
-        pesos=pesos,
-        crowns=crowns,
-        names=names,
-        small=small,
-        leading=frozenset([*known["leading"].split(), *(code.casefold() for code in small)]),
-        longest=max(map(len, [*names, *dollars, *pesos, *crowns])) + 4,
-        before=compiled(rf"(?P<sign>[-\u2212]\s?)?(?<![^\W\d_])(?P<name>{currency})\s?$"),
-        after=compiled(
-            r"(?P<dash>\s?[.,][-\u2013\u2014]{1,2})?"
-            rf"(?:\s?[-\s]?\s?(?P<name>{currency})(?![^\W\d_]))?"
-        ),
-        cents=compiled(rf"{ends}(?!\.?\s?m))"),
-        cents_joint=compiled(rf"\s*{literally(own.and_)}?\s*"),
-        cents_end=compiled(rf"{ends})|(?=\s*(?:$|[,.!?]))"),
-        # What counts or orders things is no amount.
-        counted=compiled(rf"(?:%|{percent}|\d{places})\.?$"),
-        glued=compiled(rf"(?<![^\W_])({currency})(?=[\d-])|(?<=\d)({currency})(?![^\W\d_])"),
-    )
+    codes = [code.casefold() for code in _codes()]
+    own = grammar("money", words, currency=literal([*called, *codes]))
+    own.dollars, own.pesos, own.crowns, own.names = dollars, said.pesos, crowns, names
+    own.small, own.longest = small, max(map(len, called)) + 4
+    own.leading = frozenset([*known["leading"].split(), *(code.casefold() for code in small)])
+    return own
 
 
 def digits_of(currency: str) -> int:

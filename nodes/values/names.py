@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, literally, one_of, vocabulary
+from nodes.values.languages import grammar, vocabulary
 from nodes.values.scanning import Hit
 from nodes.values.setting import Setting
 
@@ -19,42 +18,14 @@ _WORD = re.compile(
 _BLANK = re.compile(r"[ \t]+")
 _DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
 _SIGNS = ' ,!;:"\u201c\u201d\u201e'
-_BEFORE = r"(?:^|(?<=[\s,.;!:(]))"
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2,4}")
 _DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛", "上官", "남궁", "황보"])
 """Family names of two characters, of scripts without blanks."""
 
 
-@cache
-def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own = words.names
-
-    return SimpleNamespace(
-        lead=compiled(
-            rf"{_BEFORE}(?:(?P<sure>{one_of(own.leads)}|name:)\s+"
-            rf"|(?P<maybe>{one_of(own.maybe)})\s+(?:{one_of(own.articles)}\s+)?)"
-        ),
-        self=compiled(rf"(?:{one_of(own.self)})\s"),
-        greeting=compiled(rf"^(?:{one_of(own.greetings)}\b[\s,.!:-]*)+"),
-        ending=compiled(rf"[\s,.!;-]*\b{one_of(own.endings)}\b[\s.!]*$"),
-        behind=compiled(rf"\s+{one_of(own.behind)}[\s.!]*$"),
-        to=compiled(rf"{one_of(own.to)}\s+"),
-        denied=compiled(rf",?\s+{one_of(own.denied)}\s+\S.*$"),
-        part=compiled(
-            rf"(?:^|(?<=[\s,;.]))(?:(?P<given>{one_of(own.given)})|(?P<family>{one_of(own.family)}))\s+"
-        ),
-        no=re.compile(rf"(?<!\S)(?i:{literally(words.lists.no)})\s+([a-zß-ÿ]+)"),
-        common=frozenset(own.common),
-        no_endings=tuple(own.no_endings),
-        also_names=frozenset(own.also_names),
-        particles=frozenset(own.particles),
-        titles=frozenset(own.titles),
-    )
-
-
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the name that a message brings in with so many words."""
-    own = _grammar(vocabulary(setting.language))
+    own = grammar("names", vocabulary(setting.language))
     if field.type == "full_name" and (parts := list(own.part.finditer(text))):
         return _in_parts(text, parts, own)
     for found in own.lead.finditer(text):
@@ -119,12 +90,14 @@ def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
     if not said[:1].islower():
         return True
     by_self = own.self.match(lead[0].strip() + " ") is not None
-    return by_self and " " not in said and not said.endswith(own.no_endings) and len(said) > 1
+    return (
+        by_self and " " not in said and not said.endswith(tuple(own.no_endings)) and len(said) > 1
+    )
 
 
 def name_in(raw: str, setting: Setting) -> str:
     """Return the name that a whole text gives; empty if it gives none."""
-    own = _grammar(vocabulary(setting.language))
+    own = grammar("names", vocabulary(setting.language))
     text = own.ending.sub("", own.greeting.sub("", raw.strip())).strip()
     text = own.behind.sub("", own.denied.sub("", text))
     lead = own.lead.search(text)
@@ -147,7 +120,7 @@ def name_in(raw: str, setting: Setting) -> str:
 
 def full_name_in(raw: str, setting: Setting) -> dict[str, str] | None:
     """Return a name with its parts, given and family; None if it has not both."""
-    own = _grammar(vocabulary(setting.language))
+    own = grammar("names", vocabulary(setting.language))
     if parts := list(own.part.finditer(raw)):
         hits = _in_parts(raw, parts, own)
         before, behind = raw[: parts[0].start()], raw[hits[0].end :] if hits else ""

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 
 from journeys.fields import Field
 from nodes.values.languages import (
+    NOTHING,
     Table,
     Vocabulary,
-    compiled,
     everywhere,
+    grammar,
+    literal,
     literally,
-    one_of,
     vocabulary,
 )
 from nodes.values.scanning import Hit, apart, before, beside, is_filler, rest_of, words_of_field
@@ -23,8 +24,6 @@ from nodes.values.setting import Setting
 
 MOST = 2**63 - 1
 """Largest number that is kept, either way of zero."""
-_DIGITS = r"\d+(?:[.,']\d+|[\u00a0\u202f ]\d{3}(?!\d))*"
-_MEASURES = r"(?:kg|km|cm|mm|lbs?|m|g|h|min|c|f|°[cf]?)\b"
 _FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
 _SPACED = re.compile(r"[\u00a0\u202f ']")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -99,13 +98,10 @@ class Numerals:
 
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own, people = words.numbers, words.people
     tables = [Numerals(each) for each in words.languages]
     # "once" is a number of the language that is spoken before it is one of another.
-    said = {word: n for word, n in own.phrases.items() if word not in tables[0].small}
-    behind, phrases = Table(own.behind), Table(said)
-    halves, numeral = Table(own.halves), "|".join(table.word for table in tables)
-    joints = literally(own.and_)
+    said = {word: n for word, n in words.numbers.phrases.items() if word not in tables[0].small}
+    phrases = Table(said)
     joined = "|".join(re.escape(table.half) for table in tables if table.half)
     ordinals = {
         word + ending: at
@@ -114,62 +110,17 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         for word in said
         for ending in ("", *each.ordinals.endings)
     }
-    kinds = literally(people.part)
-    return SimpleNamespace(
-        numerals=tables,
-        behind=behind,
-        phrases=phrases,
-        halves=halves,
-        ordinals=ordinals,
-        articles=frozenset(own.articles),
-        one=frozenset(own.one),
-        nothing=frozenset(own.no),
-        maybe=compiled(
-            rf"[\d½¼¾]|(?<!\w)(?:{numeral}|{phrases.source}|{halves.source})|"
-            rf"(?<!\w)[^\W\d_]{{2,40}}(?:{joined or '(?!)'})(?!\w)"
-        ),
-        number=compiled(
-            rf"(?<![\w.,/:#+-])(?:(?P<sign>[-\u2212+]|{one_of(own.minus)}\s)\s?)?"
-            rf"(?P<digits>{_DIGITS}|[.,]\d+|(?=[½¼¾]))(?P<scale>\s?{behind.source}\b\.?)?"
-            rf"(?P<fraction>\s?[½¼¾])?(?P<ordinal>{literally(own.endings)}|\.(?=\s*$))?"
-            rf"(?P<percent>\s?(?:%|{one_of(own.percent)}\b))?"
-            rf"(?:(?={_MEASURES})|(?![\w/]|[.,:-]?\d))"
-        ),
-        run=compiled(
-            rf"(?<!\w)(?:{numeral})(?!\w)(?:(?:\s+|\s*[-\u2010\u2011]\s*)(?:{joints}\s+)?"
-            rf"(?:{numeral})(?!\w)){{0,{_MOST_WORDS}}}"
-        ),
-        phrase=compiled(rf"(?<!\w){phrases.source}(?!\w)"),
-        fraction=compiled(
-            rf"(?<!\w)(?:(?P<half>{halves.source})|(?P<whole>[^\W\d_]{{2,40}}?)"
-            rf"(?:{joined or '(?!)'}))(?!\w)"
-        ),
-        and_half=compiled(rf"\s+{one_of(own.and_half)}(?!\w)"),
-        point=compiled(
-            rf"\s+{one_of(own.point)}\s+(?P<digits>\d+|[^\W\d_]+(?:\s+[^\W\d_]+){{0,8}})"
-        ),
-        minus=compiled(rf"(?<!\w){one_of(own.minus)}\s+$"),
-        none=compiled(rf"(?<!\w){one_of(own.none)}(?!\w)"),
-        place=compiled(
-            rf"(?<!\w)(?P<place>{literally(ordinals)})(?!\w)(?:\s+(?P<what>[^\W\d_]+))?"
-        ),
-        people=frozenset(people.count),
-        party=Table(people.phrases),
-        alone=compiled(rf"(?<!\w){one_of(people.phrases)}(?!\w)"),
-        together=compiled(
-            rf"(?<!\w)(?:{literally(people.self)}|(?:(?:{literally(people.own)})\s+)?"
-            rf"(?:{literally(people.one, people.some)}))(?!\w)"
-        ),
-        some=compiled(
-            rf"(?:{literally(people.and_)}|,)\s+(?:{literally(people.own)}\s+)?"
-            rf"{literally(people.some)}(?!\w)"
-        ),
-        self=frozenset(people.self),
-        own=compiled(rf"\b{literally(people.own)}\s+$"),
-        asked=frozenset(words.ordinals.asked),
-        joint=compiled(rf"\s*,?\s*(?:{literally(people.and_)}\s*)?"),
-        kind=compiled(rf"\s+{kinds}(?!\w)"),
+    own = grammar(
+        "numbers",
+        words,
+        numeral="|".join(table.word for table in tables),
+        phrases=phrases.source,
+        joined=joined or NOTHING,
+        ordinal=literal(ordinals),
     )
+    own.numerals, own.phrases, own.ordinals = tables, phrases, ordinals
+    own.people, own.asked = grammar("people", words), words.ordinals.asked
+    return own
 
 
 def numerals_in(text: str, words: Vocabulary) -> Iterator[Hit]:
@@ -350,9 +301,9 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
         for hit in apart(decimals_in(text, setting, whole=True))
         if hit.value == int(hit.value)
     ]
-    if own.people.intersection(said):
-        hits = _people(text, hits, own)
-    asked = own.asked.intersection(said)
+    if own.people.count.intersection(said):
+        hits = _people(text, hits, own.people)
+    asked = said.intersection(own.asked)
     for found in own.place.finditer(text):
         if (found["what"] or "").casefold() in said or (found["what"] is None and asked):
             place = own.ordinals[found["place"].casefold().replace(" ", "-")]
@@ -373,7 +324,7 @@ def _none(text: str, field: Field, own: SimpleNamespace, setting: Setting) -> li
     """Return a zero where a text says that there is none of what is counted, and nothing else."""
     first, _, rest = text.strip(" .!").partition(" ")
     more = words_of_field(field, setting)
-    if rest and first.casefold() in own.nothing and more.issuperset(rest.casefold().split()):
+    if rest and first.casefold() in own.no and more.issuperset(rest.casefold().split()):
         return [Hit(text.index(first), text.index(first) + len(first), 0, False)]
     found = own.none.search(text)
     if found is None:
@@ -387,7 +338,7 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
     if own.some.search(text):
         return []  # "2 of us and the kids"
     for found in own.alone.finditer(text):
-        hits.append(Hit(found.start(), found.end(), own.party.of(found[0]), False))
+        hits.append(Hit(found.start(), found.end(), own.phrases.of(found[0]), False))
     single = [(found, 1) for found in own.together.finditer(text)]
     counted = [(hit, kind) for hit in hits if (kind := own.kind.match(text, hit.end))]
     items = [(found.start(), found.end(), 1, found[0].casefold()) for found, _ in single]

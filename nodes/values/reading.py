@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +16,7 @@ from nodes.values.bounds import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
 from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
-from nodes.values.languages import Vocabulary, compiled, one_of, vocabulary
+from nodes.values.languages import grammar, vocabulary
 from nodes.values.money import scan_money
 from nodes.values.names import full_name_in, name_in, scan_names
 from nodes.values.numbers import scan_integers, scan_numbers
@@ -261,26 +260,9 @@ def _span(hit: Hit, text: str, field: Field) -> Span:
     return Span(hit.value, text[start:end], start, end, hit.certain, field.type)
 
 
-@cache
-def _of_lists(words: Vocabulary) -> SimpleNamespace:
-    own, ending = words.lists, one_of(words.names.endings)
-
-    joints = one_of(own.joints)
-    return SimpleNamespace(
-        none=compiled(rf"\s*{one_of(own.none)}[\s.!]*(?:{ending})?[\s.!]*"),
-        no=frozenset(own.no),
-        joint=compiled(rf"{joints}|&"),
-        break_=compiled(rf"\s*[;\n•·、،]\s*|\s*,(?!\d)\s*|\s+(?:{joints}|&)\s+|\s+&\s+"),
-        any_break=compiled(rf"\s*[;\n•·、،,]\s*|\s+(?:{joints}|&)\s+"),
-        bullet=compiled(rf"^(?:[-*\u2013]|\d{{1,3}}[.)])\s+|^{joints}\s+"),
-        lead=compiled(rf"^(?:{one_of(own.leads)}\s+)+"),
-        ending=compiled(rf"[\s,.!;]*\b{ending}\b[\s.!]*$"),
-    )
-
-
 def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     """Return the items of a list; None if a part of the text is no such item."""
-    own = _of_lists(vocabulary(setting.language))
+    own = grammar("lists", vocabulary(setting.language))
     one = replace(field, type=field.items, items="text", extract=())
     if own.none.fullmatch(text) or _is_none_of(one, text, own, setting):
         return []
@@ -289,7 +271,7 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
         found = _spread(one, folded(text), setting)
         if found is not None:
             return [hit.value for hit in found]
-    breaks = own.any_break if shaped else own.break_
+    breaks = own.any_break if shaped else own.breaks
     plain = own.ending.sub("", own.lead.sub("", text.strip()))
     parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(plain)]
     said = [part for part in parts if part and not own.joint.fullmatch(part)]

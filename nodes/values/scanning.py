@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from journeys.fields import Field
-from nodes.values.languages import Vocabulary, compiled, literally, one_of, vocabulary
+from nodes.values.languages import Vocabulary, grammar, vocabulary
 from nodes.values.setting import Setting
 
 LONGEST = 4096
@@ -44,20 +44,12 @@ Scanner = Callable[[str, Field, Setting], list[Hit]]
 
 @cache
 def around(words: Vocabulary) -> SimpleNamespace:
-    """Return the patterns of what may stand around a value."""
-    own = words.around
-    denying = one_of(own.denying)
-    return SimpleNamespace(
-        filler=frozenset(own.filler),
-        never=frozenset(own.never),
-        beside={kind: frozenset(own.beside.get(_COUNTED.get(kind, kind), ())) for kind in _KINDS},
-        alike=[frozenset(group) for group in own.alike],
-        aside=compiled(rf"\b{one_of(own.aside)}\b"),
-        denies=compiled(rf"\b{denying}\b"),
-        denying=compiled(rf"\b{denying}(?:\s+{literally(own.denying_gap)})*[\s\"']*$"),
-        but=compiled(rf"[\s,]*{one_of(own.but)}\b"),
-        corrective=compiled(rf"\b{one_of(own.corrective)}\b"),
-    )
+    """Return the words and patterns of what may stand around a value."""
+    own = grammar("around", words)
+    beside = words.around.beside
+    own.beside = {kind: frozenset(beside.get(_COUNTED.get(kind, kind), ())) for kind in _KINDS}
+    own.alike = [frozenset(group) for group in words.around.alike]
+    return own
 
 
 _COUNTED = {"integer": "count", "number": "count"}

@@ -7,7 +7,7 @@ morning, unless the field asks for an evening, or a range of it takes the evenin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import product
@@ -17,19 +17,12 @@ from typing import NamedTuple
 from journeys.fields import Field
 from nodes.values.bounds import fits
 from nodes.values.dates import any_digit, is_past, scan_dates
-from nodes.values.languages import Table, Vocabulary, compiled, literally, one_of, vocabulary
+from nodes.values.languages import Table, Vocabulary, compiled, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of
 from nodes.values.scanning import MOST_HITS, Hit, apart, before, is_filler, words_in
 from nodes.values.setting import Setting
 
 _NOON = 12
-_AM_PM = r"(?:[ap]\s?\.?\s?m\b\.?)"
-# "pm", "P.M.", " p. m.", " (pm)", "-pm"; "p" alone only behind minutes.
-_PM = (
-    rf"(?P<half>\s*\(\s*{_AM_PM}\s*\)|(?:\s*-?\s*|\.(?=[ap])|,\s?(?=pm|[ap]\.)){_AM_PM}"
-    r"|(?<=:\d\d)[ap])(?!\w)"
-)
-_EDGE = r"(?<![\w.,/:+-])"
 _FOUR_DIGITS = re.compile(r"\A\s*(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s*[.!]?\s*$")
 _ISO = re.compile(
     r"(?<!\w)(\d{4}-\d\d-\d\d)(?P<joint>[T ])(\d\d:\d\d(?::\d\d)?)(?P<exact>\.\d+)?"
@@ -40,7 +33,6 @@ _SIGNS = re.compile(r"[^\w\s,'.]")
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
 _NEAR, _MOST, _NEAR_DAY = 24, 20, 40
 _JOINTS = frozenset(("at", "t"))
-_TENS = (20, 30, 40, 50)
 
 
 @cache
@@ -53,103 +45,43 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         values |= {w: 10 * at for at, w in enumerate(said.tens[:4], 2)} | values
         values |= {w: v for w, v in said.others.items() if v < 60 and v != 1} | values
     values |= own.hours
-    hours = [word for word, value in values.items() if 1 <= value <= _NOON]
-    tens = [word for word, value in values.items() if value in _TENS]
-    ones = [word for word, value in values.items() if 0 < value < 10]
-    teens = [word for word, value in values.items() if 13 <= value < 20]
-    small = [word for word, value in values.items() if value in (5, 10, 20)]
-    named, names, parts = Table(own.minutes), Table.inverted(own.names), dict(own.parts)
-    hour = rf"(?P<hour>1[0-9]|2[0-4]|0?\d|{literally(hours)})"
-    minutes = (
-        rf"(?P<minutes>[0-5]?\d|{literally(tens)}[\s-]{literally(ones)}|{literally(small)}"
-        rf"|{named.source})"
+
+    def of(*sizes: Iterable[int]) -> tuple[str, ...]:
+        return literal([word for word, value in values.items() if value in set().union(*sizes)])
+
+    hours, tens, teens = range(1, _NOON + 1), (20, 30, 40, 50), range(13, 20)
+    parts = [phrase for name, said in own.parts.items() if name != "meal" for phrase in said]
+    made = grammar(
+        "times",
+        words,
+        hours=of(hours),
+        hours_and_tens=of(hours, tens),
+        tens=of(tens),
+        ones=of(range(1, 10)),
+        teens=of(teens),
+        tens_and_teens=of(tens, teens, (5, 10, 20)),
+        fives=of((5, 10, 20)),
+        zero=literal([*own.zero, "zero"]),
+        part=(*parts, *own.noon),
+        greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
+        glued_to="".join([rf"|(?<={end})" for end in own.glued]),
+        no_noon="".join([rf"(?<!{word})" for word in own.not_noon]),
+        midnight=own.names.get(0, ()),
+        # Where "am" is a preposition.
+        leads_elsewhere=tuple(
+            [lead for each in words.languages if each.times.not_am for lead in each.times.leads]
+        ),
     )
-    zero = rf"{literally(own.zero, ['zero'])}[\s-]{literally(ones)}"
-    # Minutes that are no hours of their own: of "for four 10 pm" they may be either.
-    spelled = rf"0\d|1[3-9]|[2-5]\d|{zero}|{literally(teens)}"
-    spelled += rf"|{literally(tens)}(?:[\s-]{literally(ones)})?"
-    clock, about = one_of(own.clock), rf"(?:{one_of(own.about)}\s+)?"
-    leads = rf"{one_of(own.leads, own.from_leads, own.until_leads)}\s+{about}"
-    noon = one_of(own.noon)
-
-    def of_form(form: SimpleNamespace) -> str:
-        beyond = rf"{minutes}(?:\s*{one_of(own.of_minutes)})?"
-        said = form.say.replace(" ", r"[\s-]+").replace("(", "(?:")
-        said = said.replace("{minutes}", beyond).replace("{hour}", hour)
-        return rf"\b{said}(?![\w:]|[.,]\d)(?:{_PM})?"
-
-    part = "|".join(f"(?P<{name}>{one_of(said)})" for name, said in parts.items())
-    glued = "".join(rf"|(?<={end})" for end in own.glued)
-    greeted = "".join(rf"(?<!{word} )" for word in own.greetings)
-    units = Table.inverted(own.units)
-    return SimpleNamespace(
-        values=values,
-        named=named,
-        names=names,
-        units=units,
-        halves=Table(dict.fromkeys(own.half_hour, 1800)),
-        maybe=compiled(
-            rf"\d|(?<!\w)(?:{literally(hours, tens)}|{names.source}|{noon}|{one_of(own.now)})"
-            rf"|{noon}\b"
-        ),
-        clock=compiled(
-            rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])(?P<sign>\s?:\s?|[.h])(?P<minute>[0-5]\d)"
-            rf"(?::(?P<second>[0-5]\d))?(?P<unit>\s?{clock}\b)?(?:{_PM})?"
-            r"(?![\w]|[:/-]?\d|[.,]\d)"
-        ),
-        halved=compiled(rf"{_EDGE}(?P<hour>1[0-2]|0?\d)(?P<minute>[0-5]\d)?{_PM}"),
-        spelled=compiled(rf"(?<![.,/:+-])\b{hour}[\s-]+(?P<minutes>{spelled}){_PM}"),
-        hours=compiled(
-            rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])\s?{clock}\b(?:\s?(?P<minute>[0-5]?\d)"
-            rf"(?![\w:.,]))?(?:{_PM})?"
-        ),
-        military=compiled(rf"{_EDGE}(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s?{clock}\b"),
-        forms=[(compiled(of_form(form)), form) for form in own.forms],
-        worded=compiled(
-            rf"(?<!:)(?<!\d[.,])\b{hour}(?:[\s-]+(?P<minute>{literally(tens)}[\s-]{literally(ones)}"
-            rf"|{literally(tens, teens, small)}|{zero}))?"
-            rf"(?P<unit>\s+{clock}\b)?(?:{_PM})?(?![\w:/%]|[.,-]\d)"
-        ),
-        named_hour=compiled(
-            rf"\b(?:12(?:[:.]00)?\s*(?:[ap]\.?m\.?\s*)?)?(?P<name>{names.source})\b"
-            rf"|\b12(?:[:.]00)?(?:\s*{clock})?\s+(?:{one_of(own.part_leads)}\s+)?{noon}\b"
-            rf"|{''.join(rf'(?<!{word})' for word in own.not_noon)}\b(?P<noon>{noon})\b"
-        ),
-        of_noon=compiled(
-            rf"(?:\d|{clock}|{literally(hours)})\s*(?:{one_of(own.part_leads)}\s+)?\Z"
-        ),
-        part=compiled(rf"{greeted}(?:(?<!\w){glued})(?:{part})\b") if part else None,
-        around_part=compiled(
-            rf"(?:\b{one_of(own.part_leads)}\s+)?(?:(?<!\w){glued})"
-            rf"(?:{one_of(*(said for name, said in parts.items() if name != 'meal'), own.noon)})\b"
-        ),
-        at=compiled(rf"\b{leads}$"),
-        open=compiled(
-            rf"\b(?:(?P<least>{one_of(own.from_leads)})|{one_of(own.until_leads)})\s+{about}$"
-        ),
-        stop=compiled(rf"\s*(?:$|[,.;!?)]|{one_of(own.stops)}\b)"),
-        joining=frozenset(own.joining).union(*days.weekdays),
-        small_hours=compiled(rf"\s*{one_of(own.small_hours)}\b"),
-        # "um 12 am Montag": the preposition.
-        not_am=compiled(rf"\s+{one_of(own.not_am)}"),
-        foreign_at=compiled(rf"\b{one_of(*_leads_of(words))}\s+\Z"),
-        soon=compiled(
-            rf"(?<!\w)(?P<way>{one_of(days.ahead)})\s+(?:(?P<half>{one_of(own.half_hour)})"
-            rf"|(?P<count>\d{{1,4}}|[^\W\d_]+(?:-[^\W\d_]+)?)\s+(?P<unit>{units.source}))(?!\w)"
-            rf"|(?<!\w)(?P<before>\d{{1,4}}|[^\W\d_]+)\s+(?P<unit2>{units.source})\s+"
-            rf"(?P<way2>{one_of(days.behind)})\b"
-            rf"|(?<!\w)(?P<now>{one_of(own.now)})(?!\w)"
-        ),
-        ways={**days.ahead, **days.behind},
-        midnight=compiled(one_of(own.names.get(0, ()))),
-    )
+    made.values, made.ways = values, Table({**days.ahead, **days.behind})
+    made.halves = Table(dict.fromkeys(own.half_hour, 1800))
+    made.forms = [(compiled(made.filled(_written(form.say))), form) for form in own.forms]
+    made.joining = made.joining.union(*days.weekdays)
+    return made
 
 
-def _leads_of(words: Vocabulary) -> Iterator[tuple[str, ...]]:
-    """Yield the words before an hour of the languages in which "am" is a preposition."""
-    for each in words.languages:
-        if each.times.not_am:
-            yield each.times.leads
+def _written(say: str) -> str:
+    said = say.replace(" ", r"[\s-]+").replace("(", "(?:").replace("{minutes}", "{minute}")
+    return rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"
 
 
 class _Clock(NamedTuple):
@@ -204,10 +136,10 @@ def _meant(readings: list[str], field: Field, setting: Setting) -> str:
 
 
 def _asks_for_evening(field: Field, setting: Setting) -> bool:
-    part = _grammar(vocabulary(setting.language)).part
+    own = _grammar(vocabulary(setting.language))
     said = f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
-    found = {match.lastgroup for match in part.finditer(said)} if part else set()
-    return bool(found & {"evening", "meal"}) and "morning" not in found
+    found = {match.lastgroup for match in own.part.finditer(said)}
+    return bool(found & {"parts_evening", "parts_meal"}) and "parts_morning" not in found
 
 
 def readings_in(text: str, setting: Setting) -> list[Hit]:
@@ -250,7 +182,7 @@ def _in_digits(text: str, own: SimpleNamespace) -> list[Hit]:
         certain = found["sign"] != "." or bool(hit.value.half or found["unit"])
         value = hit.value._replace(second=second, zero=zero)
         hits.append(hit._replace(value=value, certain=certain))
-    for pattern in (own.halved, own.hours):
+    for pattern in (own.halved, own.on_the_hour):
         for found in pattern.finditer(text):
             hits.append(_hit(found, own, int(found["hour"]), int(found["minute"] or 0)))
     for pattern in (own.military, _FOUR_DIGITS):
@@ -288,7 +220,7 @@ def _number(said: str, own: SimpleNamespace) -> int:
     """Return the number of an hour or of minutes: digits, words, a quarter."""
     if said.isdecimal():
         return int(said)
-    if (named := own.named.of(said)) is not None:
+    if (named := own.minutes.of(said)) is not None:
         return int(named)
     return sum([own.values.get(word, 0) or _digits(word) for word in _PARTS.split(said.casefold())])
 
@@ -323,13 +255,13 @@ def _part(text: str, hit: Hit, own: SimpleNamespace, *, joined: bool = False) ->
         joined: Whether nothing else may stand between the two, and the words name the part.
     """
     start, end = max(0, hit.start - _NEAR), hit.end + _NEAR
-    for found in own.part.finditer(text, start, end) if own.part else ():
+    for found in own.part.finditer(text, start, end):
         left, right = sorted((found.span(), (hit.start, hit.end)))
         gap = text[left[1] : max(left[1], right[0])]
-        if joined and found.lastgroup == "meal":
+        if joined and found.lastgroup == "parts_meal":
             continue
         if not joined or (not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap))):
-            return found.lastgroup or ""
+            return (found.lastgroup or "").removeprefix("parts_")
     return ""
 
 
@@ -338,7 +270,7 @@ def wordings(text: str, hit: Hit, setting: Setting) -> Iterator[str]:
     words = text[hit.start : hit.end]
     yield words
     part = _grammar(vocabulary(setting.language)).part
-    for found in part.finditer(text, max(0, hit.start - _NEAR), hit.end + _NEAR) if part else ():
+    for found in part.finditer(text, max(0, hit.start - _NEAR), hit.end + _NEAR):
         yield text[min(hit.start, found.start()) : max(hit.end, found.end())]
         yield f"{words} {found[0]}"
 
@@ -411,7 +343,7 @@ def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setti
         return False
     if hour.weak:  # "tomorrow, 7"
         return left is day and not gap.strip(" ,")
-    return is_filler(own.part.sub(" ", gap) if own.part else gap, setting, _JOINTS)
+    return is_filler(own.part.sub(" ", gap), setting, _JOINTS)
 
 
 def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[str]:
@@ -447,8 +379,7 @@ def _soon(text: str, setting: Setting, own: SimpleNamespace, words: Vocabulary) 
 
 
 def _seconds(found: re.Match[str], own: SimpleNamespace, words: Vocabulary) -> int | None:
-    way = " ".join((found["way"] or found["way2"]).casefold().split())
-    sign = int(own.ways[way])
+    sign = int(own.ways.of(found["way"] or found["way2"]))
     if found["half"]:
         return sign * int(own.halves.of(found["half"]))
     count = numeral_of(found["count"] or found["before"], words)
