@@ -1,10 +1,10 @@
 """Values of fields: what was said, read into plain data; what they must be; how they are shown."""
 
+from nodes.values.checking import hint_of, refusal_of
 from nodes.values.reading import Span, found_in, load, make_ready, value_of
-from nodes.values.refusing import refusal_of
 from nodes.values.scanning import usual
 from nodes.values.setting import Setting, Unreadable
-from nodes.values.showing import hint_of, shown
+from nodes.values.showing import shown
 
 __all__ = [
     "Setting",

@@ -11,15 +11,21 @@ from typing import Any
 
 from journeys.fields import FIELD_TYPES, Field
 from nodes.plain import cleaned
-from nodes.values.addresses import address_in, scan_addresses
-from nodes.values.bounds import DATED, kind_of
+from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
-from nodes.values.contacts import scan_emails, scan_phones
 from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
 from nodes.values.languages import grammar, vocabulary
 from nodes.values.money import scan_money
-from nodes.values.names import full_name_in, name_in, scan_names
 from nodes.values.numbers import scan_integers, scan_numbers
+from nodes.values.people import (
+    address_in,
+    full_name_in,
+    name_in,
+    scan_addresses,
+    scan_emails,
+    scan_names,
+    scan_phones,
+)
 from nodes.values.scanning import (
     LONGEST,
     Hit,

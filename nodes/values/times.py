@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from journeys.fields import Field
-from nodes.values.bounds import fits
+from nodes.values.checking import fits
 from nodes.values.dates import any_digit, is_past, scan_dates
 from nodes.values.languages import Table, Vocabulary, compiled, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of

@@ -1,0 +1,380 @@
+"""Ranges, validators, and the hints that tell users what a field takes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from journeys.fields import Field
+from journeys.validators import Check, Length, Range, Regex, Validator
+from nodes.authored import contained
+from nodes.calling import in_thread
+from nodes.plain import copied
+from nodes.telemetry.otel import report
+from nodes.values.languages import vocabulary
+from nodes.values.money import digits_of
+from nodes.values.scanning import LONGEST
+from nodes.values.setting import Setting, Unreadable
+from nodes.values.showing import shown
+
+_NUMBERS = ("4", "2", "10", "100", "1", "1000", "0")
+_HOURS = ("19:00", "10:00", "14:30", "08:00", "12:00", "17:00", "21:00", "06:00", "00:00")
+DATED = ("date", "time", "datetime")
+"""Types of values that say when."""
+
+
+def ranges_of(field: Field) -> list[Range]:
+    """Return the ranges that a field's values must lie in."""
+    return [one for one in field.validators if isinstance(one, Range)]
+
+
+def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
+    """Return one end of a range as what it is compared with.
+
+    Args:
+        bound: A number, ISO text, "today" or "now"; None for no bound.
+        kind: Type of the field.
+        setting: When it is asked.
+
+    Raises:
+        ValueError: It is nothing that values of the type are compared with.
+    """
+    if bound is None:
+        return None
+    if kind not in DATED:
+        if isinstance(bound, str):
+            raise ValueError(f"{bound!r} bounds no {kind}")
+        return Decimal(str(bound))
+    if not isinstance(bound, str):
+        raise ValueError(f"{bound!r} bounds no {kind}")
+    now = setting.at.replace(tzinfo=None, second=0, microsecond=0)
+    if kind == "time":
+        return now.time() if bound in ("now", "today") else time.fromisoformat(bound)
+    said = {"now": now, "today": now.date()}.get(bound) or _moment(bound)
+    if kind == "date" and isinstance(said, datetime):
+        return said.date()
+    return said
+
+
+def _moment(text: str) -> date | datetime:
+    return (
+        date.fromisoformat(text) if len(text) == len("2026-11-22") else datetime.fromisoformat(text)
+    )
+
+
+def measure_of(value: Any, kind: str) -> Any:
+    """Return a value as what ranges compare.
+
+    Raises:
+        ValueError, TypeError, KeyError: It is no value of the type.
+    """
+    if kind == "money":
+        return Decimal(value["amount"])
+    if kind == "date":
+        return date.fromisoformat(value)
+    if kind == "time":
+        return time.fromisoformat(value)
+    if kind == "datetime":
+        return datetime.fromisoformat(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{kind} is not compared with a range")
+    return Decimal(str(value))
+
+
+def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
+    """Say whether a value lies in a range. One of times may go over midnight.
+
+    Raises:
+        ValueError, TypeError, KeyError: The two cannot be compared.
+    """
+    measure, least = measure_of(value, kind), bound_of(one.least, kind, setting)
+    most = bound_of(one.most, kind, setting)
+    if isinstance(measure, datetime):  # a moment, as a day where only a day bounds it
+        day = measure.date()
+        above = least is None or (measure if isinstance(least, datetime) else day) >= least
+        below = most is None or (measure if isinstance(most, datetime) else day) <= most
+    else:
+        above, below = least is None or measure >= least, most is None or measure <= most
+    if kind == "time" and least is not None and most is not None and least > most:
+        return bool(above or below)
+    return bool(above and below)
+
+
+def fits(value: Any, field: Field, setting: Setting) -> bool:
+    """Say whether a value lies in all ranges of a field, as far as it can be compared."""
+    kind = field.items if field.type == "list" else field.type
+    try:
+        for one in field.validators:
+            if isinstance(one, Range) and not lies_in(value, one, kind, setting):
+                return False
+    except (ValueError, TypeError, KeyError, ArithmeticError):
+        pass
+    return True
+
+
+def kind_of(field: Field) -> str:
+    """Return the type of single values of a field."""
+    return field.items if field.type == "list" else field.type
+
+
+def wants_past(field: Field, setting: Setting) -> bool:
+    """Say whether a field takes no day after today."""
+    for one in field.validators:
+        try:
+            most = bound_of(one.most, "datetime", setting) if isinstance(one, Range) else None
+        except ValueError:
+            continue
+        day = most.date() if isinstance(most, datetime) else most
+        if day is not None and day <= setting.at.date():
+            return True
+    return False
+
+
+async def refusal_of(
+    field: Field, value: Any, context: Mapping[str, Any], setting: Setting, *, seconds: float
+) -> Unreadable | None:
+    """Return why a value is not taken; None if it is.
+
+    A validator that raises, is late, or is about values of another type refuses, and is reported.
+
+    Args:
+        field: Whose value it is.
+        value: As `value_of` gives it.
+        context: What is known; checks get a copy of it.
+        setting: When and where it was said.
+        seconds: How long one check may take.
+    """
+    for validator in field.validators:
+        try:
+            refusal = await _refusal(validator, field, value, context, setting, seconds)
+        except Exception as error:
+            _tell(field, validator, error)
+            return _worded(validator, Unreadable("refused_value"))
+        if refusal is not None:
+            return refusal
+    return None
+
+
+async def _refusal(
+    validator: Validator | Callable[..., Any],
+    field: Field,
+    value: Any,
+    context: Mapping[str, Any],
+    setting: Setting,
+    seconds: float,
+) -> Unreadable | None:
+    if isinstance(validator, Check):
+        return await _checked(validator, value, context, seconds)
+    if isinstance(validator, Length):
+        return _length(validator, value)
+    single = value if isinstance(value, list) else [value]
+    if isinstance(validator, Range):
+        return _range(validator, single, field, setting)
+    if isinstance(validator, Regex):
+        return _regex(validator, single, field, setting)
+    raise TypeError(f"{type(validator).__name__} is no validator")
+
+
+def _worded(validator: Any, refusal: Unreadable) -> Unreadable:
+    """Return a refusal in the author's words, where there are any."""
+    return (
+        Unreadable(sentence=validator.message, values=refusal.values)
+        if validator.message
+        else refusal
+    )
+
+
+def _regex(one: Regex, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
+    for value in values:
+        text = value if isinstance(value, str) else _as_text(value)
+        matches = setting.patterns.fullmatch
+        if len(text) > LONGEST or not matches(field.name, one.pattern, text):
+            return _worded(one, Unreadable("not_matching"))
+    return None
+
+
+def _as_text(value: Any) -> str:
+    """Return what a pattern sees of a value that is no text: money as "40.00 EUR"."""
+    if isinstance(value, dict):
+        return " ".join(str(value[name]) for name in ("amount", "currency") if value.get(name))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _range(one: Range, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
+    kind = kind_of(field)
+    if all(lies_in(value, one, kind, setting) for value in values):
+        return None
+    ends = bounds_shown(one.least, one.most, field, setting)
+    text = "out_of_range" if len(ends) > 1 else "too_low" if "least" in ends else "too_high"
+    return _worded(one, Unreadable(text, values=dict(ends)))
+
+
+def _length(one: Length, value: Any) -> Unreadable | None:
+    text = value if isinstance(value, (str, list)) else _as_text(value)
+    values = {"least": one.least, "most": one.most}
+    if len(text) < one.least:
+        name = "too_few" if isinstance(value, list) else "too_short"
+    elif one.most is not None and len(text) > one.most:
+        name = "too_many_items" if isinstance(value, list) else "too_many_characters"
+    else:
+        return None
+    return _worded(one, Unreadable(name, values=values))
+
+
+async def _checked(
+    one: Check, value: Any, context: Mapping[str, Any], seconds: float
+) -> Unreadable | None:
+    async with asyncio.timeout(seconds):
+        with contained():
+            said = await _asked(one.function, copied(value), copied(dict(context)))
+    if said is None or said is True:
+        return None
+    if isinstance(said, str) and said.strip():
+        return Unreadable(sentence=said)
+    if isinstance(said, str) or not said:
+        return _worded(one, Unreadable("refused_value"))
+    return None
+
+
+async def _asked(function: Callable[..., Any], value: Any, context: dict[str, Any]) -> Any:
+    if inspect.iscoroutinefunction(function):
+        return await function(value, context)
+    said = await in_thread(
+        "check",
+        lambda given: function(given["value"], given["context"]),
+        {"value": value, "context": context},
+        _left_behind,
+    )
+    return await said if inspect.isawaitable(said) else said
+
+
+def _left_behind(name: str) -> Callable[[], None]:
+    report(logging.WARNING, "check_left_behind")
+    return lambda: None
+
+
+def _tell(field: Field, validator: Any, error: Exception) -> None:
+    # The type alone: what an error says may hold the value.
+    report(
+        logging.WARNING,
+        "check_failed",
+        field=field.name,
+        validator=type(validator).__name__,
+        error=type(error).__name__,
+    )
+
+
+def hint_of(field: Field, setting: Setting) -> str:
+    """Return what is taken, for the text `hint`: "1 to 20, for example 4".
+
+    It is empty where only the author knows: of text that a pattern or a function checks.
+    """
+    words: dict[str, str] = vars(vocabulary(setting.language).hints)
+    if field.type == "enum":
+        return ", ".join(field.ways)
+    if field.type == "text" and field.validators:
+        return ""
+    if field.type in ("boolean", "text"):
+        return words[field.type]
+    if field.type == "list":
+        return words["list"] if not field.choices else ", ".join(field.ways)
+    example = _example(field, setting, words)
+    parts = [_range_of(field, setting, words)]
+    if example:
+        parts.append(words["example"].format(example=example))
+    return ", ".join(part for part in parts if part)
+
+
+def bounds_shown(least: Any, most: Any, field: Field, setting: Setting) -> dict[str, str]:
+    """Return both ends of a range as users read them; an open one is left out.
+
+    Raises:
+        ValueError: One of them bounds no values of the type.
+    """
+    named = {"least": least, "most": most}
+    return {
+        name: _bound(bound, field, setting) for name, bound in named.items() if bound is not None
+    }
+
+
+def _bound(bound: Any, field: Field, setting: Setting) -> str:
+    kind = kind_of(field)
+    measure = bound_of(bound, kind, setting)
+    if kind == "money":
+        currency = field.currency.upper()
+        # At least the decimals that amounts of the currency have.
+        exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
+        amount = measure.quantize(Decimal(1).scaleb(exponent))
+        return _single("money", {"amount": str(amount), "currency": currency}, setting)
+    if kind in ("integer", "number"):
+        return _single(kind, float(measure) if measure % 1 else int(measure), setting)
+    if kind == "datetime" and not hasattr(measure, "hour"):
+        return _single("date", measure.isoformat(), setting)
+    return _single(kind, measure.isoformat(), setting)
+
+
+def _single(kind: str, value: Any, setting: Setting) -> str:
+    return shown(Field("value", kind), value, setting)
+
+
+def _range_of(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
+    for one in ranges_of(field):
+        try:
+            ends = bounds_shown(one.least, one.most, field, setting)
+        except ValueError:
+            continue
+        dated = field.type in DATED
+        if len(ends) > 1:
+            return words["both"].format(**ends)
+        way = ("from_" if dated else "least") if "least" in ends else ("until" if dated else "most")
+        return words[way].format(**ends)
+    return ""
+
+
+def _example(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
+    if field.type in ("name", "full_name", "address"):
+        return words["name" if field.type == "full_name" else field.type]
+    if field.type == "email":
+        return "maria@example.com"
+    if field.type == "phone":
+        return _example_number(setting)
+    for value in _candidates(field, setting):
+        if fits(value, field, setting):
+            return shown(field, value, setting)
+    return ""
+
+
+def _candidates(field: Field, setting: Setting) -> list[Any]:
+    if field.type == "integer":
+        return [int(number) for number in (*_NUMBERS, *_ends(field))]
+    if field.type == "number":
+        return [float(number) for number in (*_NUMBERS, *_ends(field))]
+    if field.type == "money":
+        amounts = ("40.00", "10.00", "100.00", "1000.00", "5.00", *_ends(field))
+        return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
+    if field.type == "time":
+        return list(_HOURS)
+    today = setting.at.date()
+    days = [(today + timedelta(days=days)).isoformat() for days in (1, 7, -30, -10_000, 0)]
+    return days if field.type == "date" else [f"{day}T{hour}" for day in days for hour in _HOURS]
+
+
+def _ends(field: Field) -> list[str]:
+    ends = [end for one in ranges_of(field) for end in (one.least, one.most)]
+    return [
+        str(Decimal(str(end)).to_integral_value()) for end in ends if isinstance(end, (int, float))
+    ]
+
+
+def _example_number(setting: Setting) -> str:
+    import phonenumbers  # noqa: PLC0415 - 60 ms
+
+    number = phonenumbers.example_number(setting.region)
+    if number is None:
+        return "+1 415-555-2671"
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
