@@ -472,7 +472,7 @@ async def test_alternatives_within_alternatives_do_not_hold_up_the_turn(desk):
         given = {"a": given}
     with ScriptedModel(UseTool("x", x=given), said()) as model:
         await (await desk(model, endless)).says("x")
-        assert DONE == [{"x": given}]
+        assert [{"x": given}] == DONE
 
 
 @pytest.mark.parametrize(
