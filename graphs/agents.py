@@ -29,13 +29,13 @@ from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
 from journeys.locale import NOWHERE, Locale, in_force
 from journeys.saying import Saying
-from nodes.calling import Callee, Overdue, as_agent
+from nodes.authored import Overdue
+from nodes.calling import Callee, as_agent
 from nodes.checking.scope import checks_of
 from nodes.llm.agent import ModelCaller, contract_of
-from nodes.llm.chat import Chat
-from nodes.llm.models import Models, chat_of, provided
-from nodes.llm.providers import check_name, provider_of
-from nodes.llm.resting import resting
+from nodes.llm.call import resting
+from nodes.llm.client import Chat
+from nodes.llm.models import Models, chat_of, check_name, provided, provider_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.patterns.identity import identity_of
 from nodes.services import Services

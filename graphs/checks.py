@@ -8,7 +8,7 @@ from graphs.sealing import Seal
 from graphs.statements import TURNS, Records, Row, Sql, Statement
 from graphs.tables import USAGE, turns, validation_audit
 from journeys import CheckEntry
-from nodes.llm.usage import Usage
+from nodes.llm.client import Usage
 from nodes.state import Check, Turn
 
 PENDING = "pending"

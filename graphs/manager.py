@@ -46,9 +46,10 @@ from journeys import (
     SessionNotStartedError,
 )
 from nodes.checking.outlet import Outlet
+from nodes.journal import Journal
+from nodes.llm.client import Usage
 from nodes.llm.models import Models, check_model, is_configured, open_models
-from nodes.llm.usage import Usage
-from nodes.running import Journal, Running
+from nodes.running import Running
 from nodes.services import Services
 from nodes.telemetry import report
 

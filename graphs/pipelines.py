@@ -31,8 +31,8 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
+from nodes.llm.client import Usage
 from nodes.llm.models import Models, open_models
-from nodes.llm.usage import Usage
 from nodes.patterns import conclude_as_one
 from nodes.patterns.work import RESPONSE, Work, outcome_of, waiting_of
 from nodes.payloads import inputs_of

@@ -11,7 +11,7 @@ from typing import Any
 from journeys import JourneyResponse, JourneySession, JourneySpec
 from nodes.checking.scope import counting
 from nodes.forms.questions import asked_after
-from nodes.llm.usage import Usage
+from nodes.llm.client import Usage
 from nodes.phases import phase_of
 from nodes.services import Services, brought_locale
 from nodes.state import PARTING, Completed, Position, Turn

@@ -37,8 +37,8 @@ from nodes.authored import contained
 from nodes.context import Op
 from nodes.draft import new_turn
 from nodes.escalating import takeover_of
+from nodes.journal import WAITING
 from nodes.plain import stamp, words_of
-from nodes.running import WAITING
 from nodes.state import Position, Turn
 
 

@@ -46,12 +46,13 @@ from nodes.checking.scope import checks_of, place_of
 from nodes.context import Op
 from nodes.draft import new_turn
 from nodes.escalating import takeover_of
-from nodes.llm.freeform import freeform
-from nodes.llm.manner import manner
+from nodes.journal import WAITING
+from nodes.llm.client import Usage
 from nodes.llm.models import Models
-from nodes.llm.usage import Usage
+from nodes.llm.prompts import manner
+from nodes.llm.replies import freeform
 from nodes.messages import Message
-from nodes.running import WAITING, Running
+from nodes.running import Running
 from nodes.services import Services, brought_locale
 from nodes.speech import texts_of
 from nodes.state import PARTING, Turn

@@ -20,11 +20,11 @@ from journeys import (
     PathwayExecutionError,
 )
 from nodes.giving_up import gives_up
+from nodes.journal import KINDS, WAITING
 from nodes.language import load
 from nodes.messages import Message, add_messages
 from nodes.phases import phase_of
 from nodes.plain import plain
-from nodes.running import KINDS, WAITING
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state import Ask, Turn, Waiting
 

@@ -11,15 +11,15 @@ from journeys.locale import NOWHERE
 from nodes.collect import FORM
 from nodes.consent import Consent
 from nodes.effect_outcome import EFFECTS
-from nodes.llm.speculation import Speculation
-from nodes.llm.usage import Usage
+from nodes.journal import CallsOfRun, ToolLog, is_pause, tool_log
+from nodes.llm.agent import Speculation
+from nodes.llm.client import Usage
 from nodes.patterns import RULES
 from nodes.patterns.choosing import Chooser
 from nodes.patterns.memory import breaker_of
 from nodes.patterns.work import Brief, Seat, Work
 from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.plain import cleaned
-from nodes.running import CallsOfRun, ToolLog, is_pause, tool_log
 from nodes.services import Services
 from nodes.state import PARTING, Output, Pending, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextvars import Context, ContextVar
+from concurrent.futures import CancelledError, Future
+from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
+Overdue = Callable[[str], Callable[[], None]]
+"""Told the name of an agent whose thread is left behind; gives what to call when it ends."""
 FAILURES = (Exception, SystemExit)
 """Failures of a plain function of an author. `KeyboardInterrupt` is the operator's, not its own."""
 _inside: ContextVar[bool] = ContextVar("inside_authored", default=False)
@@ -101,3 +106,50 @@ class _Contained(Coroutine[Any, Any, Any]):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._coro, name)  # its code and frame, for whoever shows tasks
+
+
+async def in_thread(name: str, call: Callable[[Any], Any], payload: Any, overdue: Overdue) -> Any:
+    """Call a sync function in a thread of its own; a result after cancellation is only reported.
+
+    Not a pool: a call that hangs would hold its place for ever, and the process at exit.
+    """
+    done: Future[Any] = Future()
+    done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only left behind
+    context = copy_context()
+    thread = threading.Thread(
+        target=_settle, args=(done, context, call, payload), name=f"agent-{name}", daemon=True
+    )
+    thread.start()
+    try:
+        return await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        _leave(done, asyncio.get_running_loop(), overdue(name))
+        raise
+
+
+def _settle(done: Future[Any], context: Context, call: Callable[..., Any], payload: Any) -> None:
+    try:
+        done.set_result(context.run(call, payload))
+    except BaseException as error:
+        # An agent may end its thread, not the process; no future takes a StopIteration, so the
+        # turn would wait until its time is over; and one with a CancelledError counts as cancelled.
+        if isinstance(error, Exception) and not isinstance(error, (StopIteration, CancelledError)):
+            done.set_exception(error)
+        else:
+            failure = (
+                ExitedError(error)
+                if isinstance(error, SystemExit)
+                else RuntimeError(f"{type(error).__name__}: {error}")
+            )
+            failure.__cause__ = error
+            done.set_exception(failure)
+
+
+def _leave(done: Future[Any], loop: asyncio.AbstractEventLoop, late: Callable[[], None]) -> None:
+    """Go on without a thread, and have it reported when it ends."""
+
+    def tell(_: Future[Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by then
+            loop.call_soon_threadsafe(late)
+
+    done.add_done_callback(tell)

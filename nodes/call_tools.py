@@ -6,11 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from journeys import Call
-from nodes.llm.results import told
-from nodes.llm.tools import Occasion, Toolbox
+from nodes.journal import ASKED, is_pause, tool_log
+from nodes.llm.tools import Occasion, Toolbox, told
 from nodes.payloads import TOOL_RESULTS
 from nodes.plain import copied, plain
-from nodes.running import ASKED, is_pause, tool_log
 from nodes.services import Services
 from nodes.state import PathwayState, Update
 

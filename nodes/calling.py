@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import contextvars
 import inspect
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from cachetools import LRUCache
 
@@ -18,16 +13,11 @@ from journeys import ConfigurationError, PatternPipeline, Pipeline
 from journeys.agent_calls import AgentCall, call_of
 from journeys.io_fields import SignatureSpec
 from journeys.locale import Locale
-from nodes.authored import ExitedError, contained
-from nodes.consent import Consent
-from nodes.llm.speculation import Speculation
-from nodes.llm.usage import Usage
+from nodes.authored import Overdue, contained, in_thread
+from nodes.llm.agent import OutputSink
 from nodes.payloads import is_message, named, text_in
-from nodes.running import CallsOfRun, ToolLog
 
 Payload = dict[str, Any]
-Overdue = Callable[[str], Callable[[], None]]
-"""Told the name of an agent whose thread is left behind; gives what to call when it ends."""
 MAX_STEPS = 10_000
 """Most steps of an agent that is a graph, unless its own configuration says otherwise."""
 
@@ -36,39 +26,12 @@ class PipelineFailed(RuntimeError):
     """A pipeline that is an agent failed as a whole."""
 
 
-class Ear(Protocol):
-    """Takes what an agent says while it works.
-
-    Attributes:
-        live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
-        usage: Counts what models are asked.
-        rules: The guidelines that hold for a model, those that count first at the front.
-        log: Takes how calls of tools ended; None where nobody keeps that.
-        calls: What tools gave before the agent asked, and give now.
-        ahead: What the agent was asked before it was known that it answers; None: nothing.
-    """
-
-    live: bool
-    usage: Usage
-    rules: Sequence[Mapping[str, Any]]
-    log: ToolLog | None
-    calls: CallsOfRun
-    ahead: Speculation | None
-
-    @property
-    def consent(self) -> Consent | None:
-        """Calls that the user was asked about; None where there is no user who could agree."""
-
-    def __call__(self, text: str) -> None:
-        """Take some words."""
-
-
-Call = Callable[[Payload, Ear], Awaitable[Any]]
+Call = Callable[[Payload, OutputSink], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """How to call an agent: with a payload, and an ear for what it says while it works.
+    """How to call an agent: with a payload, and a sink for what it says while it works.
 
     Attributes:
         name: Its name.
@@ -125,7 +88,7 @@ def _function(name: str, call: AgentCall, overdue: Overdue) -> Call:
     own = call.function
     body = own if inspect.isroutine(own) else getattr(own, "__call__", own)  # noqa: B004
 
-    async def answer(payload: Payload, say: Ear) -> Any:
+    async def answer(payload: Payload, say: OutputSink) -> Any:
         with contained():
             if inspect.isasyncgenfunction(body):
                 return await _gathered(call(payload), say)
@@ -139,7 +102,7 @@ def _function(name: str, call: AgentCall, overdue: Overdue) -> Call:
     return answer
 
 
-async def _gathered(parts: AsyncIterator[Any], say: Ear) -> Any:
+async def _gathered(parts: AsyncIterator[Any], say: OutputSink) -> Any:
     """Stream the text of an async generator, or of its messages; a dict in it adds outputs."""
     outputs: dict[str, Any] = {}
     text: list[str] = []
@@ -159,7 +122,7 @@ def _pipeline(name: str, given: Pipeline, overdue: Overdue) -> Call:
     """
     run = _function(name, _call_of(name, given), overdue)
 
-    async def answer(payload: Payload, say: Ear) -> Any:
+    async def answer(payload: Payload, say: OutputSink) -> Any:
         result = await run(payload, say)
         story = result.get("pipeline") if isinstance(result, Mapping) else None
         if isinstance(story, Mapping) and story.get("status") == "failed":
@@ -177,7 +140,7 @@ def _runnable(given: Any) -> Any:
     limited = isinstance(own, Mapping) and own.get("recursion_limit")
     config = {} if limited else {"recursion_limit": MAX_STEPS}
 
-    async def answer(payload: Payload, say: Ear) -> Any:
+    async def answer(payload: Payload, say: OutputSink) -> Any:
         with contained():
             return await given.ainvoke(_input_of(given, payload), config)
 
@@ -198,54 +161,3 @@ def _is_model(given: Any) -> bool:
         return True
     held = (getattr(given, name, None) for name in ("first", "bound", "runnable"))
     return any(_is_model(inner) for inner in held if inner is not None)
-
-
-async def in_thread(
-    name: str, call: Callable[[Payload], Any], payload: Payload, overdue: Overdue
-) -> Any:
-    """Call a sync agent in a thread of its own; a result after cancellation is only reported.
-
-    Not a pool: a call that hangs would hold its place for ever, and the process at exit.
-    """
-    done: Future[Any] = Future()
-    done.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only left behind
-    context = contextvars.copy_context()
-    thread = threading.Thread(
-        target=_settle, args=(done, context, call, payload), name=f"agent-{name}", daemon=True
-    )
-    thread.start()
-    try:
-        return await asyncio.wrap_future(done)
-    except asyncio.CancelledError:
-        _leave(done, asyncio.get_running_loop(), overdue(name))
-        raise
-
-
-def _settle(
-    done: Future[Any], context: contextvars.Context, call: Callable[..., Any], payload: Payload
-) -> None:
-    try:
-        done.set_result(context.run(call, payload))
-    except BaseException as error:
-        # An agent may end its thread, not the process; no future takes a StopIteration, so the
-        # turn would wait until its time is over; and one with a CancelledError counts as cancelled.
-        if isinstance(error, Exception) and not isinstance(error, (StopIteration, CancelledError)):
-            done.set_exception(error)
-        else:
-            failure = (
-                ExitedError(error)
-                if isinstance(error, SystemExit)
-                else RuntimeError(f"{type(error).__name__}: {error}")
-            )
-            failure.__cause__ = error
-            done.set_exception(failure)
-
-
-def _leave(done: Future[Any], loop: asyncio.AbstractEventLoop, late: Callable[[], None]) -> None:
-    """Go on without a thread, and have it reported when it ends."""
-
-    def tell(_: Future[Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by then
-            loop.call_soon_threadsafe(late)
-
-    done.add_done_callback(tell)

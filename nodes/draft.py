@@ -26,8 +26,8 @@ from nodes.context import Op, apply_ops, checked
 from nodes.effect_outcome import step_renamed
 from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_named, owners
 from nodes.language import Parse
-from nodes.llm.form import Asking
-from nodes.llm.verdicts import Understood
+from nodes.llm.form_prompt import Asking
+from nodes.llm.understand import Understood
 from nodes.matching.resolve import Weighed
 from nodes.messages import Message, last_said
 from nodes.moves import Entered, Standing, note, pruned

@@ -15,8 +15,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 
 from journeys import AgentCard
-from nodes.authored import contained
-from nodes.calling import in_thread
+from nodes.authored import contained, in_thread
 
 Vectors = Sequence[Sequence[float]]
 Embed = Callable[[Sequence[str]], Vectors | Awaitable[Vectors]]

@@ -38,7 +38,7 @@ from nodes.language.expected import NAMES
 from nodes.language.greetings import is_greeting
 from nodes.language.mentions import speaks
 from nodes.language.readable import value_in
-from nodes.llm.form import Asking, asking_of
+from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
 from nodes.repair.leaving import names_of_all
 from nodes.repair.people import policy_of

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from journeys import ModelError
 from nodes.draft import Reading, TurnDraft
 from nodes.guidance import BYPASSED, bypassed, judged, rules_here
-from nodes.llm.budget import seconds_for, spent
-from nodes.llm.understanding import Moment, understood
-from nodes.llm.usage import Usage
-from nodes.llm.verdicts import Understood
+from nodes.llm.call import seconds_for, spent
+from nodes.llm.client import Usage
+from nodes.llm.understand import Moment, Understood, understood
 from nodes.moves import note
 from nodes.speculating import may_speculate, speculate
 from nodes.state import Position

@@ -9,9 +9,9 @@ from typing import Any
 from journeys import JourneySpec, ModelError
 from journeys.reader import journey_id
 from nodes.forms.secrets import without_secrets
-from nodes.llm.freeform import freeform
-from nodes.llm.manner import manner
-from nodes.llm.usage import Usage
+from nodes.llm.client import Usage
+from nodes.llm.prompts import manner
+from nodes.llm.replies import freeform
 from nodes.payloads import GUIDELINES, given_in_turn
 from nodes.services import Services
 from nodes.speech import worded

@@ -10,9 +10,8 @@ from typing import Any, cast
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from journeys import Knowledge, Passage
-from nodes.authored import contained
-from nodes.calling import Overdue, in_thread
-from nodes.llm.chat import RUN_CONFIG
+from nodes.authored import Overdue, contained, in_thread
+from nodes.llm.client import RUN_CONFIG
 from nodes.plain import cleaned
 from nodes.telemetry import ToolRun
 

@@ -11,11 +11,10 @@ from journeys import GuidelineSpec, JourneySpec, ModelError
 from nodes.checking.phrases import broken
 from nodes.checking.scope import place_of
 from nodes.forms.sheet import current_value
-from nodes.llm.budget import seconds_for, spent
-from nodes.llm.manner import manner
-from nodes.llm.resting import resting
-from nodes.llm.rewording import worded_anew
-from nodes.llm.usage import Usage
+from nodes.llm.call import resting, seconds_for, spent
+from nodes.llm.client import Usage
+from nodes.llm.prompts import manner
+from nodes.llm.replies import worded_anew
 from nodes.meaning import changed
 from nodes.services import Services, setting_of
 from nodes.state import SessionState, Turn

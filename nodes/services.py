@@ -16,9 +16,9 @@ from nodes.calling import Callee
 from nodes.checking.outlet import Outlet
 from nodes.checking.scope import validation_of
 from nodes.effects import Effects
+from nodes.llm.client import Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
-from nodes.llm.usage import Usage
 from nodes.running import Running
 from nodes.speech import texts_of
 from nodes.state import Turn

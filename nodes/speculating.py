@@ -10,8 +10,7 @@ from journeys.locale import NOWHERE
 from nodes.agent import brief_of, is_live
 from nodes.consent import Consent
 from nodes.guidance import rules_ahead
-from nodes.llm.agent import ModelCaller
-from nodes.llm.speculation import Speculation, record_of
+from nodes.llm.agent import ModelCaller, Speculation, record_of
 from nodes.patterns.work import Seat
 from nodes.payloads import base_of, payload_of
 from nodes.services import Services

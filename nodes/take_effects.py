@@ -20,10 +20,9 @@ from nodes.effects import Effects, EffectsOfRun, Step, Taken
 from nodes.forms.questions import question_of
 from nodes.forms.rechecking import take_back_refused, used_by_effects
 from nodes.forms.spoken import spoken
-from nodes.llm.results import shortened, told
-from nodes.llm.tools import Occasion
+from nodes.journal import ASKED, is_pause
+from nodes.llm.tools import Occasion, shortened, told
 from nodes.plain import cleaned, copied, digest_of, plain, size, stamp
-from nodes.running import ASKED, is_pause
 from nodes.services import Services, setting_of
 from nodes.speech import worded
 from nodes.state import PathwayState, Turn, Update

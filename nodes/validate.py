@@ -23,11 +23,10 @@ from nodes.checking.scope import (
     safe_reply_of,
     validation_of,
 )
-from nodes.llm.budget import seconds_for
-from nodes.llm.checking import Examiner
+from nodes.llm.call import resting, seconds_for
+from nodes.llm.client import Usage
 from nodes.llm.models import CHECK
-from nodes.llm.resting import resting
-from nodes.llm.usage import Usage
+from nodes.llm.replies import Examiner
 from nodes.services import Services
 from nodes.settle import closed
 from nodes.state import PARTING, Check, SessionState, Turn, Update

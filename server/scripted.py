@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
-from nodes.llm.chat import IN_ORDER
+from nodes.llm.client import IN_ORDER
 from nodes.llm.scripted import Answer, Call, Script
 from nodes.llm.scripted.wire import Reply
 

@@ -20,7 +20,7 @@ import pytest
 
 from journeys import Journey
 from nodes import breaker
-from nodes.llm import speculation
+from nodes.llm import agent as model_agent
 from tests import postgres, redis
 from tests.clocks import CalmLoop, Clock
 from tests.proxy import Proxy
@@ -48,7 +48,7 @@ def _no_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def _no_breaker_of_another_test() -> None:
     """Forget what failed: breakers are the process's, and sockets are given out again."""
     breaker._breakers.clear()
-    speculation._records.clear()
+    model_agent._records.clear()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -39,12 +39,11 @@ from nodes.commands import (
 )
 from nodes.draft import beginning
 from nodes.llm import scripted
-from nodes.llm.form import Asking, asking_of
+from nodes.llm.client import Usage
+from nodes.llm.form_prompt import Asking, asking_of
 from nodes.llm.models import Models
 from nodes.llm.scripted import Answer, Call, ScriptedModel, says
-from nodes.llm.understanding import Moment, understood
-from nodes.llm.usage import Usage
-from nodes.llm.verdicts import Understood
+from nodes.llm.understand import Moment, Understood, understood
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
 NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")

@@ -20,7 +20,7 @@ from journeys import (
     Transition,
 )
 from nodes.llm import models
-from nodes.llm.limits import client_of
+from nodes.llm.client import client_of
 from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
 from server.scripted import ScriptedServer
 from tests import api as helpers

@@ -30,7 +30,7 @@ from journeys import (
     Texts,
     Transition,
 )
-from nodes.llm import asking
+from nodes.llm import call as asking_once
 from nodes.llm.scripted import Call, Fault, Script, UseTool, leads_nowhere, leads_to
 from server.scripted import ScriptedServer
 from tests.command import ROOT
@@ -112,7 +112,7 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture(autouse=True)
 def _no_second_try_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what fails from being tried again, which most of these tests would wait for."""
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 10.0)
+    monkeypatch.setattr(asking_once, "FIRST_PAUSE", 10.0)
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ PASSING = [
 async def test_what_passes_is_tried_again_in_time(
     models: Any, memory_url: str, kind: type[Journey], fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.2)
+    monkeypatch.setattr(asking_once, "FIRST_PAUSE", 0.2)
     async with (
         models(fault, leads_nowhere, fault, GOOD) as script,
         talk(kind, memory_url, intent_timeout_seconds=5, model_timeout_seconds=5) as (journey, _),

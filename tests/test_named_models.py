@@ -21,7 +21,7 @@ from journeys import (
     Pipeline,
     Transition,
 )
-from nodes.llm.providers import PROVIDERS
+from nodes.llm.models import PROVIDERS
 from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
 from server.scripted import ScriptedServer
 from server.stored.given import given_by

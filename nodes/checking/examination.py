@@ -10,7 +10,7 @@ from journeys import ModelError, Validation
 from journeys.guidelines import GuidelineSpec
 from nodes.checking.phrases import broken
 from nodes.checking.stream import masked
-from nodes.llm.checking import Examiner, Judgement
+from nodes.llm.replies import Examiner, Judgement
 
 _AT_ONCE = 4_000
 """Characters that are searched in the event loop, which takes milliseconds; more, in a thread."""

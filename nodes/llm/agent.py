@@ -1,34 +1,234 @@
-"""An agent that is a model: a signature in, prompts and a schema out, values back."""
+"""Run an agent that is a model: a signature in, prompts and a schema out, values back."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from cachetools import LRUCache
 from pydantic import PydanticUserError
 
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
-from nodes.calling import Ear
 from nodes.consent import Consent
-from nodes.llm.asking import Hear, Question, ask
-from nodes.llm.chat import Answer, Call, Chat, Message, tool_result
-from nodes.llm.prompts import ASKED, agent_system, as_data, confirming, guided, repair, with_ask
-from nodes.llm.speculation import Speculation
+from nodes.journal import CallsOfRun, ToolLog
+from nodes.llm.call import Hear, Question, ask
+from nodes.llm.client import Answer, Call, Chat, Message, Usage, tool_result
+from nodes.llm.prompts import (
+    ASKED,
+    Ask,
+    agent_system,
+    as_data,
+    confirming,
+    guided,
+    repair,
+    with_ask,
+)
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
-from nodes.patterns.work import Ask
 from nodes.payloads import GUIDELINES, RESERVED
 from nodes.state import PARTING
+
+COUNTED = 20
+"""Speculations of a journey, the last ones, of which a share may be wrong."""
+REST = 100
+"""Turns of a journey in which nothing is speculated after too many were wrong."""
+
+
+@dataclass(slots=True)
+class Record:
+    """How speculations of a journey came out of late, in this process."""
+
+    _wrong: deque[bool] = field(default_factory=lambda: deque(maxlen=COUNTED))
+    _rest: int = 0
+
+    def allows(self) -> bool:
+        """Say whether the turn that begins may speculate; each asks once, which counts it."""
+        self._rest = max(self._rest - 1, 0)
+        return not self._rest
+
+    def add(self, *, wrong: bool, most: float) -> None:
+        """Add how one came out; rest if more than a share of the last ones was wrong."""
+        self._wrong.append(wrong)
+        if sum(self._wrong) > most * COUNTED:
+            self._wrong.clear()
+            self._rest = REST + 1
+
+
+_records: LRUCache[tuple[str, str], Record] = LRUCache(4_096)
+
+
+def record_of(spec: JourneySpec) -> Record:
+    """Return the record of a journey, which all its sessions share."""
+    key = (spec.id, spec.version)
+    if key not in _records:
+        _records[key] = Record()
+    return _records[key]
+
+
+class CameOut(Protocol):
+    """Takes whether a speculation was wrong."""
+
+    def __call__(self, *, wrong: bool) -> None:
+        """Take it."""
+
+
+@dataclass(slots=True)
+class Speculation:
+    """A request under way. Nobody hears a word of it before the agent itself asks the same.
+
+    Attributes:
+        place: Pathway, and path of the agent in it.
+        question: What the model is asked.
+        rules: The guidelines that it is asked under; those that a model still judges are `unsure`.
+        came_out: Takes whether it was wrong.
+        usage: Counts the request alone.
+    """
+
+    place: tuple[str, str]
+    question: Question
+    rules: Sequence[Mapping[str, Any]]
+    came_out: CameOut
+    usage: Usage = field(default_factory=Usage)
+    _task: asyncio.Task[Answer] | None = None
+    _is_sent: bool = False
+    _is_over: bool = False
+    _pieces: list[str] = field(default_factory=list)
+    _listen: Callable[[], Hear] | None = None
+    _hear: Hear | None = None
+
+    def begin(self, chat: Chat, seconds: float, *, live: bool) -> None:
+        """Ask the model, in a task of its own.
+
+        Args:
+            chat: The model.
+            seconds: Longest that it may take.
+            live: Whether the answer is wanted piece by piece.
+        """
+        until = asyncio.get_running_loop().time() + seconds
+        listen = self._tried if live else None
+
+        async def asked() -> Answer:
+            self._is_sent = True
+            return await ask(chat, self.question, until, self.usage, listen)
+
+        self._task = asyncio.create_task(asked(), name="speculation")
+        self._task.add_done_callback(_retrieved)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has taken it yet."""
+        return not self._is_over
+
+    def is_for(self, rules: Sequence[Mapping[str, Any]]) -> bool:
+        """Say whether it was made under the guidelines that hold, as far as they are certain."""
+        shown = {rule["id"] for rule in self.rules}
+        sure = {rule["id"] for rule in self.rules if not rule.get("unsure")}
+        return sure <= {rule.get("id") for rule in rules} <= shown
+
+    async def answer(self, listen: Callable[[], Hear] | None, usage: Usage) -> Answer:
+        """Return the answer to the agent that asks the same; its words are heard from now on.
+
+        Args:
+            listen: Called for what takes the words.
+            usage: Takes over what was counted.
+
+        Raises:
+            ModelError: There is no usable answer; `kind` says why.
+        """
+        assert self._task is not None
+        self._is_over = True
+        self.came_out(wrong=False)
+        if listen is not None:
+            self._listen, self._hear = listen, listen()
+            for piece in self._pieces:
+                self._hear(piece)
+        try:
+            return await self._task
+        finally:
+            usage.add(self.usage)
+
+    def discard(self, usage: Usage | None, *, wrong: bool = True) -> None:
+        """Stop the request, unless its answer was taken; its tokens are all that is kept of it.
+
+        Args:
+            usage: Takes the tokens.
+            wrong: Whether the message led elsewhere; a turn that is cut off says nothing of that.
+        """
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._task is not None:
+            self._task.cancel()
+        if self._is_sent:  # a judgement that was remembered came before it was
+            if wrong:
+                self.came_out(wrong=True)
+            if usage is not None:
+                usage.discard(self.usage)
+
+    async def ended(self, usage: Usage | None) -> None:
+        """Wait for the end of the request, which is stopped if nobody took its answer."""
+        self.discard(usage, wrong=False)
+        if self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    def _tried(self) -> Hear:
+        self._pieces.clear()
+        if self._listen is not None:
+            self._hear = self._listen()
+        return self._take
+
+    def _take(self, piece: str) -> bool:
+        if self._hear is not None:
+            return self._hear(piece)
+        if piece:
+            self._pieces.append(piece)
+        else:
+            self._pieces.clear()
+        return False
+
+
+def _retrieved(task: asyncio.Task[Any]) -> None:
+    """Look at the error of a request that nobody waits for, or asyncio would report it."""
+    if not task.cancelled():
+        task.exception()
+
 
 MOST_ROUNDS = 8
 """Most times that a model may call tools before it has to answer."""
 SHOWN, STEP = 20, 10
 """Messages of the talk so far that a model is shown at least: the last ten turns; and by how many
 the first of them moves, when it does."""
+
+
+class OutputSink(Protocol):
+    """Takes what an agent says while it works.
+
+    Attributes:
+        live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
+        usage: Counts what models are asked.
+        rules: The guidelines that hold for a model, those that count first at the front.
+        log: Takes how calls of tools ended; None where nobody keeps that.
+        calls: What tools gave before the agent asked, and give now.
+        ahead: What the agent was asked before it was known that it answers; None: nothing.
+    """
+
+    live: bool
+    usage: Usage
+    rules: Sequence[Mapping[str, Any]]
+    log: ToolLog | None
+    calls: CallsOfRun
+    ahead: Speculation | None
+
+    @property
+    def consent(self) -> Consent | None:
+        """Calls that the user was asked about; None where there is no user who could agree."""
+
+    def __call__(self, text: str) -> None:
+        """Take some words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +304,7 @@ class ModelCaller:
     seconds: float
     who: Callable[[], str] | None = None
 
-    async def __call__(self, payload: Mapping[str, Any], say: Ear) -> dict[str, Any]:
+    async def __call__(self, payload: Mapping[str, Any], say: OutputSink) -> dict[str, Any]:
         """Return the outputs of the signature.
 
         Raises:
@@ -222,7 +422,7 @@ class _Exchange:
         self,
         caller: ModelCaller,
         until: float,
-        say: Ear,
+        say: OutputSink,
         occasion: Occasion,
         ahead: Speculation | None = None,
     ) -> None:

@@ -26,7 +26,7 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.llm.form import Asking
+from nodes.llm.form_prompt import Asking
 from nodes.llm.structured import Misfit
 from nodes.plain import MOST_WORDS, cleaned
 

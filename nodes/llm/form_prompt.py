@@ -1,11 +1,220 @@
-"""What a model is told of a form: how messages become commands, and how a reply is worded."""
+"""Tell a model of the form that is open: as data, and in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from journeys.fields import Field
 from journeys.personality import Personality
-from nodes.llm.form import Asking
+from nodes.talk import Asked, Option
+
+MOST_SHOWN = 200
+"""Characters of a value that a model is shown; the rest of a long text tells it nothing."""
+
+Status = Literal["collected", "open", "skipped", "closed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormField:
+    """A field as a model sees it.
+
+    Attributes:
+        name: Its name, which commands use.
+        title: What users are told it is called.
+        type: What kind of value it takes.
+        question: How the runtime asks for it.
+        about: What it is needed for.
+        choices: What it takes, where that is a closed list.
+        status: collected, open, skipped, or closed: it does not count as things stand, but may
+            once the message has given others.
+        value: Its value as users read it; empty where there is none to be seen.
+        required: Whether it may not be left open.
+        hint: What is taken, in words.
+    """
+
+    name: str
+    title: str
+    type: str = "text"
+    question: str = ""
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    status: Status = "open"
+    value: str = ""
+    required: bool = True
+    hint: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """Return what is always so of it, as data; what says nothing is left out."""
+        given = {
+            "field": self.name,
+            "called": self.title if self.title != self.name else "",
+            "type": self.type,
+            "question": self.question,
+            "about": self.about,
+            "takes": list(self.choices) or self.hint,
+        }
+        optional = {} if self.required else {"optional": True}
+        return {**{name: told for name, told in given.items() if told}, **optional}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What a model is told of the form that is open, and what it may make of a message.
+
+    Attributes:
+        task: What users are told the form is for.
+        fields: Its fields, and those of the pathways that a message may lead to.
+        asked: What the user was asked last.
+        reopened: Fields of other tasks that are asked for again.
+        correctable: Fields of other tasks whose values may be changed.
+        given: Names of the fields that have a value, the last given last.
+        paused: The tasks that wait, the last one first.
+        tasks: What can be done here, as users are told.
+        person: Whether there is a person to hand the conversation to.
+        sentiment: What calls for a person unasked, in words; empty: nothing.
+        personality: How a reply sounds.
+        worded: Whether the model words the reply; it does where no agent is declared.
+        collects: Whether anything is collected here; else a message may only ask for a person.
+        read: The commands that were read in the message without a model, as data.
+        unread: The words of it that these do not explain.
+        knows: Whether questions are looked up here.
+        is_asked: Whether the model is to say what a message does to the form. Where it is not, the
+            form is shown all the same, since requests that begin alike cost less.
+        is_changing: Whether what is asked for has, or just had, a value, which may stay.
+    """
+
+    task: str
+    fields: Sequence[FormField]
+    asked: Asked | None = None
+    reopened: Sequence[FormField] = ()
+    correctable: Sequence[FormField] = ()
+    given: Sequence[str] = ()
+    paused: Sequence[Option] = ()
+    tasks: Sequence[str] = ()
+    person: bool = False
+    sentiment: str = ""
+    personality: Personality = field(default_factory=Personality)
+    worded: bool = True
+    collects: bool = True
+    read: Sequence[Mapping[str, str]] = ()
+    unread: Sequence[str] = ()
+    knows: bool = False
+    is_asked: bool = True
+    is_changing: bool = False
+
+    @property
+    def options(self) -> list[Option]:
+        """What was offered with the last question."""
+        return self.asked["options"] if self.asked else []
+
+    @property
+    def open(self) -> list[FormField]:
+        """The fields that a command may be about, of whatever task."""
+        known = {f.name: f for f in (*self.correctable, *self.reopened, *self.fields)}
+        return list(known.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all fields that a command may be about."""
+        return [one.name for one in self.open]
+
+    @property
+    def known(self) -> list[str]:
+        """The names of the fields that have a value."""
+        return [one.name for one in self.open if one.status == "collected"]
+
+    def data(self) -> dict[str, Any]:
+        """Return what is the same as long as the session stands here; what is empty is left out."""
+        given = {
+            "task": self.task,
+            "what_can_be_done_here": list(self.tasks),
+            "a_person_is_there": self.person,
+            "fields": [field.data() for field in self.fields],
+            "fields_of_other_tasks": [field.data() for field in self.correctable],
+        }
+        return {name: told for name, told in given.items() if told or told is False}
+
+    def now(self) -> dict[str, Any]:
+        """Return what a message may change, as data; what is empty is left out."""
+        values = {one.name: one.value for one in self.open}
+        given = {
+            "collected": {name: values[name] for name in self.given if name in values},
+            "asked_again": [field.data() for field in self.reopened],
+            "open": [one.name for one in self.open if one.status == "open"],
+            "may_open": [one.name for one in self.open if one.status == "closed"],
+            "skipped": [one.name for one in self.open if one.status == "skipped"],
+            "paused_tasks": [dict(task) for task in self.paused],
+            "asked_last": dict(self.asked) if self.asked else None,
+            "read_by_rules": list(self.read),
+            "left_unread": list(self.unread),
+        }
+        return {name: told for name, told in given.items() if told}
+
+
+def asking_of(
+    task: str,
+    fields: Sequence[Field],
+    shown: Mapping[str, str],
+    *,
+    skipped: Collection[str] = (),
+    closed: Collection[str] = (),
+    reopened: Sequence[Field] = (),
+    correctable: Sequence[Field] = (),
+    questions: Mapping[str, str] | None = None,
+    hints: Mapping[str, str] | None = None,
+    **moment: Any,
+) -> Asking:
+    """Return what a model is told of a form. A sensitive value is never among it.
+
+    Args:
+        task: What users are told the form is for.
+        fields: The fields of the form and of what it may lead to, in order.
+        shown: Name -> value as users read it, of every field that has one, the last given last.
+        skipped: Names of the fields that the user left open.
+        closed: Names of the fields that do not count as things stand.
+        reopened: Fields of other tasks that are asked for again.
+        correctable: Fields of other tasks whose values may be changed; without a value in
+            `shown`, none is.
+        questions: Name -> how the runtime asks for it; otherwise the field's own words.
+        hints: Name -> what is taken, in words.
+        **moment: The other attributes of `Asking`.
+    """
+    asked_as, taken = questions or {}, hints or {}
+
+    def seen(one: Field) -> FormField:
+        return FormField(
+            name=one.name,
+            title=one.title,
+            type=one.type if one.type != "list" else f"list of {one.items}",
+            question=asked_as.get(one.name, one.ask) if one.asked else "",
+            about=one.description,
+            choices=tuple(one.ways),
+            status=status(one.name),
+            value="" if one.sensitive else shown.get(one.name, "")[:MOST_SHOWN],
+            required=one.required,
+            hint=taken.get(one.name, ""),
+        )
+
+    def status(name: str) -> Status:
+        if name in shown:
+            return "collected"
+        if name in skipped:
+            return "skipped"
+        return "closed" if name in closed else "open"
+
+    here = {one.name for one in (*fields, *reopened)}
+    others = [one for one in correctable if one.name not in here and one.name in shown]
+    return Asking(
+        task=task,
+        fields=[seen(one) for one in fields],
+        reopened=[seen(one) for one in reopened],
+        correctable=[seen(one) for one in others],
+        given=list(shown),
+        **moment,
+    )
+
 
 _COLLECTING = (
     "The assistant is collecting the fields of the form. Write down what the user's message does "

@@ -1,27 +1,270 @@
-"""What a model agent may call: typed functions and LangChain's tools, behind one face."""
+"""Run what a model agent may call: typed functions and LangChain's tools, behind one interface."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+import re
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from langchain_core.tools import BaseTool, StructuredTool
+import orjson
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools import Tool as OneArgumentTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import ValidationError
+from pydantic_core import to_json
 
 from journeys import Call as PathwayCall
-from journeys import ConfigurationError, ModelError, Tool, ToolSpec
-from nodes.authored import contained
-from nodes.calling import Overdue, in_thread
+from journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
+from nodes.authored import Overdue, contained, in_thread
 from nodes.consent import Consent
-from nodes.llm.arguments import Parameters, parameters_of
-from nodes.llm.chat import Call
-from nodes.llm.functions import as_tool
-from nodes.llm.results import shortened, told
-from nodes.plain import cleaned, copied
-from nodes.running import ASKED, CallsOfRun, ToolLog, is_pause
+from nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
+from nodes.llm.client import Call
+from nodes.llm.json_schema import misfits
+from nodes.plain import cleaned, copied, plain, words_of
 from nodes.telemetry import ToolRun
+
+MOST_RESULT = 16 * 1024
+"""Longest result of a tool that a model is shown, in characters."""
+
+
+def shortened(result: Any) -> str:
+    """Return the result of a tool as the text that a model is shown."""
+    text = cleaned(result if isinstance(result, str) else _json(result))
+    return text if len(text) <= MOST_RESULT else f"{text[:MOST_RESULT]} ... (cut here)"
+
+
+def _json(result: Any) -> str:
+    """Return whatever came back as JSON: the tool did its work, so this must not fail."""
+    try:
+        return orjson.dumps(plain(result, "result")).decode()
+    except ValueError:  # a date, a set, an object
+        pass
+    try:
+        return to_json(result, by_alias=False, inf_nan_mode="null", fallback=str).decode()
+    except Exception:  # it holds itself, or cannot even be shown as text
+        return "It is done; what it gave back cannot be shown."
+
+
+def told(error: Exception) -> str:
+    """Return what a model is told of a failure."""
+    if isinstance(error, ValidationError):
+        faults = (f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
+        return "the arguments do not fit: " + "; ".join(faults)
+    # What a function says on purpose. Other errors come from below, with whatever they hold.
+    if isinstance(error, (ValueError, LookupError, ToolException)):
+        return words_of(error)
+    return type(error).__name__
+
+
+def as_tool(agent: str, given: Any) -> BaseTool:
+    """Return a function as a tool: its name, its docstring and its typed parameters.
+
+    Raises:
+        ConfigurationError: It is no function, has no docstring, or a parameter without a type.
+    """
+    if not inspect.isroutine(given):
+        raise ConfigurationError(
+            f"Agent '{agent}': {given!r:.80} is no tool. Give typed functions or LangChain tools."
+        )
+    try:
+        return _tool(given)
+    except Exception as error:  # no docstring, or a parameter whose type says nothing
+        raise ConfigurationError(
+            f"Agent '{agent}': the function {given.__name__} cannot be a tool: {error} "
+            "Give it a docstring and a type for every parameter."
+        ) from error
+
+
+@lru_cache(maxsize=1024)
+def _tool(function: Callable[..., Any]) -> BaseTool:
+    """Return a function as a tool, once: reading its types takes longer than calling it."""
+    if inspect.iscoroutinefunction(function):
+        return StructuredTool.from_function(coroutine=function)
+    return StructuredTool.from_function(func=function)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of a tool.
+
+    Attributes:
+        schema: LangChain's: a pydantic model, or a JSON schema as a dict.
+        shown: The tool as OpenAI writes functions, without what is not a model's to give.
+        session: Parameter -> where the session fills it from.
+        kept_back: Names of what is not a model's to give.
+        optional: Names of those that have a default.
+        declared: JSON schema that a journey declares of what models give; None if it does not.
+    """
+
+    schema: Any
+    shown: Mapping[str, Any]
+    session: Mapping[str, FromContext]
+    kept_back: frozenset[str]
+    optional: frozenset[str]
+    declared: Mapping[str, Any] | None = None
+
+    @property
+    def is_json_schema(self) -> bool:
+        """Whether the tool came with a JSON schema, which LangChain does not hold it to."""
+        return isinstance(self.schema, Mapping)
+
+    @property
+    def properties(self) -> tuple[Mapping[str, Any], Sequence[str]]:
+        """What a caller gives, by name, and which of it must be given."""
+        schema = self.shown["function"].get("parameters", {})
+        return schema.get("properties", {}), schema.get("required", ())
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a model that are its to give.
+
+        Raises:
+            ValueError: They do not fit what the journey declares.
+        """
+        given = {name: value for name, value in arguments.items() if name not in self.kept_back}
+        if self.declared is not None and (faults := misfits(self.declared, given)):
+            raise ValueError(f"the arguments do not fit: {faults}")
+        return given
+
+    def filled(self, given: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all arguments: the model's, and those that the session fills.
+
+        Raises:
+            LookupError: The context lacks one that has no default.
+        """
+        values = {
+            name: copied(source.value_in(context, name)) for name, source in self.session.items()
+        }
+        missing = [n for n, value in values.items() if value is None and n not in self.optional]
+        if missing:
+            raise LookupError(
+                f"it is not known yet for whom: the conversation has no {', '.join(missing)}, and "
+                "you cannot give it"
+            )
+        known = {name: value for name, value in values.items() if value is not None}
+        return {**given, **known}
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Refuse what does not fit.
+
+        Raises:
+            ValueError: Something does not fit; the text says what.
+        """
+        if self.is_json_schema:
+            if faults := misfits(self.schema, dict(arguments)):
+                raise ValueError(f"the arguments do not fit: {faults}")
+        elif hasattr(self.schema, "model_validate"):
+            self.schema.model_validate(dict(arguments))
+
+
+def parameters_of(agent: str, tool: BaseTool) -> Parameters:
+    """Return what a tool takes; read once, since that takes longer than calling it.
+
+    Raises:
+        ConfigurationError: `FromContext` stands where it would not be seen; or the schema refers to
+            something outside of it.
+    """
+    key = id(tool)
+    if key not in _known:
+        _known[key] = _read(agent, tool)
+        weakref.finalize(tool, _known.pop, key, None)
+    return _known[key]
+
+
+_known: dict[int, Parameters] = {}
+
+
+def _read(agent: str, tool: BaseTool) -> Parameters:
+    try:
+        shown = convert_to_openai_tool(tool)
+    except Exception as error:  # a schema that refers to what is not in it
+        raise ConfigurationError(
+            f"Agent '{agent}': the tool '{tool.name}' cannot be shown to a model: {error}"
+        ) from error
+    if isinstance(tool.args_schema, dict):
+        return Parameters(tool.args_schema, shown, {}, frozenset(), frozenset())
+    schema = tool.get_input_schema()
+    fields = getattr(schema, "model_fields", {})
+    session = {}
+    for name, declared in fields.items():
+        marks = list(_marks(declared.metadata))
+        if marks and not declared.validation_alias:
+            session[name] = marks[0]
+        elif marks or isinstance(declared.default, FromContext) or _hidden_in(declared.annotation):
+            raise ConfigurationError(
+                f"Agent '{agent}': in the tool '{tool.name}' the parameter '{name}' would be shown "
+                f"to the model. Write {name}: Annotated[..., FromContext(...)], without an alias."
+            )
+    injected = set(fields) - set(tool.args)
+    optional = frozenset(name for name, declared in fields.items() if not declared.is_required())
+    kept_back = frozenset({*session, *injected})
+    return Parameters(schema, _without(shown, session), session, kept_back, optional)
+
+
+def _marks(metadata: Any) -> Iterator[FromContext]:
+    for item in metadata:
+        if isinstance(item, FromContext):
+            yield item
+        elif item is FromContext:
+            yield FromContext()
+
+
+def _hidden_in(annotation: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether the mark is somewhere inside a type, where it would hide nothing."""
+    if get_origin(annotation) is Annotated and any(_marks(annotation.__metadata__)):
+        return True
+    inside = list(get_args(annotation))
+    if isinstance(annotation, type) and annotation not in seen:
+        seen |= {annotation}
+        inside += _members(annotation)
+    return any(_hidden_in(inner, seen) for inner in inside)
+
+
+def _members(kind: type) -> list[Any]:
+    """Return the types of what a class of data holds."""
+    if kind.__module__ == "builtins":
+        return []
+    try:
+        return list(get_type_hints(kind, include_extras=True).values())
+    except (NameError, TypeError):  # what pydantic can make of it, it has made already
+        return []
+
+
+def _without(shown: Mapping[str, Any], names: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a function as it is shown, without some of its parameters."""
+    if not names:
+        return shown
+    function = shown["function"]
+    parameters = dict(function["parameters"])
+    properties = parameters.get("properties", {})
+    parameters["properties"] = {n: value for n, value in properties.items() if n not in names}
+    parameters["required"] = [n for n in parameters.get("required", []) if n not in names]
+    description = _unmentioned(function.get("description", ""), names)
+    told = {**function, "description": description, "parameters": parameters}
+    return {**shown, "function": told}
+
+
+def _unmentioned(description: str, names: Mapping[str, Any]) -> str:
+    """Return a docstring without what its list of arguments says of some of them."""
+    entry = re.compile(rf"(\s+)({'|'.join(map(re.escape, names))})\s*(\(.*\))?:")
+    kept: list[str] = []
+    inside: int | None = None
+    for line in inspect.cleandoc(description).splitlines():
+        if inside is not None and line.strip() and _indent(line) > inside:
+            continue
+        found = entry.match(line)
+        inside = len(found[1]) if found else None
+        if not found:
+            kept.append(line)
+    return re.sub(r"\n\s*Args:\s*(?=\n\S|\Z)", "", "\n".join(kept))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
 
 ANSWER = "answer"
 """What the answer itself is called, which models of other providers give by a function's call."""

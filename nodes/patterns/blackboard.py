@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from journeys.io_fields import FieldSpec
+from nodes.llm.prompts import Ask
 from nodes.patterns.choosing import NO_MATCH, Chooser
 from nodes.patterns.work import (
     RESPONSE,
-    Ask,
     Brief,
     Conclusion,
     Work,

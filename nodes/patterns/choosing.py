@@ -11,11 +11,10 @@ from typing import Any
 
 from journeys import Agent, ModelError, PatternPipeline
 from nodes import capabilities
-from nodes.llm.asking import Question, ask
+from nodes.llm.call import Question, ask, resting
+from nodes.llm.client import Usage
 from nodes.llm.prompts import CHOOSING, as_data
-from nodes.llm.resting import resting
 from nodes.llm.structured import Misfit, object_in
-from nodes.llm.usage import Usage
 from nodes.patterns.memory import memory_of
 from nodes.services import Services
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from journeys.io_fields import FieldSpec
+from nodes.llm.prompts import Ask
 from nodes.patterns.votes import Outcome, counted
-from nodes.patterns.work import RESPONSE, Ask, Brief, Conclusion, Work, failed, in_order
+from nodes.patterns.work import RESPONSE, Brief, Conclusion, Work, failed, in_order
 from nodes.plain import copied
 from nodes.state import Output
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from journeys.io_fields import FieldSpec
+from nodes.llm.prompts import Ask
 from nodes.patterns.consensus import VOTE, vote_on, votes_in
 from nodes.patterns.votes import Outcome, counted
 from nodes.patterns.work import (
     RESPONSE,
-    Ask,
     Brief,
     Conclusion,
     Work,

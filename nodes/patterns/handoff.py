@@ -11,8 +11,9 @@ from pydantic import create_model
 from journeys import ConfigurationError, Handoff
 from journeys.io_fields import FieldSpec
 from nodes.authored import contained
+from nodes.llm.prompts import Ask
 from nodes.patterns.choosing import Chooser
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, short
+from nodes.patterns.work import Brief, Conclusion, Work, failed, short
 from nodes.plain import copied
 from nodes.state import Output
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, failed, failures, only, shown
+from nodes.llm.prompts import Ask
+from nodes.patterns.work import Brief, Conclusion, Work, failed, failures, only, shown
 
 AGGREGATOR = "aggregator"
 _ASK = Ask("Several agents worked on this at once. Make one answer of their `results`.")

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import create_model
 
 from journeys.io_fields import FieldSpec
+from nodes.llm.prompts import Ask
 from nodes.patterns.choosing import Chooser
-from nodes.patterns.work import Ask, Brief, Conclusion, Work, cards_of, failed, merged, short
+from nodes.patterns.work import Brief, Conclusion, Work, cards_of, failed, merged, short
 from nodes.plain import copied
 from nodes.state import Output
 

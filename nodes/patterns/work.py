@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from journeys import Agent, PathwaySpec, PatternPipeline
-from journeys.io_fields import FieldSpec
 from nodes.context import apply_ops
+from nodes.llm.prompts import Ask
 from nodes.plain import cleaned, copied
 from nodes.state import PARTING, Output
 
@@ -63,21 +63,6 @@ class Work:
         """Return the name of the agent that has a role; empty if nobody has."""
         agent = self.pipeline.roles.get(role)
         return agent.name if agent else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What a pattern wants of a model agent, beyond its own signature.
-
-    Attributes:
-        instructions: What it is to do now.
-        outputs: What it is to answer with.
-        keeps_own: Whether the outputs of its signature are wanted as well.
-    """
-
-    instructions: str
-    outputs: tuple[FieldSpec, ...] = ()
-    keeps_own: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,11 @@ from nodes.commands import (
 )
 from nodes.draft import Query, TurnDraft
 from nodes.forms.sheet import owners
-from nodes.llm.budget import seconds_for, spent
-from nodes.llm.knowledge import answer_from
-from nodes.llm.manner import manner
-from nodes.llm.resting import resting
-from nodes.llm.results import told
-from nodes.llm.usage import Usage
+from nodes.llm.call import resting, seconds_for, spent
+from nodes.llm.client import Usage
+from nodes.llm.prompts import manner
+from nodes.llm.replies import answer_from
+from nodes.llm.tools import told
 from nodes.retrieving import retrieved
 from nodes.telemetry import report
 from nodes.telemetry.activity import kind_of

@@ -12,7 +12,7 @@ from nodes.draft import TurnDraft
 from nodes.escalating import escalate, escalation_of
 from nodes.forms.sheet import owners
 from nodes.language import Expected, Parse, read_message, ready_to_read
-from nodes.llm.form import Asking
+from nodes.llm.form_prompt import Asking
 from nodes.talk import Asked, Option
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Any
 
 from journeys.fields import Field
 from journeys.validators import Check, Length, Range, Regex, Validator
-from nodes.authored import contained
-from nodes.calling import in_thread
+from nodes.authored import contained, in_thread
 from nodes.plain import copied
 from nodes.telemetry.otel import report
 from nodes.values.languages import vocabulary

@@ -17,8 +17,7 @@ from rich.text import Text
 
 from journeys import AuditEntry, IntentTrigger, JourneyConfig, JourneyResponse, JourneySpec
 from journeys.store_url import masked
-from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured
-from nodes.llm.providers import provider_of
+from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
 
 if TYPE_CHECKING:
     from server.wiring import Wiring

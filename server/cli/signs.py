@@ -22,9 +22,8 @@ from journeys import (
     TransitionSpec,
 )
 from journeys.errors import did_you_mean
-from nodes.llm.arguments import parameters_of
-from nodes.llm.functions import as_tool
 from nodes.llm.models import is_configured
+from nodes.llm.tools import as_tool, parameters_of
 from server.cli.finding import model_in
 from server.cli.loading import journeys_in, shown
 from server.settings import Settings

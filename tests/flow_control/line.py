@@ -22,7 +22,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm import asking
+from nodes.llm import call as asking_once
 from nodes.llm.scripted import Call, Script
 from server.scripted import ScriptedServer
 
@@ -107,7 +107,7 @@ def scripted(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Callabl
     """Give the models of the environment a script: `with scripted(*answers) as script`."""
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 10.0)  # no second try in time
+    monkeypatch.setattr(asking_once, "FIRST_PAUSE", 10.0)  # no second try in time
 
     def begin(*answers: Any, always: Any = None) -> Script:
         server.script = Script(*answers, always=always)

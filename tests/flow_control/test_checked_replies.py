@@ -17,7 +17,7 @@ from journeys import (
     Transition,
     Validation,
 )
-from nodes.llm import asking
+from nodes.llm import call as asking_once
 from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere
 from tests.flow_control.desk import (
     NO_PROMISE,
@@ -48,7 +48,7 @@ def chat(talk: Talk, memory_url: str) -> Talk:
 
 @pytest.fixture(autouse=True)
 def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 10.0)
+    monkeypatch.setattr(asking_once, "FIRST_PAUSE", 10.0)
 
 
 async def row(conversation: Any) -> Any:

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from journeys import Guideline, IntentTrigger, Journey, Texts, Validation
 from journeys.concierge import Concierge
 from nodes import breaker, interpret
+from nodes.llm.call import identity_of
+from nodes.llm.client import quick_chat
 from nodes.llm.models import chat_of
-from nodes.llm.openai_chat import QuickChatOpenAI
-from nodes.llm.resting import identity_of
 from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
 from tests import api, watching
 from tests.flow_control import line as the_line
@@ -424,7 +424,7 @@ def test_a_model_is_known_by_its_provider_its_name_and_its_server() -> None:
     scripted_ones = [ScriptedModel(), ScriptedModel()]
 
     assert identity_of(chat_of(one)) == identity_of(chat_of(again))
-    ours = QuickChatOpenAI(model="a", base_url="http://one.example", api_key=SecretStr("x"))
+    ours = quick_chat()(model="a", base_url="http://one.example", api_key=SecretStr("x"))
     assert identity_of(chat_of(one)) == identity_of(chat_of(ours))
     assert identity_of(chat_of(one, "b")) == identity_of(
         chat_of(ChatOpenAI(model="b", base_url="http://one.example", api_key=SecretStr("x")))

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.tools import ToolException
 
 from nodes.llm.mcp.connection import MOST_SAID
-from nodes.llm.results import shortened
+from nodes.llm.tools import shortened
 from nodes.plain import cleaned, plain, size
 
 MOST_BYTES = 1_000_000

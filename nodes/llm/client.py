@@ -1,17 +1,59 @@
-"""One chat model as we use it: how an answer in a schema is asked for, and read."""
+"""Reach a language model: its client, how it is asked, what its answer says, what it cost."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nodes.breaker import Breaker
 from nodes.messages import text_of
 
 if TYPE_CHECKING:
-    from nodes.llm.asking import Question
+    from langchain_openai import ChatOpenAI
+
+    from nodes.llm.call import Question
+
+
+@dataclass(slots=True)
+class Usage:
+    """Counts the calls of one turn; every try counts, also one that failed.
+
+    Attributes:
+        model_calls: Requests sent to a model.
+        input_tokens: Tokens read, as the models' answers say.
+        output_tokens: Tokens written.
+        discarded: Tokens of answers that were asked for ahead, and not used; None: none was.
+    """
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    discarded: int | None = None
+
+    def add_tokens(self, said: Mapping[str, Any] | None) -> None:
+        """Add what an answer says of its tokens (LangChain's `usage_metadata`)."""
+        if said:
+            self.input_tokens += said.get("input_tokens") or 0
+            self.output_tokens += said.get("output_tokens") or 0
+
+    def add(self, other: Usage) -> None:
+        """Add what was counted elsewhere."""
+        self.model_calls += other.model_calls
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+
+    def discard(self, other: Usage) -> None:
+        """Note what was counted elsewhere, and was for nothing."""
+        self.discarded = (self.discarded or 0) + other.input_tokens + other.output_tokens
+
+    def counted(self) -> dict[str, int]:
+        """Return the counts as plain data."""
+        return {name: count for name, count in asdict(self).items() if count is not None}
+
 
 Message = Any
 """A message as OpenAI writes it, or one of LangChain's."""
@@ -184,3 +226,72 @@ def _as_function(question: Question) -> dict[str, Any]:
         "parameters": dict(question.schema),
     }
     return {"type": "function", "function": function}
+
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Largest answer on the wire; a stream spends a few hundred bytes on each token."""
+
+
+class OversizedError(OSError):
+    """An answer is over the limit; what follows of it is not read."""
+
+
+class _Limited:
+    """The stream of a response, up to a limit."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_BYTES
+        async for piece in self._stream:
+            left -= len(piece)
+            if left < 0:
+                raise OversizedError(f"over {MOST_BYTES} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def client_of(*, keeps_alive: bool) -> Any:
+    """Return a new client; whoever makes it closes it.
+
+    Args:
+        keeps_alive: Whether connections are used again, which only one event loop can do.
+    """
+    from httpx2 import AsyncByteStream, Limits  # noqa: PLC0415 - as heavy as the library it belongs to
+    from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient  # noqa: PLC0415
+
+    class LimitedStream(_Limited, AsyncByteStream):
+        pass
+
+    async def limit(response: Any) -> None:
+        response.stream = LimitedStream(response.stream)
+
+    return DefaultAsyncHttpxClient(
+        event_hooks={"response": [limit]},
+        follow_redirects=False,
+        limits=DEFAULT_CONNECTION_LIMITS if keeps_alive else Limits(max_keepalive_connections=0),
+        proxy=os.environ.get("OPENAI_PROXY") or None,
+    )
+
+
+@cache
+def quick_chat() -> type[ChatOpenAI]:
+    """Return the class of OpenAI's chat models as we use them; a second to import."""
+    from langchain_openai import ChatOpenAI  # noqa: PLC0415
+
+    class QuickChatOpenAI(ChatOpenAI):
+        """A ChatOpenAI whose messages go into the body as they are.
+
+        The client would compare each message with the types of all messages there are, which
+        takes longer than all else in a turn; LangChain has given them their form already.
+        """
+
+        def _get_request_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            payload = super()._get_request_payload(*args, **kwargs)
+            body = {**(payload.get("extra_body") or {}), "messages": payload["messages"]}
+            return {**payload, "messages": [], "extra_body": body}
+
+    return QuickChatOpenAI
