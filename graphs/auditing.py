@@ -9,7 +9,7 @@ from graphs import checks, fields
 from graphs.listing import span_after
 from graphs.sealing import Seal, SealOfReader
 from graphs.statements import AUDIT, TURNS, Row
-from graphs.stores import Store
+from graphs.store import Store
 from graphs.tables import USAGE
 from journeys import (
     AuditedTurn,

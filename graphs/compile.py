@@ -17,48 +17,32 @@ from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from graphs.agents import services_of, timeout_of
-from graphs.as_node import JourneyNode, check_kept
-from graphs.binding import Step, bind
-from graphs.chat import ChatInput, ChatState, StepState
-from graphs.concierge import reception_subgraph
-from graphs.pathway_node import Alone, pathway_node
-from graphs.patterns import PathwayOutput, PatternGraph
-from graphs.stages import (
-    LONGEST_PAUSE,
+from graphs.build import (
     MOST_STEPS,
     Graph,
-    Plan,
-    at_most,
-    build_pattern,
-    lone_agent,
 )
-from graphs.standalone import AsyncGraph, compiled_with
+from graphs.chat import ChatInput, ChatState, StepState
+from graphs.pathway import node_of, whole_timeout
+from graphs.registry import services_of
+from graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
+from graphs.steps import Step, bind
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
-    PathwaySpec,
-    PatternPipeline,
     ReturnToSpecific,
 )
 from journeys.locale import NOWHERE, in_force
 from journeys.spec import MAX_HOPS
-from nodes.call_tools import call_tools
 from nodes.checking.scope import checks_of
-from nodes.collect import collect, is_collected
-from nodes.effect_outcome import went_well
 from nodes.features import Features, features_of
 from nodes.language import load as load_hearing
 from nodes.llm.models import open_models
 from nodes.matching.index import index_of
 from nodes.services import Services
 from nodes.settle import settle
-from nodes.state import Output, PathwayState, SessionInput, SessionState, Update
-from nodes.take_effects import take_effects
-from nodes.telemetry import PathwayRun
+from nodes.state import Output, SessionInput, SessionState, Update
 from nodes.understand import understand
-from nodes.values import load as load_values
 
 RECURSION_LIMIT = MOST_STEPS
 """Most supersteps of a turn, and of each graph within it; the hops of a turn have a limit of
@@ -70,12 +54,6 @@ class GraphState(SessionState):
 
     results: Annotated[list[Output], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
-
-
-GoesOn = Callable[[Mapping[str, Any]], bool]
-"""Decides from the progress of a pathway whether its next step is taken."""
-_IN_ROUNDS = ("consensus", "debate")
-"""Patterns that ask everybody more than once."""
 
 
 def build(
@@ -112,8 +90,8 @@ def build(
     graph.add_node("settle", bind(partial(settle, features=features), default), input_schema=reads)
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
-            node = _pathway_node(spec, pathway, config, default)
-            timeout = _whole_timeout(pathway, config)
+            node = node_of(spec, pathway, config, default)
+            timeout = whole_timeout(pathway, config)
             graph.add_node(pathway.id, node, timeout=timeout, input_schema=reads)
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
@@ -125,24 +103,6 @@ def build(
     else:
         graph.add_edge("settle", last)
     return graph
-
-
-def _pathway_node(
-    spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
-) -> Any:
-    """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
-    alone: Alone | None = None
-    if pathway.id == spec.reception:
-        subgraph = reception_subgraph(default).compile()
-    else:
-        subgraph = pathway_subgraph(pathway, config, default).compile()
-    if pathway.pipeline is not None:
-        subgraph = subgraph.with_config(at_most(pathway.pipeline))
-        if not (pathway.collects or pathway.effects or pathway.calls):
-            alone = lone_agent(pathway.pipeline, _plan(pathway, config, default))
-    pattern = pathway.pipeline.pattern if pathway.pipeline else ""
-    run = partial(PathwayRun, pathway.id, pattern)
-    return pathway_node(subgraph, run, alone, managed=default is None)
 
 
 def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
@@ -224,96 +184,6 @@ def awaiting(spec: JourneySpec) -> list[str]:
         or pathway.complete_when is not None
         or len(arrivals) >= MAX_HOPS
     ]
-
-
-def pathway_subgraph(
-    pathway: PathwaySpec, config: JourneyConfig, default: Services | None
-) -> PatternGraph:
-    """Return the graph of one pathway: its pipeline's pattern over its agents."""
-    graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
-    begin = _prelude(graph, pathway, default)
-    if pathway.pipeline is None:
-        return _silent(graph, begin)
-    build_pattern(graph, pathway.pipeline, _plan(pathway, config, default), begin=begin)
-    return graph
-
-
-def _plan(pathway: PathwaySpec, config: JourneyConfig, default: Services | None) -> Plan:
-    retries = config.max_retries if config.error_recovery == "retry" else 0
-    timeout = timeout_of(pathway, config)
-    return Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
-
-
-def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:
-    """Add what comes before the agents: fields, effects, tools; return what the agents follow.
-
-    While a field is open, or an effect was not taken, the pathway ends there.
-    """
-    steps: list[tuple[str, Any, GoesOn | None]] = []
-    if pathway.form:
-        # Here, as above: the first message with a date would hold up all others.
-        load_values(pathway.form.fields)
-    if pathway.collects:
-        steps.append(("collect", bind(collect, default), is_collected))
-    if pathway.effects:
-        steps.append(("effects", bind(take_effects, default), went_well))
-    if pathway.calls:
-        steps.append(("tools", bind(call_tools, default), None))
-    elif steps:
-        steps.append(("ready", _ready, None))
-    before: str = START
-    goes_on: GoesOn | None = None
-    for name, step, next_goes_on in steps:
-        graph.add_node(name, step)
-        if goes_on is None:
-            graph.add_edge(before, name)
-        else:
-            graph.add_conditional_edges(before, _going_on(goes_on, name), [name, END])
-        before, goes_on = name, next_goes_on
-    return before
-
-
-async def _ready(state: Any) -> Update:
-    return {}
-
-
-def _going_on(goes_on: GoesOn, target: str) -> Callable[[Any], Awaitable[str]]:
-    async def onward(state: Any) -> str:
-        return target if goes_on(state["progress"]) else END
-
-    return onward
-
-
-def _silent(graph: PatternGraph, begin: str) -> PatternGraph:
-    async def listen(state: Any) -> Update:
-        return {}
-
-    graph.add_node("listen", listen)
-    graph.add_edge(begin, "listen")
-    graph.add_edge("listen", END)
-    return graph
-
-
-def _whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
-    """Return the longest run of a whole pathway: its timeout, once for each try of an agent.
-
-    None where the timeouts of the agents say it already: one agent, or all at once.
-    """
-    if pathway.pipeline is None or _is_one_try(pathway.pipeline):
-        return None
-    if config.error_recovery != "retry":
-        return timeout_of(pathway, config)
-    first, tries = config.retry_backoff_seconds, range(config.max_retries)
-    pauses: float = sum(min(first * 2**number, LONGEST_PAUSE) for number in tries)
-    return timeout_of(pathway, config) * (config.max_retries + 1) + pauses
-
-
-def _is_one_try(pipeline: PatternPipeline) -> bool:
-    """Whether a run of a pipeline takes as long as one try of an agent, within the pathway's."""
-    limits = pipeline.limits
-    if pipeline.roles or pipeline.pattern in _IN_ROUNDS or limits.timeout or limits.retries:
-        return False
-    return bool(len(pipeline.agents) <= pipeline.settings.get("max_workers", 1))
 
 
 def compile_standalone(

@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from graphs.faults import passes
+from graphs.errors import passes
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]

@@ -24,11 +24,11 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.faults import AlreadyThere, LostRace
+from graphs.errors import AlreadyThere, LostRace
 from graphs.listing import checked_limit, paged
 from graphs.sealing import Seal
 from graphs.statements import Records, Row, Sql, Statement, now
-from graphs.stores import Store, open_store
+from graphs.store import Store, open_store
 from graphs.tables import definition_epoch as epochs
 from graphs.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError

@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Integer, bindparam, insert, null, select, update
 
 from graphs.definitions import TENANT
-from graphs.faults import AlreadyThere
+from graphs.errors import AlreadyThere
 from graphs.sealing import Seal
 from graphs.statements import Records, Row, Sql, Statement, now
-from graphs.stores import Store
+from graphs.store import Store
 from graphs.tables import effects, sessions
 from nodes.effects import Step, Taken
 from nodes.plain import stamp

@@ -23,7 +23,7 @@ from graphs.auditing import transcript_of, version_info
 from graphs.fields import ATTEMPTS
 from graphs.sealing import Seal, SealOfReader
 from graphs.statements import TURNS, Records, Row, Sql, Statement, now
-from graphs.stores import Store
+from graphs.store import Store
 from graphs.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, TranscriptEntry
 from nodes.plain import stamp

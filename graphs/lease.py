@@ -17,7 +17,7 @@ import psycopg
 
 from graphs import statements
 from graphs.connections import Connection, Connections, Deed
-from graphs.faults import translated
+from graphs.errors import translated
 from graphs.statements import Row, Sql
 from journeys import StateError
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from graphs import statements
 from graphs.statements import Row, now
-from graphs.stores import Store
+from graphs.store import Store
 from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.plain import stamp
 

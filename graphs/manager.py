@@ -9,17 +9,39 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs.agents import check_agent, check_all, services_of
+from graphs.auditing import audit_entry, transcript_of
+from graphs.checks import CHECKS
+from graphs.checks import entry as check_entry
 from graphs.effects import EffectsOfSession
-from graphs.faults import unconfirmed
-from graphs.history import History
-from graphs.inbox import checked_id, checked_locale, initial_ops, read, run_config_of
-from graphs.listing import LIVE, checked_limit, cursor_of, paged, place_of, read_sessions
-from graphs.operators import Operators
-from graphs.responses import has_ended, session_of
+from graphs.errors import unconfirmed
+from graphs.escalations import OF_SESSION, entry, read_case
+from graphs.fields import ATTEMPTS, names_in
+from graphs.fields import entry as attempt_entry
+from graphs.input import (
+    MAX_MESSAGE_BYTES,
+    checked_id,
+    checked_locale,
+    initial_ops,
+    read,
+    run_config_of,
+    unanswerable,
+)
+from graphs.listing import (
+    LIVE,
+    checked_limit,
+    cursor_of,
+    paged,
+    place_of,
+    read_sessions,
+    span_after,
+)
+from graphs.registry import check_agent, check_all, services_of
+from graphs.response import form_view, has_ended, session_of
 from graphs.session import (
     LateResults,
+    OnCommit,
     Session,
+    SessionContext,
     already_there,
     call_back,
     is_over,
@@ -28,13 +50,22 @@ from graphs.session import (
     refuse,
     sweep,
 )
-from graphs.session_context import OnCommit, SessionContext
-from graphs.statements import Row
-from graphs.streams import events_of
+from graphs.statements import AUDIT, Row
 from graphs.tools import check_tools
-from graphs.turns import Given, Tell, begin, given_to_all, settled, take
+from graphs.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
+from graphs.webhook import Courier, port_of
 from journeys import (
+    AuditEntry,
+    CheckEntry,
+    ConfigurationError,
     ConversationPhase,
+    EscalationCase,
+    EscalationEntry,
+    FieldAttemptEntry,
+    FieldNotFoundError,
+    FieldVersion,
+    FormView,
+    InvalidMessageError,
     JourneyConfig,
     JourneyDefinitionError,
     JourneyEvent,
@@ -44,20 +75,33 @@ from journeys import (
     Page,
     SessionExpiredError,
     SessionNotStartedError,
+    TakeoverError,
+    TranscriptEntry,
+    VersionInfo,
 )
 from nodes.checking.outlet import Outlet
+from nodes.draft import new_turn
+from nodes.escalating import takeover_of
 from nodes.journal import Journal
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.running import Running
 from nodes.services import Services
+from nodes.talk import OperatorAct, Takeover
 from nodes.telemetry import report
+from nodes.with_person import WITH_PERSON
 
 if TYPE_CHECKING:
     from journeys import Journey
 
+# Within the class, `list` is its method.
+_Calls = list[EscalationEntry]
+_Values = list[FieldVersion]
+MOST_NAME = 100
+"""Longest name of an operator, in characters."""
 
-class PathwayManager(History, Operators):
+
+class PathwayManager:
     """Runs one session of a journey (REQ-PM-001).
 
     Turns of a session are taken one at a time, in the order in which they came; each is committed
@@ -95,6 +139,9 @@ class PathwayManager(History, Operators):
         self._on_end = on_end
         self._on_expire = on_expire
         self.on_commit: OnCommit | None = None
+        self.on_escalation: Callable[[], None] | None = None
+        """Called once an escalation is committed; without it, the manager sends them on itself."""
+        self._courier: Courier | None = None
         self._agents = agents or {}
         self._services: Services | None = None
         self._shared = services
@@ -304,6 +351,120 @@ class PathwayManager(History, Operators):
         page = paged(found, most, lambda listed: cursor_of(listed.place))
         return Page([listed.session_id for listed in page], page.next)
 
+    async def versions(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[VersionInfo]:
+        """Return versions of the session, oldest first.
+
+        Args:
+            limit: Most of them, 1 to 1000; None: all.
+            after: `next` of the page before; None for the first page.
+
+        Raises:
+            ConfigurationError: The limit is another number.
+            InvalidCursorError: `after` is none that a page gave.
+        """
+        session, span, more = await self._span(limit, after)
+        return Page(map(session.scribe.version, await session.ledger(span)), more)
+
+    async def transcript(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[TranscriptEntry]:
+        """Return what was said in so many turns, oldest first, also what a rollback took back.
+
+        The arguments are those of `versions`.
+        """
+        page = await self.versions(limit, after)
+        return Page(transcript_of(page), page.next)
+
+    async def context_history(self, name: str) -> _Values:
+        """Return every value that a context name has had, oldest first; None where it was gone."""
+        session, _ = await self._known()
+        return session.scribe.history_of(name, await session.ledger())
+
+    async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
+        """Return the audit of so many turns, oldest first; the arguments are as of `versions`."""
+        await self._late.written()
+        session, span, more = await self._span(limit, after)
+        rows = await session.store.read(AUDIT.of_turns, session=self.session_id, **span)
+        return Page((audit_entry(row, session.scribe.seal) for row in rows), more)
+
+    async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
+        """Return how replies of so many turns were checked; the arguments are as of `versions`."""
+        session, span, more = await self._span(limit, after)
+        rows = await session.store.read(CHECKS.of_turns, session=self.session_id, **span)
+        return Page((check_entry(row, session.scribe.seal) for row in rows), more)
+
+    async def fields(self) -> FormView:
+        """Return what the session has collected, and what it asks for, as it stands now."""
+        session, head = await self._known()
+        values = await session.values(head)
+        return form_view(session.spec, self.session_id, values)
+
+    async def attempts(
+        self, name: str | None = None, limit: int | None = None, after: str | None = None
+    ) -> Page[FieldAttemptEntry]:
+        """Return the attempts at a field, oldest first, also what a rollback took back.
+
+        Args:
+            name: Name of the field; None: of all of them.
+            limit: Most turns that they are of, as of `versions`.
+            after: As of `versions`.
+
+        Raises:
+            InvalidCursorError: As of `versions`.
+            FieldNotFoundError: The journey collects no field of that name, and never did in this
+                session.
+        """
+        session, span, more = await self._span(limit, after)
+        rows = await session.store.read(ATTEMPTS.of_turns, session=self.session_id, **span)
+        wanted = [row for row in rows if name in (None, row["field"])]
+        known = names_in(session.spec)
+        is_all = after is None and more is None
+        if is_all and name is not None and not wanted and name not in known:
+            raise FieldNotFoundError(name, known)
+        return Page((attempt_entry(row, session.scribe.seal) for row in wanted), more)
+
+    async def claim(self, by: str, escalation: str | None = None) -> JourneySession:
+        """Take the conversation, so that nobody else does; again by the same person, a no-op.
+
+        Args:
+            by: Who acts: 1 to 100 printable characters.
+            escalation: Id of the call that is meant; default: the one at hand.
+        """
+        return await self._act(OperatorAct(act="claim", by=by, text=""), escalation)
+
+    async def operator_says(
+        self, text: str, by: str, escalation: str | None = None
+    ) -> JourneySession:
+        """Say something to the user, and take the conversation if nobody has it yet.
+
+        Raises:
+            InvalidMessageError: The text is empty, over 16 kB, or holds control characters.
+        """
+        act = OperatorAct(act="say", by=by, text=read_words(text))
+        return await self._act(act, escalation)
+
+    async def release(self, by: str, escalation: str | None = None) -> JourneySession:
+        """Give the conversation back to the assistant, which goes on where it was paused.
+
+        Whoever has it, anybody may give it back: an operator who has gone home cannot.
+        """
+        return await self._act(OperatorAct(act="release", by=by, text=""), escalation)
+
+    async def escalations(self) -> _Calls:
+        """Return every call for a person in this session, oldest first."""
+        session, _ = await self._known()
+        rows = await session.store.read(OF_SESSION, session=self.session_id)
+        return [entry(row) for row in rows]
+
+    async def escalation(self) -> EscalationCase | None:
+        """Return the last call for a person with all that they are told; None if there is none."""
+        session, _ = await self._known()
+        calls = await self.escalations()
+        key = self.config.encryption_key
+        return await read_case(session.store, calls[-1].id, key) if calls else None
+
     async def delete(self) -> None:
         """Remove the session, its history and its audit for good; a turn that runs is refused."""
         session = await self._session()
@@ -339,6 +500,39 @@ class PathwayManager(History, Operators):
                 await asyncio.wait([opening])
             if not opening.exception():
                 await opening.result().store.close()
+
+    async def _span(self, limit: int | None, after: str | None) -> tuple[Session, Row, str | None]:
+        """Return the session, the turns of a page, and where the next page begins."""
+        session, head = await self._known()
+        return session, *span_after(after, limit, head["version"])
+
+    def _sent_on(self, session: Session, response: JourneyResponse) -> None:
+        """See to it that a call which the turn made is sent on; that is not waited for."""
+        if WITH_PERSON in response.metadata["flags"]:
+            return
+        if self.on_escalation:
+            self.on_escalation()
+        elif port := port_of(self.config):
+            key = self.config.encryption_key
+            self._courier = self._courier or Courier(session.store, port, key)
+            self._courier.wake()
+
+    async def _send_no_more(self) -> None:
+        courier, self._courier = self._courier, None
+        if courier:
+            await courier.end()
+
+    async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
+        """Commit what an operator does as a turn of its own."""
+        _check_name(act["by"])
+        async with self._turn() as (session, head):
+            values = await session.values(head)
+            takeover = takeover_of(values["position"])
+            if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
+                return session_of(head, values)
+            values = await operate(session, head, self._served(), _turn_of(head, act))
+            moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
+            return session_of({**head, **moved}, values)
 
     async def _answer(self, given: Given) -> JourneyResponse:
         async with self._turn() as (session, head):
@@ -442,3 +636,40 @@ class PathwayManager(History, Operators):
                 tools=self._tools,
             )
         return self._services
+
+
+def read_words(text: Any) -> str:
+    """Return what an operator says, as a user's message is read, but not empty.
+
+    Raises:
+        InvalidMessageError: It is empty, over 16 kB, or holds control characters.
+    """
+    words = read(text)
+    if fixed := unanswerable(words):
+        what = "empty" if fixed == "empty" else f"over {MAX_MESSAGE_BYTES} bytes"
+        raise InvalidMessageError(f"What an operator says may not be {what}.")
+    return words
+
+
+def _turn_of(head: Row, act: OperatorAct) -> Any:
+    kind = "release" if act["act"] == "release" else "operator"
+    return {**new_turn(head["version"] + 1, kind=kind), "operator": act}
+
+
+def _held(takeover: Takeover | None, act: OperatorAct, escalation: str | None) -> Takeover:
+    if takeover is None or escalation not in (None, takeover["id"]):
+        raise TakeoverError(
+            "The assistant has this conversation: nobody was called into it, or it was released."
+        )
+    if act["act"] != "release" and takeover["by"] not in (None, act["by"]):
+        raise TakeoverError(
+            "Somebody else has this conversation. Release it first, then it can be taken again."
+        )
+    return takeover
+
+
+def _check_name(by: Any) -> None:
+    if not isinstance(by, str) or not 0 < len(by) <= MOST_NAME or not by.isprintable():
+        raise ConfigurationError(
+            f"An operator's name must be 1 to {MOST_NAME} printable characters."
+        )

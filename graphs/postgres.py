@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 from graphs import statements
 from graphs.checkpoints import Commit, StoreSaver, config_at, found_at
 from graphs.connections import Connection, Connections, Deed
-from graphs.faults import LostRace, Unconfirmed, reason_of
+from graphs.errors import LostRace, Unconfirmed, reason_of
 from graphs.lease import Leases
 from graphs.sealing import AesSeal, Seal
 from graphs.statements import Row, Sql, Statement, joined

@@ -25,7 +25,7 @@ from langgraph.checkpoint.sqlite.utils import (
 
 from graphs import statements
 from graphs.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
-from graphs.faults import LostRace
+from graphs.errors import LostRace
 from graphs.statements import Row, Sql, Statement
 from journeys import StateError
 

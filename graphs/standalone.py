@@ -1,13 +1,17 @@
-"""Graphs that LangGraph programs run themselves, compiled with LangGraph's own options."""
+"""Graphs that LangGraph programs run themselves; a journey as a node of another graph."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, NoReturn
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from graphs.stages import Graph
+from graphs.build import Graph
+from graphs.chat import Transcript, plain_messages
+from graphs.steps import COMMIT
 from journeys import ConfigurationError
 
 
@@ -43,3 +47,81 @@ def compiled_with(
     compiled: Graph = graph.compile(**{"name": name, **options})
     compiled.__class__ = kind  # LangGraph's builder has no place to name a class
     return compiled
+
+
+LEVELS = "|"
+"""Parts the levels of a checkpoint's namespace: a graph at the root has one, its node's name."""
+_OF_STATE = {"messages", "position", "turn"}
+"""Channels by which the values of a journey's state are known."""
+SAVER = "__pregel_checkpointer"
+"""Key of the saver that a graph lends those within it."""
+
+
+def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
+    """Refuse to run where the graph around keeps its threads, and this one would forget its place.
+
+    Args:
+        name: The journey.
+        checkpointer: What it was compiled with.
+        config: The configuration of one of its nodes.
+
+    Raises:
+        ConfigurationError: It would begin anew in each turn.
+    """
+    place = config["configurable"]
+    if COMMIT in place:
+        if checkpointer is True:
+            raise ConfigurationError(
+                f"The journey '{name}' runs within a session of another journey, which keeps only "
+                "its own place: checkpointer=True has no effect there. Name both in the "
+                "__journeys__ of a concierge, or leave it out if it is to begin anew each time."
+            )
+        return
+    is_within = LEVELS in place.get("checkpoint_ns", "")
+    if is_within and place.get(SAVER) is not None and checkpointer not in (True, False):
+        raise ConfigurationError(
+            f"The journey '{name}' runs within a graph that has a saver, and would forget its "
+            "place after each turn. Compile it with checkpointer=True, so that it is kept with the "
+            "thread of that graph; or with checkpointer=False if it is to begin anew each time."
+        )
+
+
+class JourneyNode(AsyncGraph):
+    """The graph of a journey that is kept with the thread of the graph around it.
+
+    Its window is its own. The graph around it has its messages too, and may have shortened or
+    reworded them: it is handed back what it gave, and what this turn added.
+    """
+
+    async def astream(self, input: Any, config: Any = None, **options: Any) -> AsyncIterator[Any]:
+        """Stream it, as LangGraph does; LangGraph's own `ainvoke` comes here as well."""
+        given, ids = _numbered(input)
+        async for part in super().astream(given, config, **options):
+            yield _handed_back(part, ids)
+
+
+def _numbered(given: Any) -> tuple[Any, set[str]]:
+    """Return an input whose messages all have ids, and those ids."""
+    if not isinstance(given, Mapping) or "messages" not in given:
+        return given, set()
+    messages = Transcript(plain_messages(given["messages"]))
+    return {**given, "messages": messages}, {message["id"] for message in messages}
+
+
+def _handed_back(part: Any, ids: set[str]) -> Any:
+    """Return a part of a stream, of the state's values those that the graph around may have.
+
+    In several modes, or with subgraphs, a part is a tuple whose end is the data; in version 2 of
+    LangGraph's streams it is a dict with `data`.
+    """
+    if isinstance(part, tuple):
+        return (*part[:-1], _handed_back(part[-1], ids))
+    if not isinstance(part, dict):
+        return part
+    if part.get("type") == "values" and "data" in part:
+        return {**part, "data": _handed_back(part["data"], ids)}
+    if not part.keys() >= _OF_STATE:
+        return part
+    added = part["turn"].get("id", "")
+    mine = [m for m in part["messages"] if m.id in ids or (added and m.id.endswith(added))]
+    return type(part)({**part, "messages": mine})

@@ -1,16 +1,83 @@
-"""The tools of a journey: those that it declares and names, and what does their work."""
+"""Tools of a journey: those that it declares, names and allows, and the functions behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from graphs.tool_checks import checking_tools
-from journeys import Call, ConfigurationError, Effect, JourneySpec, PathwaySpec
+from journeys import (
+    Agent,
+    Call,
+    ConfigurationError,
+    Effect,
+    Field,
+    JourneySpec,
+    ModelAgent,
+    PathwaySpec,
+    PatternPipeline,
+)
 from journeys.errors import did_you_mean, shown
 from journeys.knowledge import retriever_fault
-from nodes.llm.tools import Usable, shared_tool
+from journeys.spec import frozen
+from journeys.tool_checks import ToolCheck
+from journeys.validators import Check, Validator
+from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
 from nodes.matching.index import index_of
+
+
+def checking_tools(spec: JourneySpec) -> list[str]:
+    """Return the names of the tools that check values."""
+    return [check.tool for pathway in spec.pathways.values() for check in _checks(pathway)]
+
+
+def with_tools(spec: JourneySpec, toolbox: Toolbox) -> JourneySpec:
+    """Return a journey whose validators ask the tools that they name."""
+    if not checking_tools(spec):
+        return spec
+    pathways = {id_: _bound(pathway, toolbox) for id_, pathway in spec.pathways.items()}
+    parts = {id_: with_tools(part, toolbox) for id_, part in spec.parts.items()}
+    return replace(spec, pathways=frozen(pathways), parts=frozen(parts))
+
+
+def _checks(pathway: PathwaySpec) -> list[ToolCheck]:
+    fields = pathway.form.fields if pathway.form else ()
+    functions = [v.function for field in fields for v in field.validators if isinstance(v, Check)]
+    return [function for function in functions if isinstance(function, ToolCheck)]
+
+
+def _bound(pathway: PathwaySpec, toolbox: Toolbox) -> PathwaySpec:
+    if pathway.form is None or not _checks(pathway):
+        return pathway
+    fields = [_bound_field(field, toolbox) for field in pathway.form.fields]
+    return replace(pathway, form=replace(pathway.form, fields=fields))
+
+
+def _bound_field(field: Field, toolbox: Toolbox) -> Field:
+    return replace(field, validators=[_asking(item, toolbox) for item in field.validators])
+
+
+def _asking(
+    validator: Validator | Callable[..., Any], toolbox: Toolbox
+) -> Validator | Callable[..., Any]:
+    if isinstance(validator, Check) and isinstance(validator.function, ToolCheck):
+        return replace(validator, function=_Asked(validator.function, toolbox))
+    return validator
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A tool as a function that checks values; see `ToolCheck`."""
+
+    check: ToolCheck
+    toolbox: Toolbox
+
+    async def __call__(self, value: Any, context: Mapping[str, Any]) -> Any:
+        known = {"value": value, **context, self.check.field: value}
+        arguments, missing = self.toolbox.arguments_of(Call(self.check.tool), known)
+        if missing:
+            return None
+        return await self.toolbox.call(self.check.tool, arguments, Occasion(context))
 
 
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
@@ -162,3 +229,101 @@ def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:
         if guideline.applies_in(pathway.id, journey)
         for tool in guideline.tools
     )
+
+
+def check_allowed(
+    spec: JourneySpec, agents: Mapping[str, Any], shared: Collection[str] = ()
+) -> None:
+    """Refuse a `__tools__` that names what no agent of its pathway brings, or does not reach.
+
+    Where all agents are functions, which do not let a model call anything, nothing is judged.
+
+    Args:
+        spec: The journey.
+        agents: Those that are registered, by name.
+        shared: Names of the journey's own tools.
+
+    Raises:
+        ConfigurationError: A name in a `__tools__` or in the tools of a guideline is nobody's, with
+            did-you-mean; or a pipeline that was registered brings tools that are not allowed.
+    """
+    there: dict[str, list[str]] = {}
+    for pathway in spec.pathways.values():
+        if pathway.pipeline is None:
+            continue
+        leaves = [leaf for _, leaf in pathway.pipeline.leaves]
+        given = [agents.get(a.name, ModelAgent()) if a.call is None else a.call for a in leaves]
+        models = [model for item in given for model in _models_in(item)]
+        if models:
+            there[pathway.id] = [*_brought(models), *shared]
+        if models and pathway.tools is not None:
+            _check_names(pathway, there[pathway.id])
+        for item in given:
+            if isinstance(item, PatternPipeline):
+                _check_reach(pathway, item, reserved_in(spec, pathway))
+    _check_given(spec, there)
+
+
+def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> None:
+    """Refuse a guideline that gives a tool which nobody has where it applies.
+
+    Args:
+        spec: The journey.
+        there: The tools that are there, by the pathways in which models work.
+    """
+    for guideline in index_of(spec.guidelines).giving:
+        places = [id_ for id_ in there if guideline.applies_in(id_, spec.part_of(id_).id)]
+        known = {name for id_ in places for name in there[id_]}
+        for name in guideline.tools:
+            if places and name not in known:
+                raise ConfigurationError(
+                    f"{guideline.where}: tools names '{name}', which nobody has there."
+                    f"{did_you_mean(name, sorted(known))} There are: "
+                    f"{', '.join(sorted(known)) or 'none'}."
+                )
+
+
+def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
+    for name in pathway.tools or ():
+        if name not in brought:
+            raise ConfigurationError(
+                f"{pathway.where}: __tools__ names '{name}', which no agent of the pathway brings."
+                f"{did_you_mean(name, brought)} They bring: {', '.join(brought) or 'none'}."
+            )
+
+
+def _check_reach(
+    pathway: PathwaySpec, pipeline: PatternPipeline, reserved: Collection[str]
+) -> None:
+    """Refuse tools that are not allowed in a pipeline that runs by itself, as one that is named.
+
+    Args:
+        pathway: Where it works.
+        pipeline: The pipeline.
+        reserved: Names of the tools that only a guideline gives there.
+    """
+    brought = _brought(_models_in(pipeline))
+    if pathway.tools is None:
+        what, beyond = "What a guideline gives", [name for name in brought if name in reserved]
+    else:
+        what, beyond = "__tools__", [name for name in brought if name not in pathway.tools]
+    if beyond:
+        raise ConfigurationError(
+            f"{pathway.where}: {what} does not reach into the pipeline '{pipeline.name}', which "
+            f"was registered as an agent and uses {', '.join(beyond)}. Make it the __pipeline__."
+        )
+
+
+def _brought(models: Iterator[ModelAgent] | list[ModelAgent]) -> list[str]:
+    return list(dict.fromkeys(tool_name(tool) for model in models for tool in model.tools))
+
+
+def _models_in(given: Any) -> Iterator[ModelAgent]:
+    """Yield the model agents in what was registered, at whatever depth."""
+    if isinstance(given, ModelAgent):
+        yield given
+    elif isinstance(given, Agent):
+        yield from _models_in(given.call)
+    elif isinstance(given, PatternPipeline):
+        for _, leaf in given.leaves:
+            yield from _models_in(leaf)

@@ -10,8 +10,8 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graphs.asking import asks_of
-from graphs.paused import ROOT, NotStorable, PausedRun
+from graphs.build import asks_of
+from graphs.checkpoints import ROOT, NotStorable, PausedRun
 from graphs.session import Session
 from graphs.statements import Row
 from journeys import (

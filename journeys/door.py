@@ -49,21 +49,21 @@ def text_of(spec: JourneySpec) -> str:
 
 def run_pipeline(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> Any:
     """Return what runs a pipeline once, to be awaited."""
-    from graphs.pipelines import run  # noqa: PLC0415
+    from graphs.run import run  # noqa: PLC0415
 
     return run(pipeline, inputs)
 
 
 def stream_pipeline(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[Any]:
     """Run a pipeline once and yield its events."""
-    from graphs.pipelines import stream  # noqa: PLC0415
+    from graphs.run import stream  # noqa: PLC0415
 
     return stream(pipeline, inputs)
 
 
 def compile_pipeline(pipeline: Pipeline, **options: Any) -> Any:
     """Return the compiled LangGraph graph of a pipeline."""
-    from graphs.pipelines import compile_pipeline as compiled  # noqa: PLC0415
+    from graphs.run import compile_pipeline as compiled  # noqa: PLC0415
 
     return compiled(pipeline, **options)
 

@@ -9,10 +9,10 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, Query, Request
 
 from graphs.directory import Found
-from graphs.inbox import checked_id, read
+from graphs.input import checked_id, read
 from graphs.listing import Listed
 from graphs.manager import PathwayManager
-from graphs.session_context import SessionContext
+from graphs.session import SessionContext
 from journeys import ConfigurationError, JourneySpec
 from server.problems import Problem, no_session
 from server.schemas import Message

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from graphs.agents import check_all, services_of
-from graphs.courier import Courier
 from graphs.definitions import Epoch
-from graphs.desk import port_of
 from graphs.directory import Directory
 from graphs.manager import PathwayManager
+from graphs.registry import check_all, services_of
 from graphs.session import is_over, overdue, prepare
-from graphs.stores import open_store
+from graphs.store import open_store
+from graphs.webhook import Courier, port_of
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

@@ -13,7 +13,7 @@ from typing import Any
 from psycopg import AsyncCursor
 
 import graphs.manager  # noqa: F401  (so that a fork has it)
-from graphs import lease, stores
+from graphs import lease, store
 from graphs.sqlite import SqliteJourneySaver
 from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
 from journeys import Transition as Move
@@ -151,7 +151,7 @@ async def doomed(journey: Journey, statement: int) -> None:
 
 
 def _doom_every_connection(statement: int) -> None:
-    connector, traced = stores._connector, _dies_at(statement)
+    connector, traced = store._connector, _dies_at(statement)
 
     def doomed(uri: str) -> Callable[[], sqlite3.Connection]:
         def connect() -> sqlite3.Connection:
@@ -161,4 +161,4 @@ def _doom_every_connection(statement: int) -> None:
 
         return connect
 
-    stores._connector = doomed
+    store._connector = doomed

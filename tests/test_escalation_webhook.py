@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from graphs import courier
-from graphs.courier import Courier
-from graphs.desk import Webhook
+from graphs import webhook
 from graphs.directory import Directory
-from graphs.stores import open_store
+from graphs.store import open_store
+from graphs.webhook import Courier, Webhook
 from journeys import ConfigurationError, JourneyConfig
 from tests import api as helpers
 from tests.bike_shop import WEBHOOK_SECRET, Workshop, clerk, workshop
@@ -132,7 +131,7 @@ async def test_what_was_left_is_posted_by_the_next_server_that_starts(
 async def test_two_processes_post_a_call_once(
     kept_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(courier, "GRACE_SECONDS", 110.0)
+    monkeypatch.setattr(webhook, "GRACE_SECONDS", 110.0)
     async with workshop("s-1", kept_url) as journey:
         await call(journey)
     async with receiving() as receiver:

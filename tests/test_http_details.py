@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphs import connections
-from graphs.faults import Unconfirmed
+from graphs.errors import Unconfirmed
 from graphs.session import Session
 from journeys import StateError
 from server.routes import health

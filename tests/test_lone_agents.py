@@ -13,7 +13,7 @@ from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from graphs.pathway_node import runs_in_place
+from graphs.pathway import runs_in_place
 from journeys import NEVER, Call, Journey, Pathway, Pipeline
 from tests.solo import APOLOGY, Solo, reason
 

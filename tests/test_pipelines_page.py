@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs.drawing import pipelines as drawing
-from graphs.drawing.chart import chart
+from graphs.drawing.pipelines import chart
 from journeys import Limits, PatternPipeline
 from journeys.pipelines.shapes import SHAPES
 from server.cli.finding import pipeline_ids

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphs.definitions import LARGEST, Definitions, Draft, UnknownDefinitionError
-from graphs.stores import open_store
+from graphs.store import open_store
 from journeys import JourneyConfig, StateError
 
 CLAIM = Draft("journey", "claim", "claim.yaml", "id: claim\n")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_client
 
-from graphs.binding import EVENT
+from graphs.steps import EVENT
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphs.escalations import read_page
-from graphs.operators import MOST_NAME
-from graphs.stores import open_store
+from graphs.manager import MOST_NAME
+from graphs.store import open_store
 from journeys import (
     ConfigurationError,
     ConversationPhase,

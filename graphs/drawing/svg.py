@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from graphs.drawing.layout import Part
 from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectangle, words
-from graphs.drawing.lines import Part
-from graphs.drawing.sketch import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec import JourneySpec

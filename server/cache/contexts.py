@@ -8,7 +8,7 @@ from datetime import datetime
 
 from graphs.definitions import Epoch
 from graphs.directory import Directory, Found
-from graphs.session_context import SessionContext
+from graphs.session import SessionContext
 from graphs.statements import now
 from server.cache.port import Counts
 from server.cache.shelf import Envelope, Shelf

@@ -85,7 +85,7 @@ def _existing(store: str) -> JourneyConfig:
 async def _compared(journey: type[Journey], config: JourneyConfig) -> bool:
     """Show what a journey would do to the sessions of a store; say whether it would move any."""
     # Here, as it brings LangGraph along, and the other checks start quicker without.
-    from graphs.stranding import Stranding, strandings  # noqa: PLC0415
+    from graphs.directory import Stranding, strandings  # noqa: PLC0415
 
     if not journey.spec.entry:
         return False

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphs.drawing import mermaid, pipelines, svg, terminal
-from graphs.drawing.chart import Chart, chart, compiled
+from graphs.drawing.pipelines import Chart, chart, compiled
 from journeys import AgentNotRegisteredError, JourneySpec
 from server.cli.edge import CommandError
 from server.cli.finding import Found, find

@@ -143,7 +143,7 @@ async def _acted(config: JourneyConfig, call: str, acts: _Acts, journey: str) ->
 
 
 async def _delivered(config: JourneyConfig) -> _Sent:
-    from graphs.desk import port_of  # noqa: PLC0415
+    from graphs.webhook import port_of  # noqa: PLC0415
 
     port = port_of(config)
     if port is None:

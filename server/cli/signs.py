@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graphs.agents import check_agent
+from graphs.registry import check_agent
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from graphs.inbox import read
+from graphs.input import read
 from graphs.manager import PathwayManager
 from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
 from nodes.llm.mcp.connected import name_for_models

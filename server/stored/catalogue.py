@@ -9,7 +9,7 @@ from typing import Self
 
 from graphs.definitions import Definition, Definitions, Epoch, digest_of
 from graphs.session import prepare
-from graphs.stores import Store, open_store
+from graphs.store import Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,

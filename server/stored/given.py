@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphs.agents import check_all
+from graphs.registry import check_all
 from graphs.tools import shared_tools
 from journeys import JourneyConfig, JourneySpec
 from journeys.files.classes import journey_class

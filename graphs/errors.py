@@ -1,4 +1,4 @@
-"""What a database can do to us: which of its errors pass, and how they are told.
+"""Errors of databases: which of them pass, and how callers see them.
 
 Nothing of a URL but host, port and name of the database is ever shown.
 """

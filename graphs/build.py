@@ -1,34 +1,33 @@
-"""A pipeline in, the graph of its pattern out; pipelines within it are graphs within that graph."""
+"""Build the graph of a pipeline's pattern, with one error for whatever an agent raises.
+
+Pipelines within a pipeline are graphs within its graph.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import NodeTimeoutError
+from langgraph.errors import (
+    GraphDrained,
+    GraphInterrupt,
+    NodeCancelledError,
+    NodeTimeoutError,
+    is_invalid_resume,
+)
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import RetryPolicy
+from langgraph.types import Interrupt, RetryPolicy
 
-from graphs.agent_failures import (
-    InnerFailed,
-    failure_at,
-    is_no_failure,
-    is_worth_another_try,
-    reason_of,
-    result_of_failure,
-    take_note_of_asker,
-)
-from graphs.binding import REPLY, opaque, reply_in, services_in
 from graphs.patterns import PATTERNS, PatternGraph, Stage
-from graphs.reply_stream import callbacks_here, showing_here
-from journeys import PathwayExecutionError, PathwaySpec, PatternPipeline
+from graphs.steps import REPLY, callbacks_here, opaque, reply_in, services_in, showing_here
+from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import (
     SAID,
     After,
@@ -39,12 +38,134 @@ from nodes.agent import (
     run_agent,
     said_before,
 )
+from nodes.breaker import RestsError
+from nodes.calling import PipelineFailed
 from nodes.patterns import conclude_as_one
 from nodes.patterns.work import Seat, Work, ended_as, own_flags, within
 from nodes.payloads import base_of, given_in_turn, payload_of
+from nodes.plain import words_of
 from nodes.services import Services
-from nodes.state import AgentError, InnerState, Output, Update
+from nodes.state import AgentError, Ask, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
+
+# The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
+_NOT_THE_AGENTS = (
+    KeyboardInterrupt,
+    GeneratorExit,
+    asyncio.CancelledError,
+    GraphDrained,
+    GraphInterrupt,
+)
+
+
+class InnerFailed(PipelineFailed):
+    """A pipeline within a pipeline failed as a whole; `output` is what it gave nevertheless."""
+
+    def __init__(self, seat: Seat, output: Output) -> None:
+        super().__init__(output["error"]["message"])
+        self.seat = seat
+        self.output = output
+
+
+def is_no_failure(error: BaseException) -> bool:
+    """Whether the run is given up or waits, or an answer does not fit what an agent asked.
+
+    A cancellation that nobody asked for is an agent's own error.
+    """
+    task = asyncio.current_task()
+    if isinstance(error, asyncio.CancelledError) and task is not None:
+        return task.cancelling() > 0
+    return isinstance(error, _NOT_THE_AGENTS) or is_invalid_resume(error)
+
+
+def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> None:
+    """Note who asked, where an agent paused the run; of pipelines within pipelines the innermost.
+
+    A breakpoint of an agent that is a graph asks nothing, so it has no id.
+    """
+    if services.running.askers is not None and isinstance(error, GraphInterrupt):
+        ids = [asked.id for asked in error.args[0]] if error.args else []
+        for id_ in ids or [""]:
+            services.running.askers.setdefault(id_, (seat.pathway.id, seat.path))
+
+
+def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:
+    """Return what is asked, each once, in the order in which the agents are declared.
+
+    Args:
+        interrupts: Those of LangGraph; none for breakpoints of graphs, which ask nothing.
+        services: What the run worked with; they know who asked.
+        pathway: Where something asks that is no agent.
+    """
+    askers = services.running.askers or {}
+    known = {asked.id: asked for asked in interrupts}
+    if not known and "" in askers:
+        known = {"": Interrupt(None, id="")}
+    places = {place: number for number, place in enumerate(services.agents)}
+    asks = [_ask(asked, askers, pathway) for asked in known.values()]
+    return sorted(
+        asks, key=lambda ask: places.get((ask["pathway"], ask["agent"] or ""), len(places))
+    )
+
+
+def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) -> Ask:
+    where, agent = askers.get(asked.id, (pathway, None))
+    ask = Ask(id=asked.id, value=asked.value, pathway=where, agent=agent)
+    if isinstance(asked.response_schema, Mapping):
+        ask["schema"] = dict(asked.response_schema)
+    return ask
+
+
+def is_worth_another_try(error: Exception) -> bool:
+    """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
+    kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
+    final = (ModelError, RestsError)
+    return isinstance(error, kinds) and not isinstance(error.__cause__, final)
+
+
+def failure_at(
+    services: Services, seat: Seat, error: BaseException, *, overdue: bool
+) -> PathwayExecutionError:
+    """Return one error for whatever an agent raises, and tell of it.
+
+    LangGraph retries by type, and would not retry the ValueError or RuntimeError that it most
+    likely is.
+    """
+    if isinstance(error, PathwayExecutionError):  # told where it came from
+        return error
+    reason = reason_of(error, overdue=overdue)
+    if not isinstance(error, InnerFailed):  # its agents told of it
+        event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
+        services.tell("agent_failed", **event, error=reason["message"])
+    failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
+    failure.__cause__ = error
+    return failure
+
+
+def result_of_failure(
+    state: Any, services: Services, seat: Seat, failure: PathwayExecutionError, *, overdue: bool
+) -> Output:
+    """Return what is noted of an agent that failed."""
+    cause = failure.__cause__
+    if isinstance(cause, InnerFailed) and cause.seat == seat:
+        return cause.output
+    # What it was asked for is known of a failure too, such as the part of a plan.
+    asked = brief_of(state, seat, services)
+    reason = reason_of(failure, overdue=overdue)
+    return result_of(state, seat, error=reason, **(asked.notes if asked else {}))
+
+
+def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
+    """Return the kind of an agent's error, and what it says."""
+    cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
+    if overdue:
+        return AgentError(kind="timeout", message="it took longer than it may")
+    if isinstance(cause, RestsError):
+        return AgentError(kind="unavailable", message=str(cause))
+    if cause is None or isinstance(cause, PipelineFailed):
+        return AgentError(kind="pipeline", message=str(cause or error))
+    return AgentError(kind=type(cause).__name__, message=words_of(cause))
+
 
 LONGEST_PAUSE = 128.0
 """Seconds between two tries, at most."""

@@ -1,4 +1,4 @@
-"""What a drawing of a journey shows, before it is Mermaid, SVG or text: stops and moves."""
+"""A journey as nodes and edges, to be drawn."""
 
 from __future__ import annotations
 

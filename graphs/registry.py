@@ -1,18 +1,16 @@
-"""Which agents a journey has, and whether they are all there."""
+"""Agents of a journey: checked, found complete, and made callable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from cachetools import LRUCache
 
-from graphs.allowed import check_allowed
-from graphs.sayings import speaking
-from graphs.tool_checks import with_tools
-from graphs.tools import reserved_in, shared_tools, tools_of
+from graphs.tools import check_allowed, reserved_in, shared_tools, tools_of, with_tools
 from journeys import (
     Agent as DeclaredAgent,
 )
@@ -32,15 +30,33 @@ from journeys.saying import Saying
 from nodes.authored import Overdue
 from nodes.calling import Callee, as_agent
 from nodes.checking.scope import checks_of
+from nodes.forms.spoken import spoken
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.call import resting
 from nodes.llm.client import Chat
 from nodes.llm.models import Models, chat_of, check_name, provided, provider_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.patterns.identity import identity_of
-from nodes.services import Services
-from nodes.speech import texts_of
+from nodes.services import Services, setting_at
+from nodes.speech import texts_of, worded
 from nodes.triggers import matcher_of
+
+
+def speaking(
+    saying: Saying, spec: JourneySpec, config: JourneyConfig, pathway: str, session: Locale
+) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
+    """Return an agent that says a text in a pathway, to a session that brought a locale."""
+    part = spec.part_of(pathway)
+    hidden = texts_of(part, config, session).hidden
+
+    async def said(ask: Mapping[str, Any]) -> str:
+        locale = in_force(part.locale, session, config.locale)
+        setting = setting_at(datetime.now(UTC), locale)
+        unknown = dict.fromkeys(saying.reads, "")
+        return worded(saying.text, **unknown | spoken(part, ask["context"], setting, hidden))
+
+    return said
+
 
 _SHARE = 0.9
 """Share of a pathway's time that a model agent has at most."""

@@ -1,45 +1,55 @@
-"""Take one turn of a session: run the graph, which commits it; or say that it failed."""
+"""Take one turn of a session: run the graph, which commits it; or record that it failed."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
-from langgraph.errors import NodeTimeoutError, is_invalid_resume
+from langgraph.errors import (
+    GraphRecursionError,
+    NodeCancelledError,
+    NodeTimeoutError,
+    is_invalid_resume,
+)
+from pydantic import ValidationError
 
 from graphs import checks
-from graphs.binding import event_in, serving
 from graphs.checkpoints import commit_of
-from graphs.failures import (
-    OVERDUE,
-    TurnOverdue,
-    degraded,
-    fails_the_turn,
-    failure_event,
-    failure_of,
-    faults_in,
-)
-from graphs.faults import AlreadyThere, LostRace, translated
-from graphs.inbox import unanswerable
-from graphs.responses import response_of, unmoved
+from graphs.errors import AlreadyThere, LostRace, translated
+from graphs.input import unanswerable
+from graphs.response import response_of, unmoved
 from graphs.session import Session, already_there
 from graphs.statements import Row
+from graphs.steps import event_in, serving
 from graphs.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from journeys import (
+    ContextMergeError,
+    ContextSizeExceededError,
     InvalidMessageError,
+    InvalidPhaseError,
     JourneyConfig,
     JourneyError,
     JourneyEvent,
     JourneyResponse,
+    MaxPathwayDepthError,
     ModelError,
     NotWaitingError,
     PathwayExecutionError,
+    PathwayNotFoundError,
 )
 from journeys.locale import NOWHERE, Locale
 from nodes.checking.scope import checks_of, place_of
@@ -52,6 +62,7 @@ from nodes.llm.models import Models
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform
 from nodes.messages import Message
+from nodes.plain import words_of
 from nodes.running import Running
 from nodes.services import Services, brought_locale
 from nodes.speech import texts_of
@@ -59,6 +70,97 @@ from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.triggers import matcher_of
 from nodes.with_person import WITH_PERSON
+
+BYPASSED = "journey_bypassed"
+"""Flag of a turn that was answered without the journey."""
+
+
+class TurnOverdue(RuntimeError):
+    """A turn took longer than a turn may."""
+
+
+OVERDUE = (TurnOverdue, NodeTimeoutError)
+"""Raised where a turn, a pathway or an agent took longer than it may."""
+PATHWAY_FAILURES = (
+    TurnOverdue,
+    PathwayExecutionError,
+    ContextMergeError,
+    ContextSizeExceededError,
+    MaxPathwayDepthError,
+    PathwayNotFoundError,
+    InvalidPhaseError,
+    NodeCancelledError,
+    NodeTimeoutError,
+    GraphRecursionError,
+)
+"""What fails a turn; anything else is a fault of the runtime or of the store."""
+
+
+def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:
+    """Say whether an error is a turn's, which is answered all the same, and not the store's.
+
+    A fault of the runtime itself is a failed turn as well, for whoever talks to it; but to a caller
+    who wants failures raised it is shown as it is.
+    """
+    if isinstance(error, PATHWAY_FAILURES):
+        return True
+    return not fails_fast and not isinstance(error, JourneyError)
+
+
+def failure_of(error: Exception, running: Running) -> JourneyError:
+    """Return what failed a turn as one of our errors, with the pathway and agent that ran."""
+    if isinstance(error, JourneyError):
+        return error
+    if isinstance(error, NodeTimeoutError):
+        return _overdue(error, running)
+    if isinstance(error, TurnOverdue):
+        return _at(running.working(), str(error))
+    if isinstance(error, NodeCancelledError):
+        return _at(running.working(), "it was cancelled from within")
+    return _at(running.working(), f"the turn did not end: {words_of(error)}")
+
+
+def _overdue(error: NodeTimeoutError, running: Running) -> PathwayExecutionError:
+    """Return the end of an agent's time, or of the time of a pathway with all of its agents."""
+    late = running.working(str(error.node), overdue=True)
+    if not late[1]:  # the pathway as a whole is late, perhaps by an agent of it
+        late = running.working(overdue=True)
+    at = late if late[1] else running.working()
+    return _at(at, f"ran out of time: it took longer than {error.timeout:g} s")
+
+
+def _at(working: tuple[str, Sequence[str]], reason: str) -> PathwayExecutionError:
+    pathway, agents = working
+    return PathwayExecutionError(pathway, ", ".join(agents), reason)
+
+
+def faults_in(error: Exception) -> str:
+    """Return what is wrong with an answer: where and what, and never what was given."""
+    if not isinstance(error, ValidationError):
+        return type(error).__name__
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'it'}: {fault['msg']}" for fault in faults
+    )
+
+
+def failure_event(pathway: str, failure: JourneyError) -> dict[str, Any]:
+    """Return the audit event of a failed turn."""
+    kind = type(failure).__name__
+    return {"kind": "failure", "from": pathway, "trigger": kind, "reason": str(failure)}
+
+
+def degraded(turn: Turn, reply: str, pathway: str, failure: JourneyError) -> Turn:
+    """Return the record of a turn that failed: message, answer and audit, and no move."""
+    return {
+        **turn,
+        "kind": "failure",
+        "audit": [*turn["audit"], failure_event(pathway, failure)],
+        "replies": [reply],
+        "flags": ["failed", BYPASSED],
+        "error": {"type": type(failure).__name__, "message": str(failure)},
+    }
+
 
 Tell = Callable[[JourneyEvent], None]
 CORRECTION = "correction"
@@ -507,3 +609,28 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     if not is_refused(spec, turn, violations, confidence):
         return head
     return {**head, CORRECTION: services.texts_in(place_of(turn)).wrong_before}
+
+
+async def events_of(
+    answer: Callable[[Tell], Coroutine[Any, Any, JourneyResponse]],
+) -> AsyncIterator[JourneyEvent]:
+    """Run a turn and yield its events, the last of them `done`, or `error` before what it raised.
+
+    Closing the iterator gives the turn up.
+
+    Args:
+        answer: Runs the turn; is given what takes its events.
+    """
+    heard: asyncio.Queue[JourneyEvent | None] = asyncio.Queue()
+    task = asyncio.ensure_future(answer(heard.put_nowait))
+    task.add_done_callback(lambda _: heard.put_nowait(None))
+    try:
+        while (event := await heard.get()) is not None:
+            yield event
+        if error := task.exception():
+            yield JourneyEvent("error", {"type": type(error).__name__, "message": str(error)})
+            raise error
+        yield JourneyEvent("done", {"response": task.result()})
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -1,4 +1,4 @@
-"""Where sessions live: one store for each URL, key and event loop, shared by who uses it."""
+"""Stores of sessions: one for each URL, key and event loop, shared by its users."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
+from graphs.build import Graph
 from graphs.connections import Connections
-from graphs.faults import database_name, reason_of, translated
-from graphs.migrate import migrate
-from graphs.migrate_postgres import required
+from graphs.errors import database_name, reason_of, translated
+from graphs.migrate import migrate, required
 from graphs.postgres import PostgresJourneySaver
 from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
-from graphs.stages import Graph
 from graphs.statements import Row, Sql, Statement
 from journeys import JourneySpec, StateError
 from journeys.store_url import is_server

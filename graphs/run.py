@@ -1,24 +1,25 @@
-"""A pipeline outside of a journey: run once, streamed, or compiled for any LangGraph program."""
+"""Run a pipeline by itself: once, as a stream, or as a compiled LangGraph graph."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
+from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Interrupt
+from langgraph.graph.message import add_messages
+from langgraph.types import Interrupt, Overwrite
+from typing_extensions import TypedDict
 
-from graphs.agents import services_of
-from graphs.asking import INTERRUPT, asks_of
-from graphs.binding import event_in, reply_in, serving
+from graphs.build import Graph, Plan, asks_of, at_most, build_pattern
 from graphs.patterns import PatternGraph
-from graphs.reply_stream import show_whole, showing_here
-from graphs.stages import Graph, Plan, at_most, build_pattern
+from graphs.registry import services_of
 from graphs.standalone import compiled_with
-from graphs.threads import CompiledState, PipelineInput, answered, begin
+from graphs.steps import INTERRUPT, REPLY, event_in, reply_in, serving, show_whole, showing_here
 from journeys import (
     Agent,
     ConfigurationError,
@@ -33,13 +34,71 @@ from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, open_models
+from nodes.messages import Message, said
 from nodes.patterns import conclude_as_one
 from nodes.patterns.work import RESPONSE, Work, outcome_of, waiting_of
 from nodes.payloads import inputs_of
 from nodes.running import Running
 from nodes.services import Services
-from nodes.state import Ask, PipelineState, Update
+from nodes.state import Ask, Output, PipelineState, Update, add_notes, add_results
 from nodes.telemetry import PipelineRun
+
+_NEW = "__new"
+"""Marks inputs that were given to this run: a saver keeps those of the last one."""
+
+
+def _as_new(old: dict[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {**(new or {}), _NEW: True}
+
+
+class PipelineInput(TypedDict, total=False):
+    """What starts a compiled pipeline: inputs, or messages, or both."""
+
+    inputs: Annotated[dict[str, Any], _as_new]
+    messages: Annotated[list[Any], add_messages]
+
+
+class CompiledState(TypedDict, total=False):
+    """The channels of a compiled pipeline."""
+
+    inputs: Annotated[dict[str, Any], _as_new]
+    results: Annotated[list[Output], add_results]
+    progress: Annotated[dict[str, Any], add_notes]
+    messages: Annotated[list[Any], add_messages]
+    outputs: dict[str, Any]
+
+
+async def begin(state: Any) -> Update:
+    """Take the inputs, or what the messages say; forget what an earlier run of the thread left."""
+    turn = (state.get("progress") or {}).get("turn")
+    kept = {} if turn is None else {"turn": turn + 1}
+    return {
+        "inputs": Overwrite(inputs_of(_given(state))),
+        "results": Overwrite([]),
+        "progress": Overwrite({**kept, REPLY: str(uuid.uuid4())}),
+    }
+
+
+def answered(state: Mapping[str, Any], reply: Any) -> Update:
+    """Return the reply as an update of the messages; none where the run was given none."""
+    if not state.get("messages") or not reply:
+        return {}
+    return {"messages": [AIMessage(content=str(reply), id=reply_in(state))]}
+
+
+def _given(state: Mapping[str, Any]) -> dict[str, Any]:
+    kept = state.get("inputs") or {}
+    inputs = {name: value for name, value in kept.items() if name != _NEW} if _NEW in kept else {}
+    talk = said(state.get("messages") or [])
+    # The thread of a run that was given inputs alone may end with what was answered before.
+    if not talk or "message" in inputs or (inputs and _is_answered(talk)):
+        return inputs
+    return {**inputs, "message": talk[-1]["content"], "history": talk[:-1]}
+
+
+def _is_answered(talk: list[Message]) -> bool:
+    return talk[-1]["role"] == "assistant"
+
 
 BEGIN, CONCLUDE = "__begin", "__conclude"
 """What a compiled pipeline does before and after its pattern; no agent can be called so."""

@@ -1,4 +1,4 @@
-"""Check what enters: messages, session ids, the first context, and the options of a turn's runs."""
+"""Check and convert what callers give: messages, ids, locales, contexts, run configurations."""
 
 from __future__ import annotations
 

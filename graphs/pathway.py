@@ -1,0 +1,242 @@
+"""Pathways as nodes of their journey: a subgraph of fields, effects, tools and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from graphs.build import (
+    LONGEST_PAUSE,
+    MOST_STEPS,
+    Plan,
+    at_most,
+    build_pattern,
+    lone_agent,
+)
+from graphs.checkpoints import commit_of
+from graphs.patterns import PathwayOutput, PatternGraph
+from graphs.registry import timeout_of
+from graphs.standalone import LEVELS, SAVER
+from graphs.steps import bind
+from journeys import (
+    JourneyConfig,
+    JourneySpec,
+    PathwaySpec,
+    PatternPipeline,
+)
+from nodes.call_tools import call_tools
+from nodes.collect import collect, is_collected
+from nodes.effect_outcome import went_well
+from nodes.reception import receive
+from nodes.services import Services
+from nodes.state import PathwayState, Update
+from nodes.take_effects import take_effects
+from nodes.telemetry import PathwayRun
+from nodes.telemetry.activity import Activity
+from nodes.values import load as load_values
+
+GoesOn = Callable[[Mapping[str, Any]], bool]
+"""Decides from the progress of a pathway whether its next step is taken."""
+_IN_ROUNDS = ("consensus", "debate")
+"""Patterns that ask everybody more than once."""
+_STREAM = "__pregel_stream"
+"""Key of the stream that a graph lends those within it, where somebody wants to see them."""
+
+Alone = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
+"""Runs the only agent of a pathway without a run of the subgraph."""
+
+
+def node_of(
+    spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+) -> Any:
+    """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
+    alone: Alone | None = None
+    if pathway.id == spec.reception:
+        subgraph = reception_subgraph(default).compile()
+    else:
+        subgraph = pathway_subgraph(pathway, config, default).compile()
+    if pathway.pipeline is not None:
+        subgraph = subgraph.with_config(at_most(pathway.pipeline))
+        if not (pathway.collects or pathway.effects or pathway.calls):
+            alone = lone_agent(pathway.pipeline, _plan(pathway, config, default))
+    pattern = pathway.pipeline.pattern if pathway.pipeline else ""
+    run = partial(PathwayRun, pathway.id, pattern)
+    return pathway_node(subgraph, run, alone, managed=default is None)
+
+
+def pathway_subgraph(
+    pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+) -> PatternGraph:
+    """Return the graph of one pathway: its pipeline's pattern over its agents."""
+    graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
+    begin = _prelude(graph, pathway, default)
+    if pathway.pipeline is None:
+        return _silent(graph, begin)
+    build_pattern(graph, pathway.pipeline, _plan(pathway, config, default), begin=begin)
+    return graph
+
+
+def _plan(pathway: PathwaySpec, config: JourneyConfig, default: Services | None) -> Plan:
+    retries = config.max_retries if config.error_recovery == "retry" else 0
+    timeout = timeout_of(pathway, config)
+    return Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
+
+
+def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:
+    """Add what comes before the agents: fields, effects, tools; return what the agents follow.
+
+    While a field is open, or an effect was not taken, the pathway ends there.
+    """
+    steps: list[tuple[str, Any, GoesOn | None]] = []
+    if pathway.form:
+        # Here, and not in the first message with a date, which would hold up all others.
+        load_values(pathway.form.fields)
+    if pathway.collects:
+        steps.append(("collect", bind(collect, default), is_collected))
+    if pathway.effects:
+        steps.append(("effects", bind(take_effects, default), went_well))
+    if pathway.calls:
+        steps.append(("tools", bind(call_tools, default), None))
+    elif steps:
+        steps.append(("ready", _ready, None))
+    before: str = START
+    goes_on: GoesOn | None = None
+    for name, step, next_goes_on in steps:
+        graph.add_node(name, step)
+        if goes_on is None:
+            graph.add_edge(before, name)
+        else:
+            graph.add_conditional_edges(before, _going_on(goes_on, name), [name, END])
+        before, goes_on = name, next_goes_on
+    return before
+
+
+async def _ready(state: Any) -> Update:
+    return {}
+
+
+def _going_on(goes_on: GoesOn, target: str) -> Callable[[Any], Awaitable[str]]:
+    async def onward(state: Any) -> str:
+        return target if goes_on(state["progress"]) else END
+
+    return onward
+
+
+def _silent(graph: PatternGraph, begin: str) -> PatternGraph:
+    async def listen(state: Any) -> Update:
+        return {}
+
+    graph.add_node("listen", listen)
+    graph.add_edge(begin, "listen")
+    graph.add_edge("listen", END)
+    return graph
+
+
+def whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
+    """Return the longest run of a whole pathway: its timeout, once for each try of an agent.
+
+    None where the timeouts of the agents say it already: one agent, or all at once.
+    """
+    if pathway.pipeline is None or _is_one_try(pathway.pipeline):
+        return None
+    if config.error_recovery != "retry":
+        return timeout_of(pathway, config)
+    first, tries = config.retry_backoff_seconds, range(config.max_retries)
+    pauses: float = sum(min(first * 2**number, LONGEST_PAUSE) for number in tries)
+    return timeout_of(pathway, config) * (config.max_retries + 1) + pauses
+
+
+def _is_one_try(pipeline: PatternPipeline) -> bool:
+    """Whether a run of a pipeline takes as long as one try of an agent, within the pathway's."""
+    limits = pipeline.limits
+    if pipeline.roles or pipeline.pattern in _IN_ROUNDS or limits.timeout or limits.retries:
+        return False
+    return bool(len(pipeline.agents) <= pipeline.settings.get("max_workers", 1))
+
+
+def reception_subgraph(default: Services | None) -> PatternGraph:
+    """Return the graph of the pathway in which a concierge stands between its journeys.
+
+    What starts a journey leads out of it before it runs, as every transition does.
+    """
+    graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
+    graph.add_node("answer", bind(receive, default))
+    graph.add_edge(START, "answer")
+    graph.add_edge("answer", END)
+    return graph
+
+
+def pathway_node(
+    graph: Any, run: Callable[[], Activity], alone: Alone | None, *, managed: bool
+) -> Any:
+    """Return the node of a pathway, each of its runs open as a piece of work.
+
+    What its own nodes report then stands beneath it: LangGraph copies the context into their tasks.
+    It finds the graph in the function all the same, for drawings, streams and states.
+
+    Args:
+        graph: The compiled subgraph.
+        run: Makes the piece of work.
+        alone: Runs the agent without the subgraph; None where the pathway needs it.
+        managed: Whether the journey serves sessions, so that only callbacks see what happens in it.
+    """
+
+    async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Any:
+        with run():
+            if alone is not None and runs_in_place(runtime, config, managed=managed):
+                return {"results": [], "progress": {}, **await alone(state, runtime, config)}
+            return await graph.ainvoke(state, config)
+
+    return node
+
+
+def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: bool) -> bool:
+    """Say whether nobody would see the run of a subgraph, so that it can be left out.
+
+    A turn that goes on with a run that waited goes on in the form in which it stopped, for the ids
+    of what is asked, and the checkpoints of an agent that is a graph, depend on that.
+
+    Args:
+        runtime: The run of the node.
+        config: Its configuration; three keys of it are LangGraph's own.
+        managed: Whether the journey serves sessions: their streams are read by the session alone,
+            and their savers keep nothing of a subgraph but where it waits.
+    """
+    place = config["configurable"]
+    if managed and (commit := commit_of(config)):
+        task = runtime.execution_info.task_id if runtime.execution_info else ""
+        if commit.goes_on is not None:
+            in_place = task in commit.goes_on.in_place
+        else:
+            in_place = not _is_traced(config)
+        if in_place:
+            commit.left.in_place.add(task)
+        return in_place
+    return not (
+        managed
+        or _is_traced(config)
+        or _STREAM in place
+        or place.get(SAVER) is not None
+        or LEVELS in place.get("checkpoint_ns", LEVELS)
+        or _passes_on(runtime.stream_writer)
+    )
+
+
+def _is_traced(config: RunnableConfig) -> bool:
+    """Say whether callbacks would see the run, or whether it brings the agent a higher limit."""
+    callbacks: Any = config.get("callbacks")
+    handlers = getattr(callbacks, "handlers", callbacks)
+    return bool(handlers) or config.get("recursion_limit", MOST_STEPS) < MOST_STEPS
+
+
+def _passes_on(writer: Any) -> bool:
+    """Say whether what an agent writes to a stream would be seen: LangGraph's idle writer is empty.
+
+    Without subgraphs, nothing that is written in one is shown.
+    """
+    return getattr(writer, "__closure__", writer) is not None

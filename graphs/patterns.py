@@ -1,0 +1,361 @@
+"""The nine patterns in which agents work together, built on a stage that adds agents as nodes.
+
+Each has one signature: a stage, to which it adds the agents and says what leads where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import RetryPolicy, Send
+from typing_extensions import TypedDict
+
+from graphs.steps import bind
+from journeys import Agent, PathwaySpec, PatternPipeline
+from nodes.agent import After, chooser_of, work_of
+from nodes.patterns import blackboard as blackboard_rule
+from nodes.patterns import consensus as consensus_rule
+from nodes.patterns import debate as debate_rule
+from nodes.patterns import handoff as handoff_rule
+from nodes.patterns import supervisor_worker as supervisor_rule
+from nodes.patterns.consensus import VOTE
+from nodes.patterns.debate import JUDGE, JUDGING, OVER
+from nodes.patterns.ensemble import SYNTHESIZER
+from nodes.patterns.parallel import AGGREGATOR
+from nodes.patterns.work import Seat
+from nodes.services import Services
+from nodes.state import Output, Update
+
+PatternGraph = StateGraph[Any, Any, Any, Any]
+Goal = str | Sequence[str] | Sequence[Send]
+Route = Callable[[Any], Awaitable[Goal]]
+"""Decides from the state what runs next: nodes by their names, or one that is sent to."""
+
+
+class PathwayOutput(TypedDict):
+    """What a pathway gives back to the journey: deltas only, never what it was given."""
+
+    results: list[Output]
+    progress: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a node leads: wherever a route decides, among known nodes."""
+
+    route: Route
+    targets: Sequence[str]
+
+
+class MakeNode(Protocol):
+    """Makes the node of an agent."""
+
+    def __call__(self, seat: Seat, after: After | None) -> Any:
+        """Return the node of the agent in a seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A graph that a pattern is being built in.
+
+    Attributes:
+        graph: The graph.
+        pipeline: Whose pattern it is.
+        pathway: Where it stands.
+        make: Makes the nodes of agents.
+        default: Services for runs that bring none.
+        begin: Where the pattern begins: LangGraph's start, or a node of the graph around it.
+        end: Where the pattern ends: LangGraph's end, or a node of the graph around it.
+        prefix: Path of the pipeline within the pathway's, with "/" at its end; empty at the top.
+        has_word: Whether its reply is surely what the user hears.
+        timeout: Longest try of an agent, in seconds; None for no limit.
+        retries: How an agent is tried again; None: never.
+    """
+
+    graph: PatternGraph
+    pipeline: PatternPipeline
+    pathway: PathwaySpec
+    make: MakeNode
+    default: Services | None = None
+    begin: str = START
+    end: str = END
+    prefix: str = ""
+    has_word: bool = True
+    timeout: float | None = None
+    retries: RetryPolicy | None = None
+
+    @property
+    def peers(self) -> list[str]:
+        """Names of the agents without a role, in declared order."""
+        return [agent.name for agent in self.pipeline.agents]
+
+    @property
+    def forgives(self) -> bool:
+        """Whether the work goes on without an agent that failed."""
+        return self.pipeline.error_handling == "graceful"
+
+    def role(self, role: str) -> str:
+        """Return the name of the agent in a role."""
+        agent: Agent = self.pipeline.roles[role]
+        return agent.name
+
+    def seat(self, name: str, *, has_word: bool = False) -> Seat:
+        """Return the place of an agent, or of a step of the pattern's own."""
+        word = self.has_word and has_word
+        return Seat(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
+
+    def add(
+        self, name: str, way: Way | str, *, has_word: bool = False, after: After | None = None
+    ) -> None:
+        """Add an agent as a node.
+
+        Args:
+            name: Its name in the pipeline.
+            way: Where it leads.
+            has_word: Whether what it says is surely the pipeline's reply.
+            after: Decides what its result leads to.
+        """
+        node = self.make(self.seat(name, has_word=has_word), after)
+        # A try that is forgiven is timed where it is forgiven.
+        timeout = None if self.forgives else self.timeout
+        self.graph.add_node(name, node, retry_policy=self.retries, timeout=timeout)
+        self._lead(name, way)
+
+    def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
+        """Add a step of the pattern's own."""
+        self.graph.add_node(name, bind(run, self.default))
+        self._lead(name, way)
+
+    def start(self, *first: str) -> None:
+        """Say what the pattern begins with; several nodes begin at once."""
+        for name in first:
+            self._lead(self.begin, name)
+
+    def _lead(self, name: str, way: Way | str) -> None:
+        if isinstance(way, str):
+            self.graph.add_edge(name, way)
+        else:
+            self.graph.add_conditional_edges(name, _unnamed(way), list(way.targets))
+
+
+def _unnamed(way: Way) -> Any:
+    async def route(state: Any) -> Any:  # without a type, or LangGraph would take it for a schema
+        return await way.route(state)
+
+    return route
+
+
+def sent(name: str, state: Any, part: Any) -> Send:
+    """Return a run of a node for one part of the work; several of one node can run at once."""
+    return Send(name, {**state, "part": part})
+
+
+def sequential(stage: Stage) -> None:
+    """Run the agents in declared order; after one that failed nobody is asked.
+
+    START -> first -> second -> ... -> END
+    """
+    last = stage.peers[-1]
+    stage.start(stage.peers[0])
+    for name, following in zip(stage.peers, [*stage.peers[1:], stage.end], strict=True):
+        stage.add(name, following, has_word=name == last)
+
+
+def parallel(stage: Stage) -> None:
+    """Run the agents concurrently, as many at a time as `max_workers` allows.
+
+          .-> first --.
+    START --> second ---> aggregator, if there is one -> END
+          '-> ... ----'
+    """
+    has_aggregator = AGGREGATOR in stage.pipeline.roles
+    after_all = stage.role(AGGREGATOR) if has_aggregator else stage.end
+
+    stage.start(*stage.peers)
+    for name in stage.peers:
+        stage.add(name, after_all)
+    if has_aggregator:
+        stage.add(after_all, stage.end, has_word=True)
+
+
+def selecting(stage: Stage, k: int, mode: str) -> Any:
+    """Return the step that selects up to `k` agents of a stage's pipeline."""
+    seat = stage.seat("select")
+    names = [agent.name for agent in stage.pipeline.agents]
+
+    async def select(state: Any, services: Services) -> Update:
+        chooser = chooser_of(state, services, seat)
+        agents = work_of(state, seat, services).agents
+        selection = await chooser.choose(chooser.task, agents, k, mode)
+        noted = {
+            "selected": list(selection.chosen),
+            "flags": list(selection.flags),
+            # A thread that a saver keeps goes on in turn from here.
+            "turn": names.index(selection.names[0]),
+        }
+        return {"progress": noted}
+
+    return select
+
+
+def router(stage: Stage) -> None:
+    """Choose an agent by the routing strategy, and run it.
+
+                     .-> first --.
+    START -> select ---> second ---> END
+                     '-> ... ----'
+    """
+    mode = stage.pipeline.settings["routing_strategy"]
+
+    async def chosen(state: Any) -> Goal:
+        return str(state["progress"]["selected"][0]["agent"])
+
+    stage.start("select")
+    stage.step("select", selecting(stage, 1, mode), Way(chosen, stage.peers))
+    for name in stage.peers:
+        stage.add(name, stage.end, has_word=True)
+
+
+def ensemble(stage: Stage) -> None:
+    """Select the top k agents, or all; run them; give the synthesizer what they said.
+
+                     .-> first --.
+    START -> select ---> second ---> synthesizer -> END
+                     '-> ... ----'
+    """
+    settings = stage.pipeline.settings
+    synthesizer = stage.role(SYNTHESIZER)
+
+    async def chosen(state: Any) -> Goal:
+        return [item["agent"] for item in state["progress"]["selected"]]
+
+    stage.start("select")
+    select = selecting(stage, settings["top_k"], settings["discovery_mode"])
+    stage.step("select", select, Way(chosen, stage.peers))
+    for name in stage.peers:
+        stage.add(name, synthesizer)
+    stage.add(synthesizer, stage.end, has_word=True)
+
+
+def supervisor_worker(stage: Stage) -> None:
+    """Alternate between the supervisor and the workers of the parts that are open.
+
+                         .-> first worker ---.
+    START -> supervisor ---> second worker ---> supervisor -> ... -> END
+                         '-> ... ------------'
+    """
+    supervisor = stage.role(supervisor_rule.SUPERVISOR)
+
+    async def parts(state: Any) -> Goal:
+        progress = state["progress"]
+        plan = progress.get("plan", [])
+        return [
+            sent(plan[place]["worker"], state, {"part": place + 1, "task": plan[place]["task"]})
+            for place in progress["open"]
+        ] or stage.end
+
+    stage.start(supervisor)
+    stage.add(supervisor, Way(parts, [*stage.peers, stage.end]), after=supervisor_rule.after)
+    for name in stage.peers:
+        stage.add(name, supervisor)
+
+
+def blackboard(stage: Stage) -> None:
+    """Alternate between the controller and the specialist that it asks for.
+
+    START -> controller <-> first, second, ... specialist
+                       '-> END
+    """
+    controller = stage.role(blackboard_rule.CONTROLLER)
+
+    async def wanted(state: Any) -> Goal:
+        return state["progress"]["next"] or stage.end
+
+    stage.start(controller)
+    stage.add(controller, Way(wanted, [*stage.peers, stage.end]), after=blackboard_rule.after)
+    for name in stage.peers:
+        stage.add(name, controller)
+
+
+def consensus(stage: Stage) -> None:
+    """Let everybody propose, and those who did vote.
+
+          .-> first --.
+    START --> second ---> gather -(once again, to vote)-> END
+          '-> ... ----'
+    """
+    seat = stage.seat("gather")
+
+    async def gather(state: Any, services: Services) -> Update:
+        return {"progress": consensus_rule.following(work_of(state, seat, services))}
+
+    async def voters(state: Any) -> Goal:
+        voting = state["progress"]["voters"]
+        return voting or stage.end
+
+    stage.start(*stage.peers)
+    for name in stage.peers:
+        stage.add(name, "gather")
+    stage.step("gather", gather, Way(voters, [*stage.peers, stage.end]))
+
+
+def debate(stage: Stage) -> None:
+    """Run the rounds, and then what decides.
+
+          .-> first --.
+    START --> second ---> gather -(round by round)-> judge, or a vote -> END
+          '-> ... ----'
+    """
+    judge = stage.role(JUDGE) if JUDGE in stage.pipeline.roles else None
+    seat = stage.seat("gather")
+
+    async def gather(state: Any, services: Services) -> Update:
+        return {"progress": debate_rule.following(work_of(state, seat, services))}
+
+    async def onward(state: Any) -> Goal:
+        phase = state["progress"].get("phase")
+        if phase in (OVER, JUDGING):
+            return judge if phase == JUDGING and judge else stage.end
+        if phase == VOTE:
+            return list(state["progress"]["voters"])
+        return stage.peers
+
+    stage.start(*stage.peers)
+    for name in stage.peers:
+        stage.add(name, "gather")
+    targets = [*stage.peers, judge] if judge else stage.peers
+    stage.step("gather", gather, Way(onward, [*targets, stage.end]))
+    if judge:
+        stage.add(judge, stage.end, has_word=True)
+
+
+def handoff(stage: Stage) -> None:
+    """Run whoever has the word, until nobody hands over.
+
+    START -> first <-> second <-> ...
+              '-> END    '-> END
+    """
+
+    async def holder(state: Any) -> Goal:
+        return state["progress"]["next"] or stage.end
+
+    stage.start(stage.peers[0])
+    for name in stage.peers:
+        stage.add(name, Way(holder, [*stage.peers, stage.end]), after=handoff_rule.after)
+
+
+PATTERNS: Mapping[str, Callable[[Stage], None]] = {
+    "sequential": sequential,
+    "supervisor_worker": supervisor_worker,
+    "router": router,
+    "ensemble": ensemble,
+    "blackboard": blackboard,
+    "consensus": consensus,
+    "debate": debate,
+    "handoff": handoff,
+    "parallel": parallel,
+}
+"""Pattern -> what builds it."""
