@@ -1,15 +1,11 @@
-"""Read a session's records: its versions, its transcript, its audit, its checks and attempts."""
+"""Turns and audit of a session, as their readers see them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from graphs import checks, fields
-from graphs.listing import span_after
-from graphs.sealing import Seal, SealOfReader
+from graphs.sealing import Seal
 from graphs.statements import AUDIT, TURNS, Row
-from graphs.store import Store
 from graphs.tables import USAGE
 from journeys import (
     AuditedTurn,
@@ -21,25 +17,6 @@ from journeys import (
 )
 
 _SHOWN = [name for name in VersionInfo.__dataclass_fields__ if name in TURNS.columns]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionAudit:
-    """A session as it was recorded; `next` is where the turns go on, None behind the last."""
-
-    session_id: str
-    journey_id: str
-    status: str
-    turns: list[AuditedTurn]
-    next: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A check that somebody should look at; `number` is its place among all checks."""
-
-    number: int
-    check: CheckEntry
 
 
 def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
@@ -89,71 +66,3 @@ def audited_turns(
         if attempt.turn in known:
             known[attempt.turn].attempts.append(attempt)
     return list(known.values())
-
-
-async def read_session(
-    store: Store,
-    session_id: str,
-    key: bytes | None,
-    limit: int | None = None,
-    after: str | None = None,
-) -> SessionAudit | None:
-    """Read a session without its journey; None if there is none of this id.
-
-    Raises:
-        InvalidCursorError: `after` is no `next` of a page.
-        ConfigurationError: Its journey is sensitive, and there is no key.
-        StateError: The store failed, or the key is another one.
-    """
-    head = await store.head(session_id)
-    if head is None:
-        return None
-    span, more = span_after(after, limit, head["version"])
-    turns, events, checked, attempts = [
-        await store.read(records.of_turns, session=session_id, **span)
-        for records in (TURNS, AUDIT, checks.CHECKS, fields.ATTEMPTS)
-    ]
-    seal = SealOfReader(key)
-    found = audited_turns(
-        [version_info(row, seal, None) for row in turns],
-        [audit_entry(row, seal) for row in events],
-        [checks.entry(row, seal) for row in checked],
-        [fields.entry(row, seal) for row in attempts],
-    )
-    return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
-
-
-async def read_reviews(
-    store: Store,
-    journeys: Iterable[str],
-    key: bytes | None,
-    *,
-    before: int | None = None,
-    limit: int = 50,
-) -> list[Review]:
-    """Return checks that somebody should look at, newest first.
-
-    Args:
-        store: Where they are.
-        journeys: Ids of the journeys whose replies they are of.
-        key: Opens those of sensitive journeys.
-        before: Number of the last one of the page before.
-        limit: Most of them.
-
-    Raises:
-        ConfigurationError: A journey is sensitive, and there is no key.
-        StateError: The store failed, or the key is another one.
-    """
-    found = [
-        row
-        for journey in journeys
-        for row in await store.read(
-            checks.REVIEWS,
-            journey=journey,
-            before=checks.LAST if before is None else before,
-            most=limit,
-        )
-    ]
-    newest = sorted(found, key=lambda row: -row["id"])[:limit]
-    seal = SealOfReader(key)
-    return [Review(row["id"], checks.entry(row, seal)) for row in newest]

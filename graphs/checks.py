@@ -13,8 +13,6 @@ from nodes.state import Check, Turn
 
 PENDING = "pending"
 """Outcome of a check that a model has still to make."""
-LAST = 2**31 - 1
-"""No row has a higher number."""
 CHECKS = Records(validation_audit)
 _OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
 OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN))

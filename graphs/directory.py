@@ -8,19 +8,32 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from graphs import checks, definitions
-from graphs.auditing import Review, SessionAudit, read_reviews, read_session
+from graphs.auditing import audit_entry, audited_turns, version_info
 from graphs.definitions import TENANT, Epoch
-from graphs.escalations import OF_SESSION, Numbered, read_case, read_entry, read_page
-from graphs.listing import LIVE, Listed, Place, read_sessions
+from graphs.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
+from graphs.fields import ATTEMPTS
+from graphs.fields import entry as attempt_of
+from graphs.listing import LIVE, Listed, Place, read_sessions, span_after
+from graphs.sealing import SealOfReader
 from graphs.session import is_over
-from graphs.statements import Row
+from graphs.statements import AUDIT, TURNS, Row, now
 from graphs.store import Store, open_store
 from graphs.webhook import Courier, EscalationPort
-from journeys import EscalationCase, EscalationEntry, JourneyConfig, JourneySpec
+from journeys import (
+    AuditedTurn,
+    CheckEntry,
+    EscalationCase,
+    EscalationEntry,
+    JourneyConfig,
+    JourneySpec,
+)
 from nodes.draft import migrated
 from nodes.moves import Standing
+from nodes.plain import stamp
 from nodes.upgrading import misfits, safe_place
 
+LAST = 2**31 - 1
+"""No row has a higher number."""
 _AT_ONCE = 200
 
 
@@ -82,6 +95,33 @@ def _stranding(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) ->
     finished = (position.get("talk") or {}).get("finished", [])
     fields = misfits(spec, values.get("fields", {}), finished)
     return Stranding(session_id, gone, place["pathway"], [field.name for field in fields])
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAudit:
+    """A session as it was recorded; `next` is where the turns go on, None behind the last."""
+
+    session_id: str
+    journey_id: str
+    status: str
+    turns: list[AuditedTurn]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A check that somebody should look at; `number` is its place among all checks."""
+
+    number: int
+    check: CheckEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A call for a person, and its place among all there were."""
+
+    number: int
+    entry: EscalationEntry
 
 
 class Found(NamedTuple):
@@ -172,7 +212,22 @@ class Directory:
             InvalidCursorError: `after` is none that a page gave.
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
-        return await read_session(self._store, session_id, self._key, limit, after)
+        head = await self._store.head(session_id)
+        if head is None:
+            return None
+        span, more = span_after(after, limit, head["version"])
+        turns, events, checked, attempts = [
+            await self._store.read(records.of_turns, session=session_id, **span)
+            for records in (TURNS, AUDIT, checks.CHECKS, ATTEMPTS)
+        ]
+        seal = SealOfReader(self._key)
+        found = audited_turns(
+            [version_info(row, seal, None) for row in turns],
+            [audit_entry(row, seal) for row in events],
+            [checks.entry(row, seal) for row in checked],
+            [attempt_of(row, seal) for row in attempts],
+        )
+        return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
 
     async def reviews(
         self, journeys: Sequence[str] | None = None, *, before: int | None = None, limit: int = 50
@@ -188,9 +243,16 @@ class Directory:
             ConfigurationError: A journey is sensitive, and there is no key.
         """
         if journeys is None:
-            rows = await self._store.read(checks.JOURNEYS)
-            journeys = [row["journey_id"] for row in rows]
-        return await read_reviews(self._store, journeys, self._key, before=before, limit=limit)
+            journeys = [row["journey_id"] for row in await self._store.read(checks.JOURNEYS)]
+        wanted = {"before": LAST if before is None else before, "most": limit}
+        rows = [
+            row
+            for journey in journeys
+            for row in await self._store.read(checks.REVIEWS, journey=journey, **wanted)
+        ]
+        newest = sorted(rows, key=lambda row: -row["id"])[:limit]
+        seal = SealOfReader(self._key)
+        return [Review(row["id"], checks.entry(row, seal)) for row in newest]
 
     async def escalations(
         self,
@@ -200,12 +262,32 @@ class Directory:
         before: int | None = None,
         limit: int = 50,
     ) -> list[Numbered]:
-        """Return calls for a person, newest first; see `read_page`."""
-        return await read_page(self._store, journeys, status=status, before=before, limit=limit)
+        """Return calls for a person, newest first.
+
+        Args:
+            journeys: Ids of journeys; None for all there are.
+            status: open, claimed, released or expired; otherwise those that wait for a person or
+                have one.
+            before: Number of the last one of the page before.
+            limit: Most of them.
+        """
+        last = LAST if before is None else before
+        wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
+        if journeys is None:
+            rows = await self._store.read(OF_ALL, **wanted)
+        else:
+            rows = [
+                row
+                for journey in journeys
+                for row in await self._store.read(OF_JOURNEY, journey=journey, **wanted)
+            ]
+        newest = sorted(rows, key=lambda row: -row["number"])[:limit]
+        return [Numbered(row["number"], entry(row)) for row in newest]
 
     async def escalation_entry(self, id_: str) -> EscalationEntry | None:
         """Return a call for a person, of a session that has not expired; None if there is none."""
-        return await read_entry(self._store, id_)
+        rows = await self._store.read(ONE, id_is=id_, now=stamp(now()))
+        return entry(rows[0]) if rows else None
 
     async def escalation(self, id_: str) -> EscalationCase | None:
         """Return a call with all that the person is told; None if there is none of this id.

@@ -1,9 +1,9 @@
-"""Calls for a person: written in the transaction of their turn, and read as pages or cases."""
+"""Calls for a person: written in the transaction of their turn, and read as cases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -36,10 +36,7 @@ MOST_CHARACTERS = 256 * 1024
 """Most characters of them."""
 HIDDEN = "[hidden]"
 """Stands for what the user said where it brought a sensitive value."""
-WAITING = ""
-"""Status of a page of what waits for a person, or has one."""
 _HELD = ("open", "claimed")
-_LAST = 2**31 - 1
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
 
 CALLS = Records(escalations)
@@ -137,14 +134,6 @@ TOLD_IN = Sql.of(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A call for a person, and its place among all there were."""
-
-    number: int
-    entry: EscalationEntry
-
-
 def written(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> list[Statement]:
     """Return the statements that say what a turn changes about calls for a person."""
     changes = turn.get("escalations", ())
@@ -198,47 +187,6 @@ def rolled_back(session_id: str, takeover: Takeover | None, at: str) -> list[Sta
 def entry(row: Row) -> EscalationEntry:
     """Return a row as its reader sees it."""
     return EscalationEntry(**{name: row[name] for name in _SHOWN})
-
-
-async def read_page(
-    store: Store,
-    journeys: Iterable[str] | None = None,
-    *,
-    status: str = WAITING,
-    before: int | None = None,
-    limit: int = 50,
-) -> list[Numbered]:
-    """Return calls for a person, newest first.
-
-    Args:
-        store: Where they are.
-        journeys: Ids of journeys; None for all there are.
-        status: open, claimed, released or expired; otherwise those that wait for a person or have
-            one.
-        before: Number of the last one of the page before.
-        limit: Most of them.
-
-    Raises:
-        StateError: The store failed.
-    """
-    last = _LAST if before is None else before
-    wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
-    if journeys is None:
-        rows = await store.read(OF_ALL, **wanted)
-    else:
-        rows = [
-            row
-            for journey in journeys
-            for row in await store.read(OF_JOURNEY, journey=journey, **wanted)
-        ]
-    newest = sorted(rows, key=lambda row: -row["number"])[:limit]
-    return [Numbered(row["number"], entry(row)) for row in newest]
-
-
-async def read_entry(store: Store, id_: str) -> EscalationEntry | None:
-    """Return one call for a person, of a session that has not expired; None if there is none."""
-    rows = await store.read(ONE, id_is=id_, now=stamp(now()))
-    return entry(rows[0]) if rows else None
 
 
 async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ from graphs.listing import (
 )
 from graphs.registry import check_agent, check_all, services_of
 from graphs.response import form_view, has_ended, session_of
+from graphs.sealing import Seal
 from graphs.session import (
     LateResults,
     OnCommit,
@@ -50,7 +51,7 @@ from graphs.session import (
     refuse,
     sweep,
 )
-from graphs.statements import AUDIT, Row
+from graphs.statements import AUDIT, TURNS, Records, Row
 from graphs.tools import check_tools
 from graphs.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
 from graphs.webhook import Courier, port_of
@@ -364,8 +365,9 @@ class PathwayManager:
             ConfigurationError: The limit is another number.
             InvalidCursorError: `after` is none that a page gave.
         """
-        session, span, more = await self._span(limit, after)
-        return Page(map(session.scribe.version, await session.ledger(span)), more)
+        rows, _, more = await self._rows(TURNS, limit, after)
+        scribe = (await self._session()).scribe
+        return Page(map(scribe.version, rows), more)
 
     async def transcript(
         self, limit: int | None = None, after: str | None = None
@@ -385,15 +387,13 @@ class PathwayManager:
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of so many turns, oldest first; the arguments are as of `versions`."""
         await self._late.written()
-        session, span, more = await self._span(limit, after)
-        rows = await session.store.read(AUDIT.of_turns, session=self.session_id, **span)
-        return Page((audit_entry(row, session.scribe.seal) for row in rows), more)
+        rows, seal, more = await self._rows(AUDIT, limit, after)
+        return Page((audit_entry(row, seal) for row in rows), more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return how replies of so many turns were checked; the arguments are as of `versions`."""
-        session, span, more = await self._span(limit, after)
-        rows = await session.store.read(CHECKS.of_turns, session=self.session_id, **span)
-        return Page((check_entry(row, session.scribe.seal) for row in rows), more)
+        rows, seal, more = await self._rows(CHECKS, limit, after)
+        return Page((check_entry(row, seal) for row in rows), more)
 
     async def fields(self) -> FormView:
         """Return what the session has collected, and what it asks for, as it stands now."""
@@ -416,14 +416,13 @@ class PathwayManager:
             FieldNotFoundError: The journey collects no field of that name, and never did in this
                 session.
         """
-        session, span, more = await self._span(limit, after)
-        rows = await session.store.read(ATTEMPTS.of_turns, session=self.session_id, **span)
+        rows, seal, more = await self._rows(ATTEMPTS, limit, after)
         wanted = [row for row in rows if name in (None, row["field"])]
-        known = names_in(session.spec)
+        known = names_in(self.spec)
         is_all = after is None and more is None
         if is_all and name is not None and not wanted and name not in known:
             raise FieldNotFoundError(name, known)
-        return Page((attempt_entry(row, session.scribe.seal) for row in wanted), more)
+        return Page((attempt_entry(row, seal) for row in wanted), more)
 
     async def claim(self, by: str, escalation: str | None = None) -> JourneySession:
         """Take the conversation, so that nobody else does; again by the same person, a no-op.
@@ -501,10 +500,14 @@ class PathwayManager:
             if not opening.exception():
                 await opening.result().store.close()
 
-    async def _span(self, limit: int | None, after: str | None) -> tuple[Session, Row, str | None]:
-        """Return the session, the turns of a page, and where the next page begins."""
+    async def _rows(
+        self, records: Records, limit: int | None, after: str | None
+    ) -> tuple[Sequence[Row], Seal, str | None]:
+        """Return rows of a page of turns, what opens them, and where the next page begins."""
         session, head = await self._known()
-        return session, *span_after(after, limit, head["version"])
+        span, more = span_after(after, limit, head["version"])
+        rows = await session.store.read(records.of_turns, session=self.session_id, **span)
+        return rows, session.scribe.seal, more
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:
         """See to it that a call which the turn made is sent on; that is not waited for."""

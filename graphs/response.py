@@ -20,7 +20,7 @@ from journeys import (
     PathwaySpec,
 )
 from nodes.checking.scope import counting
-from nodes.draft import talked_about
+from nodes.draft import new_turn, talked_about
 from nodes.forms.questions import asked_after
 from nodes.forms.sheet import Sheet, settled
 from nodes.llm.client import Usage
@@ -107,33 +107,10 @@ def unmoved(
     services: Services, values: Mapping[str, Any], version: int, say: str, flag: str
 ) -> JourneyResponse:
     """Return the response to a message that changed nothing and was not recorded."""
-    position = values["position"]
-    return JourneyResponse(
-        message=say,
-        pathway_id=position["pathway"],
-        pathway_changed=False,
-        transition_to=None,
-        accumulated_context=values.get("context", {}),
-        is_journey_complete=position["status"] == "complete",
-        metadata={
-            **_metadata(services, values),
-            **_journey(services.spec, position),
-            "version": version,
-            "transition_triggered": False,
-            "transition_intent": None,
-            "tier": None,
-            "confidence": None,
-            "reasoning": None,
-            "ran": [],
-            "replies": [say] if say else [],
-            "error": None,
-            "flags": [flag],
-            "sources": [],
-            "guidelines": [],
-            "checks": [],
-            "usage": Usage().counted(),
-        },
-    )
+    turn: Turn = {**new_turn(version), "replies": [say] if say else [], "flags": [flag]}
+    if "waiting" in values["turn"]:
+        turn["waiting"] = values["turn"]["waiting"]
+    return response_of(services, {**values, "turn": turn})
 
 
 def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySession:

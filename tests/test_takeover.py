@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphs.escalations import read_page
+from graphs.directory import Directory
 from graphs.manager import MOST_NAME
 from graphs.store import open_store
 from journeys import (
@@ -339,7 +339,7 @@ async def test_calls_go_with_their_session(store_url: str) -> None:
 
 async def rows(store: Any) -> list[Any]:
     """All calls that are kept."""
-    return [one.entry for one in await read_page(store)]
+    return [one.entry for one in await Directory(store).escalations()]
 
 
 async def test_what_is_sensitive_is_hidden_from_the_person(tmp_path: Path) -> None:

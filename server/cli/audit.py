@@ -16,8 +16,7 @@ from server.cli.rendering import out, plain, row, short, show_next, table
 from server.settings import Settings
 
 if TYPE_CHECKING:
-    from graphs.auditing import Review, SessionAudit
-    from graphs.directory import Directory
+    from graphs.directory import Directory, Review, SessionAudit
 
 _LABELS = {
     "transition": "moved",
