@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from graphs.sealing import Seal
-from graphs.statements import TURNS, Records, Row, Sql, Statement
+from graphs.statements import TURNS, Records, Row, Sql, Statement, first
 from graphs.tables import USAGE, turns, validation_audit
 from journeys import CheckEntry
 from nodes.llm.client import Usage
@@ -31,15 +31,15 @@ SPENT = Sql.of(
 )
 # Rows of one journey that somebody should look at, newest first, from a place on.
 REVIEWS = Sql.of(
-    select(validation_audit)
-    .where(
-        validation_audit.c.journey_id == bindparam("journey"),
-        validation_audit.c.review,
-        validation_audit.c.id < bindparam("before", type_=Integer),
+    first(
+        select(validation_audit)
+        .where(
+            validation_audit.c.journey_id == bindparam("journey"),
+            validation_audit.c.review,
+            validation_audit.c.id < bindparam("before", type_=Integer),
+        )
+        .order_by(validation_audit.c.id.desc())
     )
-    .order_by(validation_audit.c.id.desc())
-    .limit(bindparam("most", type_=Integer))
-    .offset(literal_column("0"))
 )
 JOURNEYS = Sql.of(select(validation_audit.c.journey_id).where(validation_audit.c.review).distinct())
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 
 from sqlalchemy import (
     ColumnElement,
-    Integer,
     bindparam,
     false,
     insert,
@@ -27,7 +26,7 @@ from sqlalchemy import (
 from graphs.errors import AlreadyThere, LostRace
 from graphs.listing import checked_limit, paged
 from graphs.sealing import Seal
-from graphs.statements import Records, Row, Sql, Statement, now
+from graphs.statements import Records, Row, Sql, Statement, first, now
 from graphs.store import Store, open_store
 from graphs.tables import definition_epoch as epochs
 from graphs.tables import definitions, sessions
@@ -75,11 +74,11 @@ ALL = Sql.of(select(*_WITHOUT_BODY).where(_MINE).order_by(definitions.c.id, defi
 HISTORY = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ONE).order_by(definitions.c.version))
 ACTIVE = Sql.of(select(*_WITHOUT_BODY).where(_MINE, _ACTIVE).order_by(definitions.c.id))
 PAGE = Sql.of(
-    select(*_WITHOUT_BODY)
-    .where(_MINE, _ACTIVE, definitions.c.id > bindparam("above"))
-    .order_by(definitions.c.id)
-    .limit(bindparam("most", type_=Integer))
-    .offset(literal_column("0"))
+    first(
+        select(*_WITHOUT_BODY)
+        .where(_MINE, _ACTIVE, definitions.c.id > bindparam("above"))
+        .order_by(definitions.c.id)
+    )
 )
 BODY = Sql.of(
     select(definitions.c.body).where(_MINE, _ONE, definitions.c.version == bindparam("version_is"))

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, bindparam, insert, null, select, update
+from sqlalchemy import bindparam, exists, insert, null, select, update
 
 from graphs.definitions import TENANT
 from graphs.errors import AlreadyThere
 from graphs.sealing import Seal
-from graphs.statements import Records, Row, Sql, Statement, now
+from graphs.statements import STANDS, Records, Row, Sql, Statement, now
 from graphs.store import Store
-from graphs.tables import effects, sessions
+from graphs.tables import effects
 from nodes.effects import Step, Taken
 from nodes.plain import stamp
 
@@ -26,13 +26,7 @@ EFFECTS = Records(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))
 _WRITTEN = ("session_id", "key", "step", "digest", "state", "begun_at")
 # As when the turn is committed: one that the session has moved on without takes no step.
-_STANDS: ColumnElement[bool] = (
-    (sessions.c.session_id == bindparam("session"))
-    & (sessions.c.version == bindparam("head", type_=Integer))
-    & (sessions.c.created_at == bindparam("begun"))
-    & (sessions.c.fence == bindparam("held", type_=Integer))
-    & (sessions.c.status != bindparam("over"))
-)
+_STANDS = exists().where(*STANDS)
 OF_STEP = Sql.of(
     select(effects)
     .where(EFFECTS.mine, effects.c.step == bindparam("of_step"))
@@ -41,15 +35,13 @@ OF_STEP = Sql.of(
 BEGIN = Sql.of(
     insert(effects).from_select(
         _WRITTEN,
-        select(*(bindparam(name, type_=effects.c[name].type) for name in _WRITTEN)).where(
-            select(sessions.c.session_id).where(_STANDS).exists()
-        ),
+        select(*(bindparam(name, type_=effects.c[name].type) for name in _WRITTEN)).where(_STANDS),
     )
 )
 BEGIN_AGAIN = Sql.of(
     update(effects)
     .where(*_THIS, effects.c.state == bindparam("was"))
-    .where(select(sessions.c.session_id).where(_STANDS).exists())
+    .where(_STANDS)
     .values(state=bindparam("now"), begun_at=bindparam("at"), ended_at=null(), reason=null())
 )
 # Whether it was noted by the very transaction whose acknowledgement was lost.
@@ -122,7 +114,6 @@ class EffectsOfSession:
             "head": self.head["version"],
             "begun": self.head["created_at"],
             "held": self.head["fence"],
-            "over": "expired",
         }
         begun = Statement(sql, [row], exactly_one=True, proof=BEGUN)
         await self.store.write(begun)

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from graphs.auditing import transcript_of, version_info
 from graphs.fields import ATTEMPTS
 from graphs.sealing import Seal, SealOfReader
-from graphs.statements import TURNS, Records, Row, Sql, Statement, now
+from graphs.statements import TURNS, Records, Row, Sql, Statement, first, now
 from graphs.store import Store
 from graphs.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, TranscriptEntry
@@ -55,16 +55,16 @@ _IN_FORCE = exists().where(
 def _page(*where: Any) -> Sql:
     """Return a page, newest first, of those of a status; without one, of those that wait."""
     return Sql.of(
-        select(*_WITHOUT_PAYLOAD)
-        .where(
-            *where,
-            _IN_FORCE,
-            (escalations.c.status == _ASKED) | ((literal_column("''") == _ASKED) & _WAITING),
-            escalations.c.number < bindparam("before", type_=Integer),
+        first(
+            select(*_WITHOUT_PAYLOAD)
+            .where(
+                *where,
+                _IN_FORCE,
+                (escalations.c.status == _ASKED) | ((literal_column("''") == _ASKED) & _WAITING),
+                escalations.c.number < bindparam("before", type_=Integer),
+            )
+            .order_by(escalations.c.number.desc())
         )
-        .order_by(escalations.c.number.desc())
-        .limit(bindparam("most", type_=Integer))
-        .offset(literal_column("0"))
     )
 
 
@@ -95,15 +95,15 @@ _TO_SEND = (
 )
 NEXT_DUE = Sql.of(select(func.min(escalations.c.next_try_at).label("at")).where(*_TO_SEND))
 DUE = Sql.of(
-    select(*_WITHOUT_PAYLOAD)
-    .where(
-        *_TO_SEND,
-        escalations.c.next_try_at <= bindparam("until"),
-        escalations.c.number > bindparam("after", type_=Integer),
+    first(
+        select(*_WITHOUT_PAYLOAD)
+        .where(
+            *_TO_SEND,
+            escalations.c.next_try_at <= bindparam("until"),
+            escalations.c.number > bindparam("after", type_=Integer),
+        )
+        .order_by(escalations.c.number)
     )
-    .order_by(escalations.c.number)
-    .limit(bindparam("most", type_=Integer))
-    .offset(literal_column("0"))
 )
 # Whoever counts the try first makes it; others leave it alone until the next one is due.
 TRY = Sql.of(
@@ -116,13 +116,7 @@ DELIVERED = Sql.of(update(escalations).where(_ONE).values(delivered_at=bindparam
 
 def _newest(*where: Any) -> Sql:
     """Return the newest of some rows of a session's ledger."""
-    return Sql.of(
-        select(turns)
-        .where(TURNS.mine, *where)
-        .order_by(turns.c.version.desc())
-        .limit(bindparam("most", type_=Integer))
-        .offset(literal_column("0"))
-    )
+    return Sql.of(first(select(turns).where(TURNS.mine, *where).order_by(turns.c.version.desc())))
 
 
 SAID_UNTIL = _newest(turns.c.version <= bindparam("turn_is"))

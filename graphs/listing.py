@@ -149,10 +149,7 @@ def number_of(cursor: str) -> int:
     Raises:
         InvalidCursorError: It is none of ours.
     """
-    try:
-        [number] = _read(cursor)
-    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
-        raise InvalidCursorError from None
+    [number] = _read(cursor, 1)
     if type(number) is not int or not 0 < number < _LAST or cursor_behind(number) != cursor:
         raise InvalidCursorError
     return number
@@ -164,10 +161,7 @@ def place_of(cursor: str) -> Place:
     Raises:
         InvalidCursorError: It is none of ours.
     """
-    try:
-        place = Place(*_read(cursor))
-    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
-        raise InvalidCursorError from None
+    place = Place(*_read(cursor, 3))
     # What does not come back as it was sent is no cursor of ours: other types, blanks, names.
     if not all(isinstance(part, str) and part.isprintable() for part in place):
         raise InvalidCursorError
@@ -176,6 +170,12 @@ def place_of(cursor: str) -> Place:
     return place
 
 
-def _read(cursor: str) -> Any:
-    padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
-    return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+def _read(cursor: str, length: int) -> list[Any]:
+    try:
+        padded = cursor[:_LONGEST] + "=" * (-len(cursor) % 4)
+        parts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
+        raise InvalidCursorError from None
+    if not isinstance(parts, list) or len(parts) != length:
+        raise InvalidCursorError
+    return parts

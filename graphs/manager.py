@@ -381,8 +381,8 @@ class PathwayManager:
 
     async def context_history(self, name: str) -> _Values:
         """Return every value that a context name has had, oldest first; None where it was gone."""
-        session, _ = await self._known()
-        return session.scribe.history_of(name, await session.ledger())
+        rows, _, _ = await self._rows(TURNS, None, None)
+        return (await self._session()).scribe.history_of(name, rows)
 
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of so many turns, oldest first; the arguments are as of `versions`."""

@@ -175,7 +175,7 @@ def _told(
 ) -> dict[str, Any]:
     work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
     if asks:
-        outputs = waiting_of(work, [_by_agent(ask) for ask in asks])
+        outputs = waiting_of(work, [_without_pathway(ask) for ask in asks])
     else:
         outputs = outcome_of(work, conclude_as_one(work))
     if usage and usage.model_calls:
@@ -183,8 +183,8 @@ def _told(
     return outputs
 
 
-def _by_agent(ask: Ask) -> dict[str, Any]:
-    return {name: value for name, value in ask.items() if name != "pathway"}
+def _without_pathway(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name != "pathway"}
 
 
 def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
@@ -298,10 +298,6 @@ def _spec(pipeline: PatternPipeline) -> JourneySpec:
         sensitive=False,
         version="",
     )
-
-
-def _without_pathway(event: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in event.items() if name != "pathway"}
 
 
 def _concluding(pipeline: PatternPipeline) -> Any:

@@ -265,10 +265,6 @@ class Session:
         moved = {"version": turn["number"], "updated_at": at}
         return {**head, **moved}, values
 
-    async def ledger(self, span: Row = statements.ALL_TURNS) -> list[Row]:
-        """Return the rows of the ledger, oldest first."""
-        return await self.store.read(statements.TURNS.of_turns, session=self.session_id, **span)
-
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that no turn carries."""
         await self.store.write(self.scribe.audited(turn, events))

@@ -61,7 +61,8 @@ class Sql:
     @classmethod
     def of(cls, statement: Any) -> Sql:
         """Compile a statement of SQLAlchemy's for both."""
-        return _sql(statement)
+        on_sqlite = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
+        return cls(str(on_sqlite), _on_postgres(statement).postgres)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,14 @@ class Statement:
     proof: Sql | None = None
 
 
-def _sql(statement: Any) -> Sql:
-    on_sqlite = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
-    return Sql(str(on_sqlite), _on_postgres(statement).postgres)
-
-
 def _on_postgres(statement: Any) -> Sql:
     dialect: Any = psycopg.dialect
     return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
+
+
+def first(rows: Any) -> Any:
+    """Return a statement that reads the first `most` rows alone."""
+    return rows.limit(bindparam("most", type_=Integer)).offset(literal_column("0"))
 
 
 def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -125,19 +126,19 @@ class Records:
         # Inline: SQLAlchemy would have the number returned, and the store adds a RETURNING of its
         # own.
         values: Row = {name: bindparam(name) for name in self._written}
-        return _sql(insert(self._table).inline().values(values))
+        return Sql.of(insert(self._table).inline().values(values))
 
     @cached_property
     def of_turns(self) -> Sql:
         """Statement that reads the rows of a session's turns, from `low` to `high`, in order."""
         turn = self.columns["turn" if "turn" in self.columns else "version"]
         rows = select(self._table).where(self.mine, in_span(turn))
-        return _sql(rows.order_by(list(self._table.primary_key)[-1]))
+        return Sql.of(rows.order_by(list(self._table.primary_key)[-1]))
 
     @cached_property
     def forget(self) -> Sql:
         """Statement that removes all rows of a session."""
-        return _sql(delete(self._table).where(self.mine))
+        return Sql.of(delete(self._table).where(self.mine))
 
     def adding(self, rows: Iterable[Row], seal: Seal) -> Statement:
         """Return what adds rows."""
@@ -189,20 +190,22 @@ _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
 _LEASE = (sessions.c.fence, sessions.c.lease_until)
-BEGIN_SESSION = _sql(
+BEGIN_SESSION = Sql.of(
     insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in set(_LEASE)})
 )
-ADVANCE = _sql(
+STANDS = (
+    _SESSION,
+    sessions.c.version == bindparam("head"),
+    # Deleted and begun anew, a session of that id and version is another one.
+    sessions.c.created_at == bindparam("begun"),
+    # Another one has taken the session since: what it does, this turn has not seen.
+    sessions.c.fence == bindparam("held"),
+    _LIVE,
+)
+"""Condition that the session has not moved on without the turn that writes."""
+ADVANCE = Sql.of(
     update(sessions)
-    .where(
-        _SESSION,
-        sessions.c.version == bindparam("head"),
-        # Deleted and begun anew, a session of that id and version is another one.
-        sessions.c.created_at == bindparam("begun"),
-        # Another one has taken the session since: what it does, this turn has not seen.
-        sessions.c.fence == bindparam("held"),
-        _LIVE,
-    )
+    .where(*STANDS)
     .values(
         version=bindparam("new_version"),
         status=bindparam("new_status"),
@@ -226,7 +229,7 @@ def _given(target: Column[Any]) -> ColumnElement[Any]:
 # What is reported after a session was deleted must not stay behind.
 AUDIT = Records(
     audit,
-    _sql(
+    Sql.of(
         insert(audit).from_select(
             _AUDITED,
             select(*map(_given, _AUDITED)).where(
@@ -275,7 +278,7 @@ def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
     )
     joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
     read = select(*columns, *_STATE).select_from(joined_to).where(*where)
-    on_sqlite = _sql(read.add_columns(*_STATE_ON_SQLITE)).sqlite
+    on_sqlite = Sql.of(read.add_columns(*_STATE_ON_SQLITE)).sqlite
     on_postgres = _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres
     return Sql(with_values(on_sqlite or ""), on_postgres)
 
@@ -294,37 +297,37 @@ ALL_TURNS: Row = {"low": -1, "high": 2**31 - 1}
 TURN = _with_state(
     (turns,),
     turns,
-    turns.c.session_id == bindparam("session"),
+    TURNS.mine,
     turns.c.version == bindparam("number"),
 )
 _OVER = (_LIVE, sessions.c.expires_at < bindparam("now"))
-EXPIRED = _sql(
-    select(sessions.c.session_id, sessions.c.version)
-    .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
-    .order_by(sessions.c.expires_at)
-    .limit(bindparam("most", type_=Integer))
-    .offset(literal_column("0"))
+EXPIRED = Sql.of(
+    first(
+        select(sessions.c.session_id, sessions.c.version)
+        .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
+        .order_by(sessions.c.expires_at)
+    )
 )
 _LISTED = ("session_id", "journey_id", "pathway_id", "version", "created_at", "updated_at")
 
 
 def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.journey_id) -> Sql:
     """Return one journey's sessions from a place on, newest activity first."""
-    return _sql(
-        select(*(sessions.c[name] for name in _LISTED), status.label("status"))
-        .where(journey == bindparam("journey"), *where)
-        # The first of them bounds the index that is walked, the second parts those of one time.
-        .where(sessions.c.updated_at <= bindparam("before"))
-        .where(
-            (sessions.c.updated_at < bindparam("before"))
-            | (
-                (sessions.c.updated_at == bindparam("tie"))
-                & (sessions.c.session_id > bindparam("above"))
+    return Sql.of(
+        first(
+            select(*(sessions.c[name] for name in _LISTED), status.label("status"))
+            .where(journey == bindparam("journey"), *where)
+            # The first of them bounds the index that is walked, the second parts those of one time.
+            .where(sessions.c.updated_at <= bindparam("before"))
+            .where(
+                (sessions.c.updated_at < bindparam("before"))
+                | (
+                    (sessions.c.updated_at == bindparam("tie"))
+                    & (sessions.c.session_id > bindparam("above"))
+                )
             )
+            .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
         )
-        .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
-        .limit(bindparam("most", type_=Integer))
-        .offset(literal_column("0"))
     )
 
 
@@ -339,8 +342,8 @@ PAGE_OVER = _page(
     sessions.c.expires_at < bindparam("now"),
     journey=func.coalesce(sessions.c.journey_id, literal_column("''")),
 )
-MARK_EXPIRED = _sql(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
-FORGET_SESSION = _sql(delete(sessions).where(_SESSION))
+MARK_EXPIRED = Sql.of(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
+FORGET_SESSION = Sql.of(delete(sessions).where(_SESSION))
 FORGET_RECORDS = [
     Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
 ]
@@ -369,7 +372,7 @@ RENEW = _on_postgres(
 RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, lease_until=null()))
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
-PRUNE = _sql(
+PRUNE = Sql.of(
     delete(_checkpoints).where(
         _checkpoints.c.thread_id == bindparam("session"),
         _checkpoints.c.checkpoint_id != bindparam("head"),
@@ -393,7 +396,7 @@ _prune_on_sqlite, _prune_on_postgres = (
     )
     for named in _NAMED_BY
 )
-PRUNE_BLOBS = Sql(_sql(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
+PRUNE_BLOBS = Sql(Sql.of(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
 _TURN_IS = ("session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("session_id", "turn", "kind", "at")
 SAVE_VALUE = Sql(
