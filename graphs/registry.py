@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -203,24 +203,16 @@ def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str, DeclaredAgent
                 yield pathway, path, agent
 
 
+@dataclass(frozen=True, slots=True)
 class _Maker:
     """Makes what was registered, or nothing, into an agent of a pathway."""
 
-    def __init__(
-        self,
-        spec: JourneySpec,
-        config: JourneyConfig,
-        models: Models | None,
-        overdue: Overdue,
-        shared: Mapping[str, Usable],
-        known: Mapping[str, DeclaredAgent],
-    ) -> None:
-        self._spec = spec
-        self._config = config
-        self._models = models
-        self._overdue = overdue
-        self._shared = shared
-        self._known = known
+    spec: JourneySpec
+    config: JourneyConfig
+    models: Models | None
+    overdue: Overdue
+    shared: Mapping[str, Usable]
+    known: Mapping[str, DeclaredAgent]
 
     def agent(self, pathway: PathwaySpec, path: str, given: Any) -> Callee:
         name = path.rpartition("/")[2]
@@ -228,50 +220,50 @@ class _Maker:
             return self._model_agent(pathway, path, given or ModelAgent())
         if isinstance(given, Saying):
             return self._saying(pathway, name, given)
-        return as_agent(name, given, self._overdue)
+        return as_agent(name, given, self.overdue)
 
     def _saying(
         self, pathway: PathwaySpec, name: str, given: Saying, locale: Locale = NOWHERE
     ) -> Callee:
-        said = speaking(given, self._spec, self._config, pathway.id, locale)
+        said = speaking(given, self.spec, self.config, pathway.id, locale)
         localized = partial(self._saying, pathway, name, given)
-        return replace(as_agent(name, said, self._overdue), localized=localized)
+        return replace(as_agent(name, said, self.overdue), localized=localized)
 
     def _model_agent(self, pathway: PathwaySpec, path: str, given: ModelAgent) -> Callee:
         name = path.rpartition("/")[2]
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
-            contract_of(self._spec, pathway.id, signature, self._language(pathway, NOWHERE)),
-            resting(self._chat(pathway, name, given), self._config),
+            contract_of(self.spec, pathway.id, signature, self._language(pathway, NOWHERE)),
+            resting(self._chat(pathway, name, given), self.config),
             toolbox_of(
                 name,
                 given.tools,
-                self._overdue,
+                self.overdue,
                 pathway.tools,
-                shared=tools_of(self._spec, pathway, self._shared),
-                reserved=reserved_in(self._spec, pathway),
+                shared=tools_of(self.spec, pathway, self.shared),
+                reserved=reserved_in(self.spec, pathway),
             ),
             # Before the pathway's own time is up: what a model failed at is not tried again.
-            min(self._config.model_timeout_seconds, _SHARE * timeout_of(pathway, self._config)),
-            partial(identity_of, pathway.pipeline, path, self._known),
+            min(self.config.model_timeout_seconds, _SHARE * timeout_of(pathway, self.config)),
+            partial(identity_of, pathway.pipeline, path, self.known),
         )
 
         def localized(locale: Locale) -> Callee:
             language = self._language(pathway, locale)
-            contract = contract_of(self._spec, pathway.id, signature, language)
+            contract = contract_of(self.spec, pathway.id, signature, language)
             spoken = replace(caller, contract=contract)
             return Callee(name, spoken, signature, spoken.asked)
 
         return Callee(name, caller, signature, caller.asked, localized)
 
     def _language(self, pathway: PathwaySpec, session: Locale) -> str | None:
-        own = self._spec.part_of(pathway.id).locale
-        return in_force(own, session, self._config.locale).language
+        own = self.spec.part_of(pathway.id).locale
+        return in_force(own, session, self.config.locale).language
 
     def _chat(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
         if given.model is not None and not isinstance(given.model, str):
             return chat_of(given.model)
-        if self._models is None:
+        if self.models is None:
             if given.model and provider_of(given.model):
                 return provided(given.model)
             raise ConfigurationError(
@@ -280,9 +272,9 @@ class _Maker:
                 "model=... to the journey."
             )
         if given.model:
-            return self._models.named(given.model)
-        own = self._spec.part_of(pathway.id).model
-        return self._models.named(own) if own else self._models.step(self._config.agent_model)
+            return self.models.named(given.model)
+        own = self.spec.part_of(pathway.id).model
+        return self.models.named(own) if own else self.models.step(self.config.agent_model)
 
 
 def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:
