@@ -21,12 +21,11 @@ from langgraph.errors import (
     is_invalid_resume,
 )
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, RetryPolicy
 
 from graphs.patterns import PATTERNS, PatternGraph, Stage
-from graphs.steps import REPLY, callbacks_here, opaque, reply_in, services_in, showing_here
+from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import (
     SAID,
@@ -172,7 +171,6 @@ LONGEST_PAUSE = 128.0
 MOST_STEPS = 10_000
 """Most supersteps of a pipeline: its own limits end it long before."""
 _UNLIMITED = 10_000
-Graph = CompiledStateGraph[Any, Any, Any, Any]
 Node = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]]
 
 
@@ -331,7 +329,7 @@ def _node(
     async def tried(
         state: Any, runtime: Runtime[Any], services: Services, around: RunnableConfig
     ) -> Update:
-        running, task = services.running, _task(runtime)
+        running, task = services.running, task_of(runtime)
         _note_retry(services, seat, runtime, tries)
         timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _UNTIMED
         calls = running.calls.of(task)
@@ -420,7 +418,7 @@ def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: in
     if services.running.journal is None or number < 2:
         return
     # LangGraph itself ends a try that takes too long, and tells the agent nothing but to stop.
-    kind = services.running.journal.errors.pop(_task(runtime), "timeout")
+    kind = services.running.journal.errors.pop(task_of(runtime), "timeout")
     reason = f"try {number} of {tries}, after {kind}"
     services.running.journal.add("retried", seat.pathway.id, seat.path, reason)
 
@@ -431,10 +429,11 @@ def _note_error(
     """Note the kind of error of a try, in case that there is another one."""
     if services.running.journal is not None:
         kind = reason_of(failure, overdue=overdue)["kind"]
-        services.running.journal.errors[_task(runtime)] = kind
+        services.running.journal.errors[task_of(runtime)] = kind
 
 
-def _task(runtime: Runtime[Any]) -> str:
+def task_of(runtime: Runtime[Any]) -> str:
+    """Return the id of the task that a run of a node is; empty where there is none."""
     return runtime.execution_info.task_id if runtime.execution_info else ""
 
 

@@ -19,13 +19,12 @@ from langgraph.types import Send
 
 from graphs.build import (
     MOST_STEPS,
-    Graph,
 )
 from graphs.chat import ChatInput, ChatState, StepState
 from graphs.pathway import node_of, whole_timeout
 from graphs.registry import services_of
 from graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
-from graphs.steps import Step, bind
+from graphs.steps import Graph, Step, bind
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,

@@ -1,27 +1,16 @@
-"""Bring our tables in a database up to date, and on Postgres those of LangGraph's saver."""
+"""Bring our tables in a database up to date."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import sqlalchemy
 from alembic import command
 from alembic.config import Config
-from langgraph.checkpoint.postgres import PostgresSaver
-from psycopg.rows import dict_row
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
-
-from graphs.errors import database_name, reason_of
-from journeys import StateError
 
 HEAD = "0009"
 """The newest migration; a database that is there already is left alone."""
@@ -81,174 +70,3 @@ def upgrade(connection: sqlalchemy.Connection) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-
-
-SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1
-"""The newest migration of LangGraph's own tables."""
-ALONE = 7_410_229_635_552_301_109
-"""Key of the advisory lock that one migration at a time holds."""
-_PAUSE = 0.1
-_LEFT_BROKEN = (
-    "SELECT indexrelid::regclass::text AS name FROM pg_index "
-    "WHERE NOT indisvalid AND indrelid = to_regclass(%s)"
-)
-_THEIR_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-_TABLES_THERE = "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
-_OURS_AND_THEIRS = (
-    "SELECT version_num AS version FROM journeygraph_version",
-    "SELECT max(v) AS version FROM checkpoint_migrations",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """The newest migrations that a database has; None where it has none.
-
-    Attributes:
-        ours: Of sessions, turns and audit, by its name.
-        savers: Of LangGraph's checkpoints, by its number.
-    """
-
-    ours: str | None
-    savers: int | None
-
-    @property
-    def current(self) -> bool:
-        """Say whether this release can work on it."""
-        return self.ours == HEAD and (self.savers or 0) >= SAVER_HEAD
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """What a migration found, and what it left."""
-
-    database: str
-    before: Versions
-    after: Versions
-
-
-def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
-    """Run the migrations that a Postgres database still lacks; safe in several processes at once.
-
-    Indexes are made without locking out who uses the tables; that waits for the transactions that
-    run at the time.
-
-    Args:
-        url: "postgresql://USER:PASSWORD@HOST:PORT/DATABASE".
-        patience: Seconds to wait for another migration of the same database.
-
-    Raises:
-        StateError: The database cannot be reached or changed, or a newer release migrated it.
-    """
-    try:
-        with (
-            psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
-            _one_at_a_time(connection, patience),
-        ):
-            before = versions(connection)
-            _refuse_encoding(connection, database_name(url))
-            _refuse_newer(before, database_name(url))
-            if not before.current:
-                _upgrade(connection, url)
-            return Migration(database_name(url), before, versions(connection))
-    except (psycopg.Error, SQLAlchemyError) as error:
-        raise StateError(
-            f"The database {database_name(url)} cannot be migrated: {reason_of(error)}.",
-            retryable=isinstance(error, psycopg.OperationalError),
-        ) from None
-
-
-def versions(connection: psycopg.Connection[Any]) -> Versions:
-    """Return the newest migrations of a database."""
-    ours, savers = (_version(connection, query) for query in _OURS_AND_THEIRS)
-    return Versions(ours, savers)
-
-
-async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
-    """Refuse a database that this release cannot work on.
-
-    Raises:
-        StateError: It lacks migrations, a newer release migrated it, or it is not in UTF-8.
-    """
-    _refuse_encoding(connection, name)
-    found = await (await connection.execute(_TABLES_THERE)).fetchone()
-    here = []
-    for query, there in zip(_OURS_AND_THEIRS, found or (None, None), strict=True):
-        row = await (await connection.execute(query)).fetchone() if there else None
-        here.append(row[0] if row else None)
-    has = Versions(*here)
-    _refuse_newer(has, name)
-    if not has.current:
-        raise StateError(
-            f"The store {name} is not set up for this release of JourneyGraph. Run once: "
-            "journeygraph migrate"
-        )
-
-
-def _refuse_encoding(
-    connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], name: str
-) -> None:
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        raise StateError(
-            f"The database {name} holds text as {encoding}, which lacks characters. "
-            "Make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
-        )
-
-
-def _refuse_newer(has: Versions, name: str) -> None:
-    if has.ours is not None and has.ours > HEAD:
-        raise StateError(f"The database {name} was migrated by a newer release of JourneyGraph.")
-
-
-def _version(connection: psycopg.Connection[Any], query: str) -> Any:
-    try:
-        row = connection.execute(query).fetchone()
-    except psycopg.errors.UndefinedTable:
-        return None
-    return row["version"] if row else None
-
-
-@contextmanager
-def _one_at_a_time(connection: psycopg.Connection[Any], patience: float) -> Iterator[None]:
-    deadline = time.monotonic() + patience
-    # Asked for again and again: a statement that waits for the lock would be waited for by the
-    # index that the other one is making.
-    while not _locked(connection):
-        if time.monotonic() > deadline:
-            raise StateError(
-                f"Another migration of the database has been running for {patience:g} seconds.",
-                retryable=True,
-            )
-        time.sleep(_PAUSE)
-    try:
-        yield
-    finally:
-        connection.execute("SELECT pg_advisory_unlock(%s)", [ALONE])
-
-
-def _locked(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", [ALONE]).fetchone()
-    return bool(row and row["locked"])
-
-
-def _upgrade(connection: psycopg.Connection[Any], url: str) -> None:
-    engine = sqlalchemy.create_engine(
-        "postgresql+psycopg://",
-        creator=lambda: psycopg.connect(url),
-        poolclass=StaticPool,
-    )
-    try:
-        with engine.begin() as connected:
-            upgrade(connected)
-    finally:
-        engine.dispose()
-    PostgresSaver(connection).setup()
-    _repair_indexes(connection)
-
-
-def _repair_indexes(connection: psycopg.Connection[Any]) -> None:
-    """Make again what an index in the making leaves behind when its process dies."""
-    for table in _THEIR_TABLES:
-        for row in connection.execute(_LEFT_BROKEN, [table]).fetchall():
-            connection.execute(f"REINDEX INDEX CONCURRENTLY {row['name']}")

@@ -17,6 +17,7 @@ from graphs.build import (
     at_most,
     build_pattern,
     lone_agent,
+    task_of,
 )
 from graphs.checkpoints import commit_of
 from graphs.patterns import PathwayOutput, PatternGraph
@@ -209,7 +210,7 @@ def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: boo
     """
     place = config["configurable"]
     if managed and (commit := commit_of(config)):
-        task = runtime.execution_info.task_id if runtime.execution_info else ""
+        task = task_of(runtime)
         if commit.goes_on is not None:
             in_place = task in commit.goes_on.in_place
         else:

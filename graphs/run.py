@@ -15,11 +15,20 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Interrupt, Overwrite
 from typing_extensions import TypedDict
 
-from graphs.build import Graph, Plan, asks_of, at_most, build_pattern
+from graphs.build import Plan, asks_of, at_most, build_pattern
 from graphs.patterns import PatternGraph
 from graphs.registry import services_of
 from graphs.standalone import compiled_with
-from graphs.steps import INTERRUPT, REPLY, event_in, reply_in, serving, show_whole, showing_here
+from graphs.steps import (
+    INTERRUPT,
+    REPLY,
+    Graph,
+    event_in,
+    reply_in,
+    serving,
+    show_whole,
+    showing_here,
+)
 from journeys import (
     Agent,
     ConfigurationError,

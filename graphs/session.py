@@ -14,13 +14,12 @@ from typing import Any, NoReturn
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs import escalations, statements
-from graphs.build import Graph
 from graphs.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.errors import LostRace
 from graphs.ledger import Scribe
 from graphs.statements import Row, Statement, now
-from graphs.steps import COMMIT
+from graphs.steps import COMMIT, Graph
 from graphs.store import Store, open_store
 from journeys import (
     ConfigurationError,

@@ -9,9 +9,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from graphs.build import Graph
 from graphs.chat import Transcript, plain_messages
-from graphs.steps import COMMIT
+from graphs.steps import COMMIT, Graph
 from journeys import ConfigurationError
 
 

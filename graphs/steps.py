@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
 from langgraph.runtime import Runtime
 
@@ -215,6 +216,7 @@ REPLY = "reply"
 _ADDED_TO = ("context", "fields", "messages")
 """Keys that a step adds to. Nothing added is no change, and a store keeps what is not changed."""
 
+Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[[Any, Services], Awaitable[Update]]
 
 

@@ -18,14 +18,15 @@ from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
-from graphs.build import Graph
 from graphs.connections import Connections
 from graphs.errors import database_name, reason_of, translated
-from graphs.migrate import migrate, required
+from graphs.migrate import migrate
+from graphs.migrate_postgres import required
 from graphs.postgres import PostgresJourneySaver
 from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
 from graphs.statements import Row, Sql, Statement
+from graphs.steps import Graph
 from journeys import JourneySpec, StateError
 from journeys.store_url import is_server
 

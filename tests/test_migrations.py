@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.migrate import ALONE, HEAD, SAVER_HEAD, Versions, migrate_postgres
+from graphs.migrate import HEAD
+from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
 from graphs.sealing import state_of
 from graphs.tables import USAGE
 from journeys import JourneyConfig, JourneyError, StateError

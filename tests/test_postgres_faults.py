@@ -13,7 +13,7 @@ from psycopg import AsyncCursor
 
 from graphs import connections
 from graphs.connections import Connections
-from graphs.migrate import migrate_postgres
+from graphs.migrate_postgres import migrate_postgres
 from journeys import StateError
 from tests import postgres
 from tests.post_office import AGENTS, Parcel, opened, rows

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphs import connections
-from graphs.migrate import migrate_postgres
+from graphs.migrate_postgres import migrate_postgres
 from graphs.session import Session
 from journeys import ConfigurationError, JourneyConfig, StateError
 from server.settings import Settings

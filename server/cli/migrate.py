@@ -12,7 +12,7 @@ from server.cli.rendering import out
 from server.settings import Settings
 
 if TYPE_CHECKING:
-    from graphs.migrate import Migration
+    from graphs.migrate_postgres import Migration
 
 
 def migrate(
@@ -27,7 +27,7 @@ def migrate(
     are opened. It may run while the database is used, and in several places at once.
     """
     # The other commands start quicker without what is only needed here.
-    from graphs.migrate import migrate_postgres  # noqa: PLC0415
+    from graphs.migrate_postgres import migrate_postgres  # noqa: PLC0415
     from graphs.store import open_store  # noqa: PLC0415
 
     async def opened_once() -> None:
