@@ -176,7 +176,7 @@ Node = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the agents of a pathway's pipelines are run.
+    """Settings by which the agents of a pathway's pipelines run.
 
     Attributes:
         pathway: The pathway.

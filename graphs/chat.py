@@ -271,7 +271,7 @@ ChatMessages = Annotated[list[AnyMessage], _FOR_CHATS, Window]
 
 
 class ChatInput(TypedDict, total=False):
-    """What starts a turn: messages; and values for the context, where a client knows some."""
+    """Input of a turn: messages; and values for the context, where a client knows some."""
 
     messages: ChatMessages
     context: Annotated[dict[str, Any], apply_ops]

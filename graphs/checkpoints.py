@@ -161,7 +161,7 @@ Write = Callable[[list[Statement]], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a turn will write once it is done."""
+    """Commit of a turn: the statements to write once it is done."""
 
     number: int
     statements: Callable[[Turn, Position, str], list[Statement]]

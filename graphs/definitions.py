@@ -35,11 +35,11 @@ from journeys.errors import did_you_mean
 from nodes.plain import stamp
 
 TENANT = "default"
-"""Whose definitions are meant where nobody is named."""
+"""Tenant of definitions where none is named."""
 LARGEST = 2**20
 """Most bytes of UTF-8 that a definition may have, the files beside it included."""
 _TRIES = 8
-"""How often a change is tried anew that others came before."""
+"""Tries of a change that others came before."""
 
 _RECORDS = Records(definitions, owner="tenant", named="tenant_is")
 _MINE = _RECORDS.mine
@@ -151,7 +151,7 @@ class Epoch(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What became of a draft: the active version, and whether the load made it."""
+    """Result of loading a draft: the active version, and whether the load made it."""
 
     definition: Definition
     is_new: bool

@@ -60,7 +60,7 @@ END = Sql.of(
 
 @dataclass(frozen=True, slots=True)
 class EffectsOfSession:
-    """What a turn of a session notes of its effects.
+    """Effects of a session, as a turn notes them.
 
     Attributes:
         store: Where the session is.

@@ -22,7 +22,7 @@ from graphs.statements import Row, Sql
 from journeys import StateError
 
 SECONDS = 10.0
-"""How long a lease lasts that is not renewed: so long does a session wait after a crash."""
+"""Seconds that a lease lasts without renewal; after a crash a session waits for so long."""
 PATIENCE = 30.0
 """Seconds for which a turn waits for one of another process."""
 _SHORTLY = 1.0

@@ -1,4 +1,4 @@
-"""What is written when a turn is done: the head, the row of the ledger, and the audit."""
+"""Write a turn that is done: the head, the row of the ledger, and all records of the turn."""
 
 from __future__ import annotations
 

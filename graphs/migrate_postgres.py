@@ -56,7 +56,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What a migration found, and what it left."""
+    """Result of a migration: the versions before and after it."""
 
     database: str
     before: Versions

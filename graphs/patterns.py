@@ -36,7 +36,7 @@ Route = Callable[[Any], Awaitable[Goal]]
 
 
 class PathwayOutput(TypedDict):
-    """What a pathway gives back to the journey: deltas only, never what it was given."""
+    """Output of a pathway: deltas only, never its input."""
 
     results: list[Output]
     progress: dict[str, Any]
@@ -44,7 +44,7 @@ class PathwayOutput(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a node leads: wherever a route decides, among known nodes."""
+    """Edge of a node: a route decides among known nodes."""
 
     route: Route
     targets: Sequence[str]

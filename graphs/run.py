@@ -61,7 +61,7 @@ def _as_new(old: dict[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any
 
 
 class PipelineInput(TypedDict, total=False):
-    """What starts a compiled pipeline: inputs, or messages, or both."""
+    """Input of a compiled pipeline: inputs, or messages, or both."""
 
     inputs: Annotated[dict[str, Any], _as_new]
     messages: Annotated[list[Any], add_messages]
@@ -110,7 +110,7 @@ def _is_answered(talk: list[Message]) -> bool:
 
 
 BEGIN, CONCLUDE = "__begin", "__conclude"
-"""What a compiled pipeline does before and after its pattern; no agent can be called so."""
+"""Nodes of a compiled pipeline before and after its pattern; no agent can have these names."""
 _level: ContextVar[int] = ContextVar("level", default=0)
 
 

@@ -31,7 +31,7 @@ from sqlalchemy import (
 metadata = MetaData()
 
 USAGE = ("model_calls", "input_tokens", "output_tokens")
-"""What the models of a turn were asked, and what it cost."""
+"""Counts of a turn: calls of models, and their tokens."""
 
 TIME = String(32)
 NAME = String(200)

@@ -93,7 +93,7 @@ PATHWAY_FAILURES = (
     NodeTimeoutError,
     GraphRecursionError,
 )
-"""What fails a turn; anything else is a fault of the runtime or of the store."""
+"""Errors that fail a turn; any other is a fault of the runtime or of the store."""
 
 
 def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:

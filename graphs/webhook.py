@@ -151,9 +151,9 @@ MOST_TRIES = 20
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 3_600.0
 """Seconds until a call is sent again; they double with every try."""
 LOOK_SECONDS = 30.0
-"""How often a courier looks for calls that others have left behind."""
+"""Seconds between two looks of a courier for calls that others have left behind."""
 GRACE_SECONDS = 2.0
-"""How long a courier may go on when it is ended."""
+"""Seconds for which a courier may go on when it is ended."""
 _BATCH = 20
 _LEAST_PAUSE = 0.05
 _IN_FLIGHT = SECONDS + 20

@@ -400,13 +400,13 @@ class Part:
 
 
 def _over(place: Place, other: Place) -> float:
-    """Where a line best meets a place: straight over the other end, or at the corner near it."""
+    """Return the best end of a line at a place: straight over the other end, or a near corner."""
     reach = max(place.left - _CORNER, 0.0)
     return min(max(other.x, place.x - reach), place.x + reach)
 
 
 def _ports(routes: list[tuple[Link, list[Place]]]) -> list[list[float]]:
-    """Where each route leaves its first box and meets its last, none on top of another."""
+    """Return the ends of each route at its first and last box, none on top of another."""
     ports = [[0.0, 0.0] for _ in routes]
     sides: dict[tuple[str, bool], list[tuple[float, int, int, Place, Place]]] = defaultdict(list)
     for number, (_, route) in enumerate(routes):

@@ -202,7 +202,7 @@ def _card(station: Station) -> Card:
 
 
 def _key(drawn: Chart) -> tuple[list[str], float]:
-    """What the lines mean; only those that are there."""
+    """Legend of the kinds of lines that are there."""
     there = {"" if way.is_choice else "next" for way in drawn.ways}
     rows, x = list[str](), MARGIN
     for css, meaning in _MEANINGS:

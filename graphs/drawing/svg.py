@@ -175,7 +175,7 @@ def _lane(lane: list[Part], x: float, y: float) -> list[str]:
 
 
 def _key(drawn: Sketch) -> Words:
-    """What the lines mean; only those that are there."""
+    """Legend of the kinds of lines that are there."""
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
     entries = [("next", "next, when complete")]
     entries += [("", "transition")] if any(move.labels for move in plain) else []

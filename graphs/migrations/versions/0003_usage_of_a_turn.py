@@ -1,4 +1,4 @@
-"""What the models of a turn were asked, and what it cost in tokens."""
+"""Calls of models of a turn, and their cost in tokens."""
 
 from __future__ import annotations
 

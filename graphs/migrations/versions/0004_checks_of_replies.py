@@ -1,4 +1,4 @@
-"""How replies were checked, which checks somebody should look at, and the flags of a turn."""
+"""Checks of replies, checks to review, and the flags of a turn."""
 
 from __future__ import annotations
 
