@@ -10,7 +10,7 @@ import pytest
 
 from journeys import Field, Guideline, Journey, Pathway, Personality, Range
 from nodes.llm.scripted import Fault, ScriptedModel, fill, leads_nowhere, says
-from nodes.llm.scripted.call import Call
+from nodes.llm.scripted.wire import Call
 from nodes.meaning import changed
 
 ADA = Personality(name="Ada", tone="like a pirate", formality="casual", reword=True)

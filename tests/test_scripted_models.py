@@ -330,7 +330,9 @@ async def test_what_was_sent_is_not_sent_again() -> None:
     hello = {"model": "small", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
     async with ScriptedModel("Hello.") as model:
         client: Any = model.http_async_client
-        request = client.build_request("POST", "http://scripted.invalid", json=hello)
+        request = client.build_request(
+            "POST", f"{model.openai_api_base}/chat/completions", json=hello
+        )
         response = await client.send(request, stream=True)
         once = [data async for data in response.stream]
         again = [data async for data in response.stream]

@@ -52,9 +52,14 @@ def misfits(schema: Any, value: Any) -> str:
     return "; ".join(islice(map(_text_of, faults), MOST_TOLD))
 
 
+def load() -> None:
+    """Import the library now, and not in a turn, which it would hold up."""
+    _validator()
+
+
 @cache
 def _validator() -> Callable[[Any], Any]:
-    """Return what makes the library's validator of a schema; imported on first use."""
+    """Return what makes the library's validator of a schema."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.validators import create  # noqa: PLC0415
     from referencing import Registry  # noqa: PLC0415

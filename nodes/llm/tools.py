@@ -22,8 +22,8 @@ from journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
 from nodes.authored import Overdue, contained, in_thread
 from nodes.consent import Consent
 from nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
+from nodes.llm import json_schema
 from nodes.llm.client import Call
-from nodes.llm.json_schema import misfits
 from nodes.plain import cleaned, copied, plain, words_of
 from nodes.telemetry import ToolRun
 
@@ -125,7 +125,7 @@ class Parameters:
             ValueError: They do not fit what the journey declares.
         """
         given = {name: value for name, value in arguments.items() if name not in self.kept_back}
-        if self.declared is not None and (faults := misfits(self.declared, given)):
+        if self.declared is not None and (faults := json_schema.misfits(self.declared, given)):
             raise ValueError(f"the arguments do not fit: {faults}")
         return given
 
@@ -154,7 +154,7 @@ class Parameters:
             ValueError: Something does not fit; the text says what.
         """
         if self.is_json_schema:
-            if faults := misfits(self.schema, dict(arguments)):
+            if faults := json_schema.misfits(self.schema, dict(arguments)):
                 raise ValueError(f"the arguments do not fit: {faults}")
         elif hasattr(self.schema, "model_validate"):
             self.schema.model_validate(dict(arguments))
@@ -185,6 +185,7 @@ def _read(agent: str, tool: BaseTool) -> Parameters:
             f"Agent '{agent}': the tool '{tool.name}' cannot be shown to a model: {error}"
         ) from error
     if isinstance(tool.args_schema, dict):
+        json_schema.load()
         return Parameters(tool.args_schema, shown, {}, frozenset(), frozenset())
     schema = tool.get_input_schema()
     fields = getattr(schema, "model_fields", {})
@@ -525,6 +526,7 @@ def shared_tool(name: str, given: Any, declared: ToolSpec | None = None) -> Usab
     function = dict(usable.parameters.shown["function"]) | {"name": name}
     if declared is None:
         return _shown_as(usable, function, None)
+    json_schema.load()
     function["description"] = declared.description or function.get("description", "")
     function["parameters"] = dict(declared.parameters)
     return _shown_as(usable, function, declared.parameters)

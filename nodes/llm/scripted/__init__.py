@@ -1,9 +1,9 @@
 """A model that answers from a script, for tests: what it says, how it fails, what it was asked."""
 
-from nodes.llm.scripted.call import Call
-from nodes.llm.scripted.faults import Fault
+from nodes.llm.scripted.faults import Fault, Slow
 from nodes.llm.scripted.model import ScriptedModel
-from nodes.llm.scripted.saying import (
+from nodes.llm.scripted.script import Answer, Script
+from nodes.llm.scripted.understanding import (
     ask,
     back,
     cancel,
@@ -16,18 +16,18 @@ from nodes.llm.scripted.saying import (
     fill,
     go,
     human,
+    leads_nowhere,
+    leads_to,
     off_topic,
     repeat,
     restart,
+    rules_hold,
     says,
     skip,
     status,
     wait,
 )
-from nodes.llm.scripted.script import Answer, Script
-from nodes.llm.scripted.slow import Slow
-from nodes.llm.scripted.speech import UseTool
-from nodes.llm.scripted.verdict import leads_nowhere, leads_to, rules_hold
+from nodes.llm.scripted.wire import Call, UseTool
 
 __all__ = [
     "Answer",

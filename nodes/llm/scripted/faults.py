@@ -1,4 +1,4 @@
-"""What goes wrong with a model or on the way to it, as answers of a script."""
+"""Answers that fail or take their time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from pydantic import BaseModel
 
 from nodes.llm.scripted import wire
-from nodes.llm.scripted.call import Call, Json
-from nodes.llm.scripted.speech import Speech, Spoken, UseTool
-from nodes.llm.scripted.wire import Piece, Reply
+from nodes.llm.scripted.wire import Call, Json, Piece, Reply, Speech, Spoken, UseTool
 
+Text: TypeAlias = str | Mapping[str, Any] | BaseModel
 _SENTENCE = "Your parcel left the depot this morning and will be with you tomorrow."
 
 
@@ -45,7 +44,9 @@ class Fault:
             retry_after: When to try again: seconds, or a moment in UTC (sent as an HTTP date).
             message: What the error says.
         """
-        failed = wire.problem(code, message or f"scripted fault {code}", _kind(code))
+        kind = "server_error" if code >= 500 else "invalid_request_error"
+        kind = "rate_limit_exceeded" if code == 429 else kind
+        failed = wire.problem(code, message or f"scripted fault {code}", kind)
         if isinstance(retry_after, datetime):
             failed = failed.with_headers({"retry-after": format_datetime(retry_after, usegmt=True)})
         elif retry_after is not None:
@@ -89,17 +90,13 @@ class Fault:
         return cls._saying("empty content", Speech(""))
 
     @classmethod
-    def content_filter(
-        cls, *, pieces: int = 3, of: str | Mapping[str, Any] | BaseModel = _SENTENCE
-    ) -> Self:
+    def content_filter(cls, *, pieces: int = 3, of: Text = _SENTENCE) -> Self:
         """Be stopped by the content filter after some pieces."""
         said = replace(Speech.of(of).first(pieces), finish="content_filter")
         return cls._saying("content filter", said)
 
     @classmethod
-    def length(
-        cls, *, pieces: int = 3, of: str | Mapping[str, Any] | BaseModel = _SENTENCE
-    ) -> Self:
+    def length(cls, *, pieces: int = 3, of: Text = _SENTENCE) -> Self:
         """Run out of tokens after some pieces."""
         return cls._saying("length", replace(Speech.of(of).first(pieces), finish="length"))
 
@@ -183,12 +180,6 @@ class Fault:
         return cls(name, lambda call: wire.reply(speech, call))
 
 
-def _kind(code: int) -> str:
-    if code == 429:
-        return "rate_limit_exceeded"
-    return "server_error" if code >= 500 else "invalid_request_error"
-
-
 def _bad_json(call: Call) -> Reply:
     if call.stream:
         return Reply.of_events(iter([Piece(b'data: {"id": "chatcmpl-scripted", "choi\n\n')]))
@@ -211,3 +202,44 @@ def _begun(speech: Speech, call: Call, pieces: int) -> Reply:
     spoken = [place for place, piece in enumerate(planned.pieces) if piece.spoken]
     end = spoken[pieces] if pieces < len(spoken) else spoken[-1] + 1
     return replace(planned, pieces=planned.pieces[:end])
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """An answer at the pace of a model: `Slow("...", before=0.2, over=1.0, tokens=50)`.
+
+    Attributes:
+        answer: What is said, or how it fails.
+        before: Seconds until the first token.
+        over: Seconds from the first token to the end, shared out evenly behind the tokens; a
+            caller that wants no stream waits for both together.
+        tokens: Pieces that a text is divided into, at most one a character; None: about a word
+            each.
+    """
+
+    answer: Spoken | Fault
+    before: float = 0.0
+    over: float = 0.0
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.answer, Fault):
+            Speech.of(self.answer)
+        elif self.tokens is not None:
+            raise TypeError("a fault has its own pieces; leave out tokens")
+
+    def reply(self, call: Call) -> Reply:
+        """Return the answer with its pauses."""
+        if isinstance(self.answer, Fault):
+            planned = self.answer.reply(call)
+        else:
+            planned = wire.reply(replace(Speech.of(self.answer), tokens=self.tokens), call)
+        if not call.stream:
+            return replace(planned, wait=planned.wait + self.before + self.over)
+        spoken = [place for place, piece in enumerate(planned.pieces) if piece.spoken]
+        pieces = list(planned.pieces)
+        for place in spoken:
+            if place + 1 < len(pieces):
+                later = pieces[place + 1].wait + self.over / len(spoken)
+                pieces[place + 1] = replace(pieces[place + 1], wait=later)
+        return replace(planned, pieces=tuple(pieces), wait=planned.wait + self.before)

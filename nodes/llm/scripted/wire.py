@@ -1,14 +1,200 @@
-"""What goes over the wire: a message as one JSON body, or as the events of a stream."""
+"""The wire of the chat completions API: a request as a call, a message as a body or as events."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Self, TypeAlias
 
-from nodes.llm.scripted.call import Call, Json
-from nodes.llm.scripted.speech import Speech, UseTool, argument_pieces
+from pydantic import BaseModel
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request to a model, as a test wants to look at it.
+
+    Attributes:
+        number: 1 for the first call of a script.
+        model: The model that was asked for.
+        messages: The messages as they came: dicts with `role` and `content`.
+        tools: Names of the tools offered.
+        schema: The JSON schema that the answer has to follow, None for free text.
+        schema_name: Its name, "" without one.
+        stream: Whether the answer is wanted piece by piece.
+        temperature: As given, None if not.
+        authorized: Whether a key came along; the key itself is not kept.
+        body: The whole request, for what has no attribute here.
+    """
+
+    number: int
+    model: str
+    messages: list[Json]
+    tools: list[str]
+    schema: Json | None
+    schema_name: str
+    stream: bool
+    temperature: float | None
+    authorized: bool
+    body: Json = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: bytes, *, number: int, authorized: bool) -> Self:
+        """Read the body of a request.
+
+        Raises:
+            ValueError: It is no request for a chat completion.
+        """
+        body = json.loads(raw)
+        if not isinstance(body, dict) or not isinstance(body.get("model"), str):
+            raise ValueError("the request names no model")
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not messages:
+            raise ValueError("the request holds no messages")
+        if not all(isinstance(message, dict) for message in messages):
+            raise ValueError("a message of the request is no object")
+        wanted = _schema(body)
+        return cls(
+            number=number,
+            model=body["model"],
+            messages=messages,
+            tools=[tool["function"]["name"] for tool in body.get("tools") or ()],
+            schema=wanted.get("schema"),
+            schema_name=wanted.get("name", ""),
+            stream=bool(body.get("stream")),
+            temperature=body.get("temperature"),
+            authorized=authorized,
+            body=body,
+        )
+
+    @property
+    def text(self) -> str:
+        """All that the messages say, in one text, a line break between two."""
+        return "\n".join(_said(message) for message in self.messages)
+
+    @property
+    def message(self) -> str:
+        """What the last message of the user says, "" if there is none."""
+        users = [message for message in self.messages if message.get("role") == "user"]
+        return _said(users[-1]) if users else ""
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether a stream has to end with the number of tokens."""
+        options = self.body.get("stream_options")
+        return isinstance(options, Mapping) and bool(options.get("include_usage"))
+
+
+def _schema(body: Json) -> Json:
+    wanted = body.get("response_format") or {}
+    if wanted.get("type") != "json_schema":
+        return {}
+    schema: Json = wanted["json_schema"]
+    return schema
+
+
+def _said(message: Json) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+_WORDS = re.compile(r"\s*\S{1,8}|\s+")
+_ARGUMENT_PIECE = 5  # characters of a tool's arguments in one piece of a stream
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class UseTool:
+    """A call of a tool: `UseTool("find_order", number="P-17")`.
+
+    Attributes:
+        name: Name of the tool; it is not checked against the tools that were offered.
+        arguments: Its arguments as JSON text.
+    """
+
+    name: str
+    arguments: str
+
+    def __init__(self, name: str, /, **arguments: Any) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "arguments", json.dumps(arguments, ensure_ascii=False))
+
+    @classmethod
+    def raw(cls, name: str, arguments: str) -> Self:
+        """Return a call with arguments that are any text, also no JSON at all."""
+        call = cls(name)
+        object.__setattr__(call, "arguments", arguments)
+        return call
+
+
+Spoken: TypeAlias = str | Mapping[str, Any] | BaseModel | UseTool | Sequence[str | UseTool]
+"""What a model may say: text, JSON, a tool call, or several (text before them if it says both)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """One message of the assistant.
+
+    Attributes:
+        text: Its content; None is sent as null.
+        tools: The tools it calls.
+        refusal: Why the model declines, instead of a text.
+        finish: The finish reason; None is sent as null, and not at all in a stream.
+        tokens: Into how many pieces the text falls; None divides it into words.
+    """
+
+    text: str | None
+    tools: tuple[UseTool, ...] = ()
+    refusal: str | None = None
+    finish: str | None = "stop"
+    tokens: int | None = None
+
+    @classmethod
+    def of(cls, said: Spoken) -> Self:
+        """Return what is said as a message.
+
+        Raises:
+            TypeError: It is nothing that can be said.
+        """
+        if isinstance(said, str):
+            return cls(said)
+        if isinstance(said, BaseModel):
+            said = said.model_dump(mode="json")
+        if isinstance(said, Mapping):
+            return cls(json.dumps(dict(said), ensure_ascii=False))
+        parts = [said] if isinstance(said, UseTool) else said
+        if not isinstance(parts, (list, tuple)) or not parts:
+            raise TypeError(f"{said!r} is no answer of a model")
+        tools = tuple(part for part in parts if isinstance(part, UseTool))
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(tools) + len(texts) != len(parts):
+            raise TypeError(f"{parts!r} holds more than texts and calls of tools")
+        text = "".join(texts) if texts else None
+        return cls(text, tools, finish="tool_calls" if tools else "stop")
+
+    def first(self, pieces: int) -> Self:
+        """Return this message broken off after some pieces of its text."""
+        return replace(self, text="".join(self.pieces()[:pieces]))
+
+    def pieces(self) -> list[str]:
+        """Return the text as the pieces of a stream; joined they are the text again."""
+        text = self.text or ""
+        if self.tokens is None:
+            return _WORDS.findall(text)
+        count = min(max(self.tokens, 1), len(text))
+        edges = [len(text) * part // count for part in range(count + 1)] if count else []
+        return [text[start:end] for start, end in pairwise(edges)]
+
+    def words(self) -> int:
+        """Return the number of words, which is what a scripted model counts as tokens."""
+        said = (self.text, self.refusal, *(tool.arguments for tool in self.tools))
+        return sum(len(text.split()) for text in said if text) + len(self.tools)
+
 
 JSON = "application/json"
 EVENTS = "text/event-stream; charset=utf-8"
@@ -139,7 +325,8 @@ def _deltas(speech: Speech, call: Call) -> Iterator[Json]:
         begun = _tool(tool, place, call)
         begun["function"]["arguments"] = ""
         yield {"tool_calls": [{"index": place, **begun}]}
-        for piece in argument_pieces(tool):
+        for start in range(0, len(tool.arguments), _ARGUMENT_PIECE):
+            piece = tool.arguments[start : start + _ARGUMENT_PIECE]
             yield {"tool_calls": [{"index": place, "function": {"arguments": piece}}]}
 
 

@@ -1,13 +1,87 @@
-"""Answers to the call that understands a message where a form is open: commands, and a reply."""
+"""Answers to the call that understands a message: moves, rules that hold, commands of a form."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from typing import Any
 
 from nodes.llm.command_schema import ALL, ASKED, SENTIMENT, UNSUPPORTED
-from nodes.llm.scripted.call import Call, Json
-from nodes.llm.scripted.verdict import asked_in, questions_in, rules_hold
+from nodes.llm.scripted.wire import Call, Json
+
+
+def leads_to(
+    pathway: str, *, confidence: float = 0.95, reason: str = "scripted"
+) -> Callable[[Call], Json]:
+    """Return an answer by which a message leads to a pathway, and no guideline holds.
+
+    Args:
+        pathway: Id of the pathway. A call in which no transition leads there, or which asks for
+            anything but verdicts, fails the script.
+        confidence: How sure the model is, 0 to 1.
+        reason: Why it thinks so.
+    """
+    return rules_hold(to=pathway, confidence=confidence, reason=reason)
+
+
+def leads_nowhere(call: Call) -> Json:
+    """Answer that a message asks for nothing that could be done, and that no guideline holds.
+
+    A call that asks for anything but verdicts fails the script.
+    """
+    return rules_hold()(call)
+
+
+def rules_hold(
+    *rules: str, to: str | None = None, confidence: float = 0.95, reason: str = "scripted"
+) -> Callable[[Call], Json]:
+    """Return an answer by which guidelines hold, and perhaps a message leads to a pathway.
+
+    Args:
+        *rules: Ids of the guidelines. A call that does not ask about one of them fails the script.
+        to: Id of the pathway, as in `leads_to`; None: nowhere.
+        confidence: How sure the model is of all this, 0 to 1.
+        reason: Why it thinks so.
+    """
+
+    def answer(call: Call) -> Json:
+        asked = asked_in(call)
+        moves = questions_in(asked)
+        known = {rule["rule"] for rule in asked.get("rules", [])}
+        if to is not None and to not in {question["leads_to"] for question in moves}:
+            raise AssertionError(f"nothing leads to '{to}' here, only {moves}")
+        if unknown := set(rules) - known:
+            raise AssertionError(f"nobody asks about {sorted(unknown)} here, only {sorted(known)}")
+        sure = {"confidence": confidence, "reason": reason}
+        held = [{"rule": rule, **sure} for rule in rules]
+        verdicts = [
+            {"question": move["question"], "holds": move["leads_to"] == to, **sure}
+            for move in moves
+        ]
+        said: Json = {"verdicts": verdicts, "rules_that_hold": held}
+        said |= {"commands": [], "asks": None, "reply": None}
+        return {name: said[name] for name in (call.schema or {}).get("properties", {})}
+
+    return answer
+
+
+def asked_in(call: Call) -> Json:
+    """Return what a call that understands a message is given, as data.
+
+    Raises:
+        AssertionError: It is a call of another kind.
+    """
+    if call.schema_name != "understanding":
+        raise AssertionError(f"the call asks for '{call.schema_name}', not for verdicts")
+    asked: Json = json.loads(call.message)
+    return asked
+
+
+def questions_in(asked: Json) -> list[Json]:
+    """Return the questions that a call wants verdicts on; others may be shown as well."""
+    wanted = "verdicts" in asked.get("give", ["verdicts"])
+    return asked.get("questions", []) if wanted else []
+
 
 Said = tuple[Json, ...]
 """Commands as `fill` and the others return them."""
@@ -108,9 +182,23 @@ def clear(*fields: str) -> Said:
     return tuple(_command("clear", field=name) for name in fields)
 
 
-def confirm() -> Said:
-    """Say that the message is a yes to what was asked last."""
-    return (_command("confirm"),)
+def _saying(command: str, meaning: str) -> Callable[[], Said]:
+    """Return a function that gives a command without anything else to it."""
+
+    def said() -> Said:
+        return (_command(command),)
+
+    said.__doc__ = f"Say that the message {meaning}."
+    return said
+
+
+confirm = _saying("confirm", "is a yes to what was asked last")
+skip = _saying("skip", "leaves the question unanswered")
+wait = _saying("wait", "asks for a moment")
+repeat = _saying("repeat", "asks to hear the last words again")
+restart = _saying("restart", "asks to begin the task again")
+back = _saying("back", "asks to go back to the question before")
+status = _saying("status", "asks what is known so far")
 
 
 def deny(option: str | None = None) -> Said:
@@ -126,36 +214,6 @@ def choose(option: str) -> Said:
 def cancel(task: str | None = None, *, everything: bool = False) -> Said:
     """Say that the message gives up the task, one that waits by its id, or all of them."""
     return (_command("cancel", target=ALL if everything else task),)
-
-
-def skip() -> Said:
-    """Say that the message leaves the question unanswered."""
-    return (_command("skip"),)
-
-
-def wait() -> Said:
-    """Say that the message asks for a moment."""
-    return (_command("wait"),)
-
-
-def repeat() -> Said:
-    """Say that the message asks to hear the last words again."""
-    return (_command("repeat"),)
-
-
-def restart() -> Said:
-    """Say that the message asks to begin the task again."""
-    return (_command("restart"),)
-
-
-def back() -> Said:
-    """Say that the message asks to go back to the question before."""
-    return (_command("back"),)
-
-
-def status() -> Said:
-    """Say that the message asks what is known so far."""
-    return (_command("status"),)
 
 
 def explain(field: str | None = None) -> Said:
