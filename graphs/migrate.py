@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import sqlalchemy
@@ -45,13 +46,40 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
             return
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode=WAL")
-        with _alone:
-            _upgrade_file(connection)
+        _make(connection)
+        if not up_to_date(connection):
+            with _alone:
+                _upgrade(connection)
     finally:
         connection.close()
 
 
-def _upgrade_file(connection: sqlite3.Connection) -> None:
+def _make(connection: sqlite3.Connection) -> None:
+    """Make the tables of a database that has none, in one transaction."""
+    statements = _statements()
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+@functools.cache
+def _statements() -> Sequence[str]:
+    """Return what makes the tables in an empty database: the migrations take 50 times as long."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    with _alone:
+        _upgrade(connection)
+    statements = list(connection.iterdump())
+    connection.close()
+    return statements[1:-1]  # without the transaction around them
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
     """Run the migrations in one transaction: a process that dies in it leaves nothing half made."""
     engine = sqlalchemy.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     with engine.connect() as connected:

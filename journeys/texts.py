@@ -212,6 +212,9 @@ class Texts:
     hidden: str = "(not shown)"
 
 
+_DEFAULTS = Texts()
+
+
 def placeholder_fault(name: str, text: str) -> str:
     """Return what is wrong with the placeholders of a text that is worded anew; empty if nothing.
 
@@ -219,7 +222,7 @@ def placeholder_fault(name: str, text: str) -> str:
         name: Of the text in the catalogue.
         text: Its new words.
     """
-    known = BRACED.findall(getattr(Texts(), name))
+    known = BRACED.findall(getattr(_DEFAULTS, name))
     unknown = [given for given in BRACED.findall(text) if given not in known]
     if not unknown:
         return ""
