@@ -41,8 +41,8 @@ studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 20
 	@echo "The server alone is in API Docs. Threads are kept in .langgraph_api/; Ctrl-C ends it."
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser $(ARGS)
 
-test: $(DEV_STAMP)  ## Run the tests (COV=1: with branch coverage; ARGS="-k name": some of them, in one process)
-	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--numprocesses auto --dist worksteal $(if $(COV),--cov))
+test: $(DEV_STAMP)  ## Run the tests (ALL=1: the slow ones too, with branch coverage; ARGS="-k name": some, in one process)
+	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--numprocesses auto --dist worksteal $(if $(ALL),--hypothesis-profile all --cov,-m "not slow"))
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check
