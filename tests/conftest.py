@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from journeys import Journey
 from nodes import breaker
@@ -31,6 +32,11 @@ from tests.talk import Talk
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+
+# The examples of a property that names no number of its own; `make test ALL=1` takes "all".
+settings.register_profile("few", settings(), max_examples=20, deadline=None)
+settings.register_profile("all", settings(), max_examples=100, deadline=None)
+settings.load_profile("few")
 
 # The certificates of the world take 30 ms to load, for each client; no test leaves this machine.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
@@ -52,8 +58,8 @@ def _no_breaker_of_another_test() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two processes a core: for half of its time a test waits for a process or a store."""
-    return 2 * (os.cpu_count() or 1)
+    """Run one process more than there are cores: some tests wait for a process or a store."""
+    return 1 + (os.cpu_count() or 1)
 
 
 def pytest_asyncio_loop_factories(
@@ -77,8 +83,8 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that take long: at the end one process would work at one of them."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Begin with the slow tests: at the end one process would work at one of them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -10,13 +10,12 @@ import pytest
 from a2a import types
 from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.json_format import MessageToDict, MessageToJson, Parse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphs.a2a import from_a2a, to_a2a
 from journeys import Agent, AgentCard, ConfigurationError, Pipeline, Skill
 
-calm = settings(deadline=None)
 URL = "https://agents.example.org/billing"
 
 BILLING = AgentCard(
@@ -106,7 +105,6 @@ def says_nothing_twice(card: AgentCard) -> bool:
     )
 
 
-@calm
 @given(CARDS)
 def test_every_card_comes_back(card: AgentCard) -> None:
     sent = to_a2a(card, URL)

@@ -85,8 +85,8 @@ async def ends(chat: Talk) -> list[tuple[Any, ...]]:
     ]
 
 
-async def test_the_way_through_a_journey_is_in_its_audit_row_by_row(talk, store_url):
-    chat = await talk(Trip, AGENTS, store_url)
+async def test_the_way_through_a_journey_is_in_its_audit_row_by_row(talk, memory_url):
+    chat = await talk(Trip, AGENTS, memory_url)
     for message in ("help", "to Rome", "bye", "help", "and?"):
         await chat.says(message)
 
@@ -167,9 +167,9 @@ def failing(times: int, error: Exception) -> Any:
 QUICK = {"error_recovery": "retry", "retry_backoff_seconds": 0.001, "max_retries": 2}
 
 
-async def test_each_further_try_of_an_agent_is_a_row(talk, store_url):
+async def test_each_further_try_of_an_agent_is_a_row(talk, memory_url):
     agents = {**AGENTS, "clerk": failing(2, ValueError("the secret of Ada"))}
-    chat = await talk(Trip, agents, store_url, **QUICK)
+    chat = await talk(Trip, agents, memory_url, **QUICK)
 
     assert await chat.says("hello") == "Here.\n\nBooked."
     await chat.says("bye")
@@ -190,9 +190,9 @@ async def test_each_further_try_of_an_agent_is_a_row(talk, store_url):
     ]
 
 
-async def test_the_tries_of_a_turn_that_fails_in_the_end_are_kept(talk, store_url):
+async def test_the_tries_of_a_turn_that_fails_in_the_end_are_kept(talk, memory_url):
     agents = {**AGENTS, "booker": failing(9, OSError("no line"))}
-    chat = await talk(Trip, agents, store_url, **QUICK)
+    chat = await talk(Trip, agents, memory_url, **QUICK)
 
     await chat.says("Rome")
 
@@ -269,11 +269,11 @@ class Sky(Journey):
         ({}, ("tool_not_called", "weather", "not known yet: town")),
     ],
 )
-async def test_a_call_of_a_pathway_is_a_row_with_its_end(talk, store_url, town, row):
+async def test_a_call_of_a_pathway_is_a_row_with_its_end(talk, memory_url, town, row):
     chat = await talk(
         Sky,
         {"clerk": lambda _: "So."},
-        store_url,
+        memory_url,
         context=town,
         options={"tools": {"weather": weather}},
     )
@@ -284,11 +284,11 @@ async def test_a_call_of_a_pathway_is_a_row_with_its_end(talk, store_url, town, 
 
 
 @pytest.mark.parametrize("recovery", ["graceful", "fail_fast"])
-async def test_a_tool_that_was_called_in_a_turn_that_failed_is_a_row(talk, store_url, recovery):
+async def test_a_tool_that_was_called_in_a_turn_that_failed_is_a_row(talk, memory_url, recovery):
     chat = await talk(
         Sky,
         {"clerk": failing(1, OSError("no"))},
-        store_url,
+        memory_url,
         context={"town": "Rome"},
         options={"tools": {"weather": weather}},
         error_recovery=recovery,

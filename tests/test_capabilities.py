@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import (
@@ -28,7 +28,6 @@ from nodes import embeddings
 from nodes.capabilities import Match, choose, ranking_of
 
 # A busy machine is slow, not wrong.
-calm = settings(deadline=None)
 
 SHOP = (
     AgentCard(
@@ -177,7 +176,6 @@ CARDS = st.builds(
 )
 
 
-@calm
 @given(st.lists(CARDS, min_size=1, max_size=6), st.text(max_size=60), st.randoms())
 def test_scores_are_shares_and_do_not_depend_on_the_order(
     cards: list[AgentCard], task: str, random: Random
@@ -192,7 +190,6 @@ def test_scores_are_shares_and_do_not_depend_on_the_order(
     )
 
 
-@calm
 @given(st.lists(CARDS, min_size=1, max_size=6), st.data())
 def test_whoever_says_what_a_card_says_gets_that_card_or_one_that_says_it_too(
     cards: list[AgentCard], data: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -40,8 +40,8 @@ async def say(chat: Talk, *messages: str) -> Talk:
 # --- Completed -----------------------------------------------------------------------------------
 
 
-async def test_a_completed_journey_frees_the_session_for_another(talk, store_url):
-    chat = await say(await talk(Desk, STAFF, store_url), "moving house", "customer=c1")
+async def test_a_completed_journey_frees_the_session_for_another(talk, memory_url):
+    chat = await say(await talk(Desk, STAFF, memory_url), "moving house", "customer=c1")
 
     assert await chat.says("date=may") == "planner: date=may"
 
@@ -117,8 +117,8 @@ async def test_a_message_that_is_no_turn_completes_nothing_again(talk, memory_ur
 # --- Cancelled -----------------------------------------------------------------------------------
 
 
-async def test_the_user_may_give_a_journey_up_in_the_middle_of_a_detour(talk, store_url):
-    chat = await say(await talk(Desk, STAFF, store_url), "moving house", "customer=c1 date=may")
+async def test_the_user_may_give_a_journey_up_in_the_middle_of_a_detour(talk, memory_url):
+    chat = await say(await talk(Desk, STAFF, memory_url), "moving house", "customer=c1 date=may")
     await chat.says("opening hours?")
     assert (chat.path[-1], chat.stack) == ("moving.hours", ["moving.plan"])
 
@@ -159,8 +159,8 @@ async def test_giving_up_comes_before_every_other_move(talk, memory_url):
 # --- Handed over ---------------------------------------------------------------------------------
 
 
-async def test_one_journey_hands_over_to_another_with_what_it_shares(talk, store_url):
-    chat = await say(await talk(Desk, STAFF, store_url), "moving house", "customer=c1")
+async def test_one_journey_hands_over_to_another_with_what_it_shares(talk, memory_url):
+    chat = await say(await talk(Desk, STAFF, memory_url), "moving house", "customer=c1")
     await say(chat, "date?")
     began = chat.last.metadata["activated_at"]
 
@@ -347,8 +347,8 @@ async def test_a_session_goes_on_in_a_fresh_process_between_any_two_turns(talk, 
     assert chat.last.metadata["journey_completed"] == "repair"
 
 
-async def test_a_rollback_goes_back_into_a_journey_that_was_completed(talk, store_url):
-    chat = await say(await talk(Desk, STAFF, store_url), "moving house", "customer=c1", "date=may")
+async def test_a_rollback_goes_back_into_a_journey_that_was_completed(talk, memory_url):
+    chat = await say(await talk(Desk, STAFF, memory_url), "moving house", "customer=c1", "date=may")
     active = chat.replies[1].metadata["activated_at"]
 
     await chat.journey.rollback(2)
@@ -358,8 +358,8 @@ async def test_a_rollback_goes_back_into_a_journey_that_was_completed(talk, stor
     assert chat.last.metadata["activated_at"] == active
 
 
-async def test_the_versions_tell_which_journey_was_active_when(talk, store_url):
-    chat = await talk(Desk, STAFF, store_url)
+async def test_the_versions_tell_which_journey_was_active_when(talk, memory_url):
+    chat = await talk(Desk, STAFF, memory_url)
     await say(
         chat, "hello", "moving house", "the lift", "thing=lift", "visit=today", "moving house"
     )
@@ -429,7 +429,6 @@ VERDICTS = st.builds(
 LIMITS = Limits(depth=3, confidence=0.7, activation=0.7)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(VERDICTS, max_size=4), max_size=8))
 def test_whatever_is_said_it_stands_in_one_journey_or_in_none(turns):
     """Only what starts, hands over or ends a journey leads out of it, and nothing is left of it."""

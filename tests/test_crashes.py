@@ -72,6 +72,7 @@ def killed_once_it_talks(process: Any, log: Path, after: float) -> None:
     killed(process)
 
 
+@pytest.mark.slow
 async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> None:
     moments = random.Random(11)
     log = tmp_path / "acknowledged"
@@ -97,6 +98,7 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> 
     assert counts.get("writes", 0) == counts.get("checkpoint_writes", 0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("messages", [0, 1, 15])
 async def test_killed_before_each_statement_of_a_turn(
     url: str, tmp_path: Path, messages: int
@@ -127,6 +129,7 @@ async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
         assert await standing(url, session_id) == messages
 
 
+@pytest.mark.slow
 async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     for statement in range(1, 60, 4):
         url = f"sqlite:///{tmp_path / f'{statement}.db'}"
@@ -137,6 +140,7 @@ async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
         assert await standing(url) == 1
 
 
+@pytest.mark.slow
 async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
     await begun(url, session_id="other")
     before = rows(url)
@@ -152,6 +156,7 @@ async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
     assert await standing(url) == 0
 
 
+@pytest.mark.slow
 async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
     await begun(url, 5)
     for statement in range(1, 30):
@@ -170,6 +175,7 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
         assert (await diary.audit())[-1].kind == "rollback"
 
 
+@pytest.mark.slow
 async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
     await begun(url, 4)
     for statement in range(1, 30):

@@ -226,7 +226,7 @@ def test_the_picture_of_the_readme_shows_its_pathways() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_program_of_the_readme_runs_twice_as_printed(tmp_path: Path) -> None:
     (tmp_path / "parcel.py").write_text(readme_code())
     script = tmp_path / "program.py"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphs.drawing.layout import Layout, Link, Place, ranks, spaced
@@ -410,7 +410,6 @@ def test_a_chain_runs_downwards() -> None:
 names = st.integers(0, 11).map(str)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(names, names).filter(lambda ends: ends[0] != ends[1]), max_size=30),
     st.lists(st.floats(10, 300), min_size=12, max_size=12),

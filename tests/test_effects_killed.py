@@ -35,6 +35,7 @@ async def said_again(url: str, world: World, session_id: str = "s-1") -> str:
         return (await journey.process_message("yes")).message
 
 
+@pytest.mark.slow
 async def test_what_was_noted_decides_what_is_done_again(kept_url: str, tmp_path: Path) -> None:
     """Reserving takes no key, charging does; the purser comes after both."""
     came_to = {}
@@ -62,7 +63,7 @@ async def test_what_was_noted_decides_what_is_done_again(kept_url: str, tmp_path
     }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_killed_before_each_statement_nothing_is_done_twice(tmp_path: Path) -> None:
     before = tmp_path / "before.db"
     await ferry.led_up(f"sqlite:///{before}", World(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import JourneyDefinitionError
@@ -53,7 +53,6 @@ def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
     return [changed(v, path[1:], to) if k == path[0] else v for k, v in enumerate(value)]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_valid_file_with_something_else_in_it(data: st.DataObject) -> None:
     value = VALID
@@ -64,7 +63,6 @@ def test_a_valid_file_with_something_else_in_it(data: st.DataObject) -> None:
     is_read_or_refused(json.dumps(value), "claim.json")
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_valid_text_with_signs_changed(data: st.DataObject) -> None:
     text = YAML
@@ -76,7 +74,6 @@ def test_a_valid_text_with_signs_changed(data: st.DataObject) -> None:
     is_read_or_refused(text, "claim.yaml")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80) | st.lists(SIGNS, max_size=30).map("".join))
 def test_any_text(text: str) -> None:
     is_read_or_refused(text, "claim.yaml")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
@@ -16,7 +16,6 @@ from nodes.matching.resolve import Held, resolve
 from tests.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.
-calm = settings(deadline=None)
 
 HERE = [("desk", "shop")]
 
@@ -279,7 +278,6 @@ def test_the_same_guidelines_are_read_once() -> None:
 TEXTS = st.text(max_size=40)
 
 
-@calm
 @given(st.lists(st.lists(TEXTS, max_size=3), max_size=5), TEXTS, st.integers(0, 6))
 def test_any_text_is_read_and_nothing_more_is_returned_than_wanted(
     keywords: list[list[str]], message: str, most: int
@@ -295,7 +293,6 @@ def test_any_text_is_read_and_nothing_more_is_returned_than_wanted(
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12)
 
 
-@calm
 @given(st.lists(WORDS, min_size=1, max_size=3).map(" ".join), TEXTS, TEXTS)
 def test_whoever_says_a_keyword_touches_its_guideline(phrase: str, before: str, after: str) -> None:
     assert asked([rule("it", phrase)], f"{before} {phrase} {after}") == ["it"]

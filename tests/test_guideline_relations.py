@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
 from nodes.matching.resolve import Held, Resolution, order_of, resolve
 
 # A busy machine is slow, not wrong.
-calm = settings(deadline=None)
 
 
 def held(
@@ -178,7 +177,6 @@ def by_the_rules(crowd: Sequence[Held]) -> set[str]:
     return {id_ for id_ in specs if stays(id_, ())}
 
 
-@calm
 @given(CROWDS)
 def test_without_circles_each_stays_whose_needs_stay_and_whose_excluders_go(
     crowd: list[Held],
@@ -190,7 +188,6 @@ def test_without_circles_each_stays_whose_needs_stay_and_whose_excluders_go(
     assert set(names(resolve(crowd))) == expected
 
 
-@calm
 @given(CROWDS)
 def test_what_stays_agrees_and_what_goes_is_told_why(crowd: list[Held]) -> None:
     found = resolve(crowd)
@@ -211,7 +208,6 @@ def test_what_stays_agrees_and_what_goes_is_told_why(crowd: list[Held]) -> None:
             }
 
 
-@calm
 @given(CROWDS, st.randoms())
 def test_the_order_in_which_unequal_ones_are_given_does_not_matter(
     crowd: list[Held], random: Random
@@ -222,7 +218,6 @@ def test_the_order_in_which_unequal_ones_are_given_does_not_matter(
         assert resolve(shuffled) == resolve(crowd)
 
 
-@calm
 @given(CROWDS)
 def test_resolving_what_is_left_changes_nothing(crowd: list[Held]) -> None:
     left = resolve(crowd).matched

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,9 +54,9 @@ def booked(patient: Talk) -> str | None:
 
 
 async def test_the_five_turns_of_the_script_end_with_a_confirmed_appointment(
-    talk: Callable[..., Awaitable[Talk]], store_url: str
+    talk: Callable[..., Awaitable[Talk]], memory_url: str
 ) -> None:
-    patient = await talk(HealthcareReferral, AGENTS, store_url, context=SAMPLE_CONTEXT)
+    patient = await talk(HealthcareReferral, AGENTS, memory_url, context=SAMPLE_CONTEXT)
 
     said = await patient.says(INTAKE)
     assert "Your insurance INS-123456 (Meridian Standard) is active and covers cardiology." in said
@@ -502,13 +503,13 @@ async def test_small_talk_after_the_end_keeps_the_appointment(referral: Opened, 
 
 
 async def test_a_conversation_goes_on_after_a_restart(
-    talk: Callable[..., Awaitable[Talk]], store_url: str
+    talk: Callable[..., Awaitable[Talk]], tmp_path: Path
 ) -> None:
-    patient = await talk(HealthcareReferral, AGENTS, store_url, context=SAMPLE_CONTEXT)
+    url = f"sqlite:///{tmp_path / 'journeys.db'}"
+    patient = await talk(HealthcareReferral, AGENTS, url, context=SAMPLE_CONTEXT)
     for message in DEMO_MESSAGES:
         await patient.says(message)
-        if store_url.startswith("sqlite"):
-            await patient.restored()
+        await patient.restored()
 
     assert patient.path == ["booking", "faq", "booking", "booking", "confirmation"]
     assert booked(patient) == "Dr. Rebecca Johnson Tuesday 14:00"

@@ -77,7 +77,7 @@ def test_a_broken_character_is_named_with_its_place(code: int) -> None:
     assert "secret" not in str(error.value)
 
 
-async def test_a_broken_message_reaches_nothing(talk: Talk, store_url: str) -> None:
+async def test_a_broken_message_reaches_nothing(talk: Talk, memory_url: str) -> None:
     heard: list[Any] = []
 
     async def listens(payload: dict[str, Any]) -> str:
@@ -85,7 +85,7 @@ async def test_a_broken_message_reaches_nothing(talk: Talk, store_url: str) -> N
         return "heard"
 
     agents = {**AGENTS, "address": listens}
-    call = await talk(Parcel, agents, store_url)
+    call = await talk(Parcel, agents, memory_url)
     for message in ("a\x00b", "\ud83d", "\udc00 how much", "\x1b[2J"):
         with pytest.raises(InvalidMessageError):
             await call.says(message)
@@ -115,7 +115,7 @@ async def test_what_people_write_is_kept_as_it_is(talk: Talk, store_url: str, me
     assert await call.journey.snapshot() == {"heard": [message]}
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=30))
 def test_any_text_is_read_as_it_is_or_refused(message: str) -> None:
     try:
@@ -129,8 +129,10 @@ def test_any_text_is_read_as_it_is_or_refused(message: str) -> None:
 
 
 @pytest.mark.parametrize("message", ["", " ", "\n\t ", "\u200b", "\u2060\ufeff\u00ad", "\u3000"])
-async def test_nothing_to_read_is_asked_for_again(talk: Talk, store_url: str, message: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
+async def test_nothing_to_read_is_asked_for_again(
+    talk: Talk, memory_url: str, message: str
+) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
     await call.says("street=Main")
     before = await call.journey.get_session_state()
 
@@ -205,9 +207,9 @@ async def test_a_value_that_holds_itself_is_refused(memory_url: str) -> None:
             await parcel.start({"deep": deep})
 
 
-async def test_a_first_context_is_copied_and_made_plain(talk: Talk, store_url: str) -> None:
+async def test_a_first_context_is_copied_and_made_plain(talk: Talk, memory_url: str) -> None:
     given_ = {"pair": (1, 2), "broken": "a\ud800b\x00c", "big": 2**63 - 1, "none": None}
-    call = await talk(Parcel, AGENTS, store_url, context=given_)
+    call = await talk(Parcel, AGENTS, memory_url, context=given_)
     given_["pair"] = ()
     await call.restored()
 
@@ -262,10 +264,10 @@ async def test_a_turn_may_fill_one_megabyte_and_no_more(
 
 
 async def test_over_the_limit_fail_fast_raises_and_keeps_nothing(
-    talk: Talk, store_url: str
+    talk: Talk, memory_url: str
 ) -> None:
     options = {"max_context_size_bytes": 1000, "error_recovery": "fail_fast"}
-    call = await talk(Notes, writes(blob="x" * 2000), store_url, context={"a": 1}, **options)
+    call = await talk(Notes, writes(blob="x" * 2000), memory_url, context={"a": 1}, **options)
 
     with pytest.raises(ContextSizeExceededError, match=r"limit of 1000 bytes.*'blob'.*prunable"):
         await call.says("hello")
@@ -275,7 +277,7 @@ async def test_over_the_limit_fail_fast_raises_and_keeps_nothing(
 
 
 async def test_prunable_lists_lose_their_oldest_entries_near_the_limit(
-    talk: Talk, store_url: str
+    talk: Talk, memory_url: str
 ) -> None:
     numbers = iter(range(1000))
 
@@ -284,7 +286,7 @@ async def test_prunable_lists_lose_their_oldest_entries_near_the_limit(
         return {"response": "noted", "notes": [{"n": number, "text": "x" * 50}], "other": [number]}
 
     options = {"max_context_size_bytes": 2000, "prunable": ["notes"]}
-    call = await talk(Notes, {"writer": note}, store_url, **options)
+    call = await talk(Notes, {"writer": note}, memory_url, **options)
     for number in range(60):
         await call.says("hello")
         notes = [item["n"] for item in call.context["notes"]]
@@ -303,18 +305,18 @@ async def test_prunable_lists_lose_their_oldest_entries_near_the_limit(
     assert await call.journey.snapshot() == call.context
 
 
-async def test_what_is_not_prunable_is_never_pruned(talk: Talk, store_url: str) -> None:
+async def test_what_is_not_prunable_is_never_pruned(talk: Talk, memory_url: str) -> None:
     options = {"max_context_size_bytes": 1000, "prunable": ["notes", "missing", "blob"]}
     context = {"notes": ["x" * 100], "other": ["y" * 700], "blob": "z" * 50}
-    call = await talk(Notes, writes(other=["y" * 300]), store_url, context=context, **options)
+    call = await talk(Notes, writes(other=["y" * 300]), memory_url, context=context, **options)
     await call.says("hello")
 
     assert call.last.metadata["error"]["type"] == "ContextSizeExceededError"
     assert await call.journey.snapshot() == context
 
 
-async def test_an_output_that_is_no_json_fails_its_turn_alone(talk: Talk, store_url: str) -> None:
-    call = await talk(Notes, writes(blob={"deep": [Thing()]}), store_url)
+async def test_an_output_that_is_no_json_fails_its_turn_alone(talk: Talk, memory_url: str) -> None:
+    call = await talk(Notes, writes(blob={"deep": [Thing()]}), memory_url)
     await call.says("hello")
 
     assert call.last.metadata["error"]["type"] == "PathwayExecutionError"

@@ -222,12 +222,12 @@ async def test_a_waiting_session_is_taken_up_in_another_process(talk: Any, kept_
     assert await chat.says("again") == "sure?"
 
 
-async def test_an_answer_can_be_given_as_data(store_url: str, talk: Any) -> None:
+async def test_an_answer_can_be_given_as_data(memory_url: str, talk: Any) -> None:
     def clerk(payload: Any) -> Any:
         given = interrupt({"question": "How much?", "unit": "EUR"})
         return {"response": f"booked {given['amount']}"}
 
-    chat = await talk(Solo, {"clerk": clerk}, store_url)
+    chat = await talk(Solo, {"clerk": clerk}, memory_url)
 
     assert await chat.says("hello") == '{"question": "How much?", "unit": "EUR"}'
     reply = await chat.journey.resume({"amount": 5})
@@ -617,7 +617,7 @@ async def test_an_effect_is_not_done_again_after_the_question_is_left(
     assert (len(world.reserved), len(world.asked)) == (1, 1)
 
 
-async def test_a_tool_of_an_effect_can_ask(store_url: str, talk: Any, tmp_path: Path) -> None:
+async def test_a_tool_of_an_effect_can_ask(memory_url: str, talk: Any, tmp_path: Path) -> None:
     world = World(tmp_path)
 
     async def charge(amount: int, idempotency_key: str) -> dict[str, str]:
@@ -631,7 +631,7 @@ async def test_a_tool_of_an_effect_can_ask(store_url: str, talk: Any, tmp_path: 
         return await world.charge(amount, idempotency_key)
 
     options = {"tools": {"reserve": world.reserve, "charge": charge}, "model": False}
-    chat = await talk(Ferry, {"purser": world.purser}, store_url, options=options)
+    chat = await talk(Ferry, {"purser": world.purser}, memory_url, options=options)
     for message in (*SAID, "yes"):
         await chat.says(message)
     assert asking(chat) == [({"approve": 2}, "crossing", None)]
@@ -800,9 +800,11 @@ CLERKS: dict[str, Any] = {
 }
 
 
-async def test_a_waiting_turn_moves_nothing_until_it_is_answered(talk: Any, store_url: str) -> None:
+async def test_a_waiting_turn_moves_nothing_until_it_is_answered(
+    talk: Any, memory_url: str
+) -> None:
     ended: list[Any] = []
-    chat = await talk(Claims, CLERKS, store_url, options={"on_end": ended.append})
+    chat = await talk(Claims, CLERKS, memory_url, options={"on_end": ended.append})
 
     assert await chat.says("the roof") == "Noted.\n\nApprove?"
     assert (chat.last.pathway_id, chat.context, chat.ran) == ("report", {}, [])
@@ -816,8 +818,10 @@ async def test_a_waiting_turn_moves_nothing_until_it_is_answered(talk: Any, stor
     assert [(value.value, value.version) for value in history] == [("the roof", 2)]
 
 
-async def test_a_detour_that_asks_is_entered_once_it_is_answered(talk: Any, store_url: str) -> None:
-    chat = await talk(Claims, CLERKS, store_url)
+async def test_a_detour_that_asks_is_entered_once_it_is_answered(
+    talk: Any, memory_url: str
+) -> None:
+    chat = await talk(Claims, CLERKS, memory_url)
 
     assert await chat.says("how much is it?") == "Which country?"
     assert (chat.last.pathway_id, chat.stack, chat.last.transition_to) == ("report", [], None)
@@ -915,9 +919,9 @@ async def test_who_goes_away_while_it_goes_on_leaves_it_waiting(talk: Any, store
     assert await chat.says("yes") == "answered yes"
 
 
-async def test_a_journey_of_a_concierge_can_ask(talk: Any, store_url: str) -> None:
+async def test_a_journey_of_a_concierge_can_ask(talk: Any, memory_url: str) -> None:
     agents = {**STAFF, "identifier": ask}
-    chat = await talk(Desk, agents, store_url)
+    chat = await talk(Desk, agents, memory_url)
 
     assert await chat.says("I am moving house") == "sure?"
     assert asking(chat) == [("sure?", "moving.identify", "identifier")]

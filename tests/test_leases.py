@@ -56,6 +56,7 @@ def reached(log: Path, word: str) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_a_process_that_was_away_for_too_long_writes_nothing(
     postgres_url: str, tmp_path: Path
 ) -> None:

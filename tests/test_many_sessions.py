@@ -9,8 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from journeys import JourneyConfig
 from tests import crash_child, forked, process_child
 from tests.crash_child import Diary
@@ -48,7 +46,6 @@ async def writer(payload: dict[str, Any]) -> dict[str, Any]:
     return {"response": f"{payload['message']} {seen}", "heard": payload["message"], "count": 1}
 
 
-@pytest.mark.long
 async def test_many_sessions_at_once_hold_nothing_foreign(store_url: str) -> None:
     config = JourneyConfig(persistence=store_url)
     agents = {"listener": listener, "writer": writer}

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
@@ -14,7 +14,6 @@ from journeys.patterns import Matcher, normal, said
 from nodes.triggers import matcher_of
 
 # A busy machine is slow, not wrong.
-calm = settings(deadline=None)
 
 HEARD = [
     # whole words, in any case, at any edge
@@ -197,13 +196,11 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TEXT = NARROW | ANY
 
 
-@calm
 @given(pattern=NARROW, message=NARROW)
 def test_matcher_and_said_agree_on_dense_text(pattern: str, message: str) -> None:
     assert bool(Matcher([(pattern, "q")]).match(message)) == said(pattern, message)
 
 
-@calm
 @given(patterns=st.lists(TEXT, max_size=8), message=TEXT)
 def test_a_matcher_of_many_patterns_hears_what_each_alone_would(
     patterns: list[str], message: str
@@ -215,7 +212,6 @@ def test_a_matcher_of_many_patterns_hears_what_each_alone_would(
     assert set(matcher.match(message)) == heard
 
 
-@calm
 @given(before=TEXT, pattern=TEXT, after=TEXT)
 def test_a_pattern_between_spaces_is_always_heard(before: str, pattern: str, after: str) -> None:
     message = f"{before} {pattern} {after}"
@@ -227,13 +223,11 @@ def test_a_pattern_between_spaces_is_always_heard(before: str, pattern: str, aft
     assert said(pattern, message) or not normal(pattern) or begins_with_a_mark
 
 
-@calm
 @given(text=TEXT)
 def test_the_normal_form_is_final(text: str) -> None:
     assert normal(normal(text)) == normal(text)
 
 
-@calm
 @given(text=TEXT)
 def test_equivalent_writings_have_one_normal_form(text: str) -> None:
     composed, taken_apart = unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
@@ -241,7 +235,6 @@ def test_equivalent_writings_have_one_normal_form(text: str) -> None:
     assert normal(composed) == normal(taken_apart) == normal(text)
 
 
-@calm
 @given(pattern=TEXT, message=TEXT)
 def test_case_and_outer_space_make_no_difference(pattern: str, message: str) -> None:
     folded: Any = pattern.casefold()

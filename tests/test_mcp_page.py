@@ -26,7 +26,7 @@ def blocks(language: str) -> str:
     return "\n".join(re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.M | re.S))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_the_python_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     ours = [sys.executable, "-m", "server.cli"]  # the command, whether or not it is on the path

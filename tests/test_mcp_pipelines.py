@@ -37,6 +37,7 @@ async def called(url: str, tool: str, **arguments: Any) -> Any:
         return await client.call_tool(tool, arguments)
 
 
+@pytest.mark.slow
 async def test_pipeline_as_mcp_tool(folder: Path) -> None:
     async with Client(by_streams(written(folder), "desk.py:report")) as client:
         (tool,) = (await client.list_tools()).tools

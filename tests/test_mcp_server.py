@@ -114,6 +114,7 @@ async def test_a_referral_with_a_detour_is_held_over_http(url: str, mode: str) -
     assert "Tuesday at 14:00" in replies[4]["message"]
 
 
+@pytest.mark.slow
 async def test_a_referral_over_stdio_goes_on_where_the_killed_server_left_it(folder: Path) -> None:
     server = by_streams(folder, "healthcare_referral")
     async with Client(server) as client:
@@ -403,6 +404,7 @@ def test_without_a_key_it_listens_to_this_machine_alone(folder: Path) -> None:
 # ---- beginning and end
 
 
+@pytest.mark.slow
 async def test_told_to_stop_it_lets_the_turn_finish(folder: Path) -> None:
     with offered(written(folder), "desk.py:Desk") as (process, url):
         # The SDK's client tells of a server that is gone when it is closed, as a group of errors.
@@ -423,6 +425,7 @@ async def _stopped_during_a_turn(folder: Path, process: Any, url: str) -> None:
         assert (await asking)["message"] == "1: wait 1"
 
 
+@pytest.mark.slow
 def test_help_lists_the_command_and_does_not_load_the_sdk() -> None:
     assert re.search(r"mcp +Offer journeys", run("--help").stdout)
     assert "TARGET" in flat(run("mcp", "--help").stdout)

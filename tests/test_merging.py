@@ -7,7 +7,7 @@ import gc
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import (
@@ -24,7 +24,6 @@ from nodes.context import apply_ops, checked, how_to_merge, names_changed, resto
 from nodes.plain import copied, size, uncollected
 
 # A busy machine is slow, not wrong.
-calm = settings(deadline=None)
 
 S = MergeStrategy
 
@@ -288,7 +287,6 @@ def outcome(context: Any, ops: Any) -> Any:
         return str(error)
 
 
-@calm
 @given(context=CONTEXTS, ops=OPS)
 def test_applying_operations_changes_nothing_that_it_was_given(context: Any, ops: Any) -> None:
     before = copy.deepcopy((context, ops))
@@ -298,7 +296,6 @@ def test_applying_operations_changes_nothing_that_it_was_given(context: Any, ops
     assert (context, ops) == before
 
 
-@calm
 @given(context=CONTEXTS, ops=OPS)
 def test_a_reducer_that_runs_twice_gives_the_same(context: Any, ops: Any) -> None:
     first = outcome(context, ops)
@@ -306,7 +303,6 @@ def test_a_reducer_that_runs_twice_gives_the_same(context: Any, ops: Any) -> Non
     assert outcome(context, ops) == first
 
 
-@calm
 @given(context=CONTEXTS, ops=OPS, later=OPS)
 def test_a_result_does_not_change_when_it_is_built_upon(context: Any, ops: Any, later: Any) -> None:
     first = outcome(context, ops)
@@ -317,7 +313,6 @@ def test_a_result_does_not_change_when_it_is_built_upon(context: Any, ops: Any, 
     assert first == seen
 
 
-@calm
 @given(context=CONTEXTS, ops=OPS, split=st.integers(0, 5))
 def test_operations_in_two_steps_are_operations_in_one(context: Any, ops: Any, split: int) -> None:
     halfway = outcome(context, ops[:split])
@@ -326,7 +321,6 @@ def test_operations_in_two_steps_are_operations_in_one(context: Any, ops: Any, s
     assert whole == (outcome(halfway, ops[split:]) if isinstance(halfway, dict) else halfway)
 
 
-@calm
 @given(context=CONTEXTS, ops=OPS)
 def test_a_refused_operation_is_refused_by_the_check_before(context: Any, ops: Any) -> None:
     applied = outcome(context, ops)
@@ -339,7 +333,6 @@ def test_a_refused_operation_is_refused_by_the_check_before(context: Any, ops: A
         assert checked(context, ops, limit=10**6) == (applied, [])
 
 
-@calm
 @given(values=st.lists(PLAIN, max_size=4), again=st.integers(1, 3))
 def test_union_is_idempotent_and_keeps_the_first_order(values: list[Any], again: int) -> None:
     once = merged(S.UNION, values)
@@ -349,7 +342,6 @@ def test_union_is_idempotent_and_keeps_the_first_order(values: list[Any], again:
         assert merged(S.UNION, [once, *values]) == once
 
 
-@calm
 @given(
     values=st.lists(st.integers(-50, 50), min_size=1), shuffled=st.randoms(use_true_random=False)
 )
@@ -362,7 +354,6 @@ def test_max_min_and_sum_do_not_depend_on_the_order(values: list[int], shuffled:
     assert merged(S.SUM, values) == merged(S.SUM, other) == sum(values)
 
 
-@calm
 @given(values=st.lists(PLAIN))
 def test_append_loses_nothing(values: list[Any]) -> None:
     parts = [value if isinstance(value, list) else [value] for value in values if value is not None]
@@ -370,7 +361,6 @@ def test_append_loses_nothing(values: list[Any]) -> None:
     assert (merged(S.APPEND, values) or []) == [item for part in parts for item in part]
 
 
-@calm
 @given(before=CONTEXTS, ops=OPS)
 def test_restoring_brings_an_earlier_context_back(before: Any, ops: Any) -> None:
     now = outcome(before, ops)
@@ -378,7 +368,6 @@ def test_restoring_brings_an_earlier_context_back(before: Any, ops: Any) -> None
         assert apply_ops(now, restoring(now, before)) == before
 
 
-@calm
 @given(one=CONTEXTS, other=CONTEXTS)
 def test_restoring_turns_any_context_into_any_other(one: Any, other: Any) -> None:
     ops = restoring(one, other)

@@ -110,11 +110,11 @@ class Theatre(Journey):
 
 
 @pytest.fixture
-def theatre(talk: Opened, store_url: str) -> Opened:
+def theatre(talk: Opened, memory_url: str) -> Opened:
     """Open a visit: `await theatre("said", ..., context=...)`."""
 
     async def begin(*said: str, **kwargs: Any) -> Talk:
-        opened = await talk(Theatre, {"host": lambda ask: "Enjoy it."}, store_url, **kwargs)
+        opened = await talk(Theatre, {"host": lambda ask: "Enjoy it."}, memory_url, **kwargs)
         for message in said:
             await opened.says(message)
         return opened

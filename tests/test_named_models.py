@@ -229,6 +229,7 @@ async def test_any_other_name_goes_to_the_openai_api(
     assert [call.model for call in server.calls] == [asked]
 
 
+@pytest.mark.slow
 def test_langchain_is_imported_for_other_providers_alone(folder: Path) -> None:
     source = (
         "import sys\nfrom journeys import JourneyConfig\n"

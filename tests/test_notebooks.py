@@ -66,6 +66,7 @@ def test_the_links_of_a_notebook_lead_somewhere(path: Path) -> None:
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
+@pytest.mark.slow
 async def test_the_first_notebook_declares_shows_and_changes_a_journey(clone: Path) -> None:
     notebook = await executed(NOTEBOOKS[0], clone)
 
@@ -80,6 +81,7 @@ async def test_the_first_notebook_declares_shows_and_changes_a_journey(clone: Pa
     assert list((clone / "notebooks").iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_the_second_notebook_detours_goes_back_and_takes_another_way(clone: Path) -> None:
     notebook = await executed(NOTEBOOKS[1], clone)
 

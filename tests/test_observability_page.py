@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from nodes.telemetry import otel
 from tests.command import ROOT
 
@@ -17,6 +19,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.M | re.S)
 
 
+@pytest.mark.slow
 def test_the_tree_of_the_page_is_what_its_code_prints(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text("\n".join(blocks("python")))
     command = [sys.executable, "-W", "error", str(tmp_path / "page.py")]

@@ -268,6 +268,7 @@ assert not structlog.is_configured()
 """
 
 
+@pytest.mark.slow
 def test_without_opentelemetry_everything_runs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT],

@@ -124,9 +124,9 @@ async def audited(journey: Any) -> list[tuple[str, str | None]]:
 
 
 async def test_a_day_that_is_over_by_the_time_of_the_yes_is_asked_for_again(
-    store_url: str, clock: Clock, boats: Boats
+    memory_url: str, clock: Clock, boats: Boats
 ) -> None:
-    async with rental(store_url, **NO_PAUSE) as journey:
+    async with rental(memory_url, **NO_PAUSE) as journey:
         await journey.start()
         assert await says(journey, "21 March 2027", "canoe") == READ
         clock.goes_on(days=5)
@@ -162,9 +162,9 @@ async def test_after_a_pause_it_is_found_before_anything_is_read_back(
 
 
 async def test_a_yes_to_what_was_read_back_before_a_pause_is_none(
-    store_url: str, clock: Clock, boats: Boats
+    memory_url: str, clock: Clock, boats: Boats
 ) -> None:
-    async with rental(store_url) as journey:
+    async with rental(memory_url) as journey:
         await journey.start()
         assert await says(journey, "28 March 2027", "canoe") != ""
         read = SUMMARY.format(day="Sunday, 28 March 2027", boat="canoe")
@@ -365,9 +365,9 @@ class InTwo(Journey):
 
 
 async def test_a_value_of_an_earlier_pathway_is_asked_for_where_it_is_used(
-    store_url: str, clock: Clock, boats: Boats
+    memory_url: str, clock: Clock, boats: Boats
 ) -> None:
-    async with rental(store_url, InTwo, **NO_PAUSE) as journey:
+    async with rental(memory_url, InTwo, **NO_PAUSE) as journey:
         await journey.start()
         await says(journey, "21 March 2027", "canoe")
         clock.goes_on(days=5)

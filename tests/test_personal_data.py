@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys.validation import PII
@@ -194,7 +194,6 @@ _WORDS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(_WORDS, max_size=12).map(" ".join),
     st.lists(st.integers(1, 30), min_size=1, max_size=6),

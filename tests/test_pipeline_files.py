@@ -22,8 +22,6 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
 
-calm = settings(deadline=None)
-
 
 def clerk(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return an agent that can play any part, and leaves its mark."""
@@ -257,7 +255,6 @@ LIMITS = st.fixed_dictionaries(
 )
 
 
-@calm
 @given(trees(), LIMITS, st.sampled_from(["graceful", "fail-fast"]))
 def test_every_tree_of_patterns_comes_back(
     tree: PatternPipeline, limits: dict[str, Any], handling: str
@@ -516,7 +513,6 @@ def places(data: Any) -> list[tuple[Any, Any]]:
     return [place for key in keys for place in [(data, key), *places(data[key])]]
 
 
-@calm
 @given(st.data(), JSON)
 def test_whatever_stands_anywhere_is_read_or_refused(data: Any, value: Any) -> None:
     changed = json.loads(everything().to_json())

@@ -183,6 +183,7 @@ def own_server() -> Iterator[postgres.Server]:
     server.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
 async def test_a_server_that_restarts_in_the_middle_of_a_turn_loses_nothing(
     own_server: postgres.Server, how: int

@@ -98,10 +98,10 @@ def position_of(session: Any) -> tuple[Any, ...]:
 # --- graceful -----------------------------------------------------------------------------------
 
 
-async def test_a_failing_agent_is_apologised_for_and_nothing_moved(talk, store_url):
+async def test_a_failing_agent_is_apologised_for_and_nothing_moved(talk, memory_url):
     """error_recovery graceful; Failure: message, reply and audit are kept, nothing else."""
     broken = Failing(1, ValueError("the secret stand"))
-    chat = await repairing(talk, store_url, {"list": broken}, context={"part": "chain"})
+    chat = await repairing(talk, memory_url, {"list": broken}, context={"part": "chain"})
     before = await chat.journey.get_session_state()
 
     assert await chat.says("your price list?") == APOLOGY
@@ -125,7 +125,7 @@ async def test_a_failing_agent_is_apologised_for_and_nothing_moved(talk, store_u
     assert chat.last.pathway_id == "prices"
 
 
-async def test_a_failed_turn_is_part_of_the_talk_that_follows(talk, store_url):
+async def test_a_failed_turn_is_part_of_the_talk_that_follows(talk, memory_url):
     """Failure: graceful commits message and reply."""
     seen = []
 
@@ -135,17 +135,17 @@ async def test_a_failed_turn_is_part_of_the_talk_that_follows(talk, store_url):
             raise KeyError("pen")
         return "written"
 
-    chat = await repairing(talk, store_url, {"writer": writer})
+    chat = await repairing(talk, memory_url, {"writer": writer})
     await chat.says("one")
     await chat.says("two")
 
     assert seen == [[], ["one", APOLOGY]]
 
 
-async def test_what_the_agents_before_the_failing_one_gave_is_not_kept(talk, store_url):
+async def test_what_the_agents_before_the_failing_one_gave_is_not_kept(talk, memory_url):
     """Failure: context unchanged; a turn is whole or not at all."""
     broken = Failing(1, RuntimeError("no ink"))
-    chat = await repairing(talk, store_url, {"mechanic": gives(part="chain"), "writer": broken})
+    chat = await repairing(talk, memory_url, {"mechanic": gives(part="chain"), "writer": broken})
 
     assert await chat.says("look at it") == APOLOGY
     assert chat.context == await chat.journey.snapshot() == {}
@@ -153,10 +153,10 @@ async def test_what_the_agents_before_the_failing_one_gave_is_not_kept(talk, sto
     assert chat.context == {"part": "chain"}
 
 
-async def test_a_failure_on_arrival_takes_back_the_whole_turn(talk, store_url):
+async def test_a_failure_on_arrival_takes_back_the_whole_turn(talk, memory_url):
     """Failure, second hop: neither the move nor the outputs of the first hop are kept."""
     broken = Failing(1, RuntimeError("no till"), price=40)
-    chat = await repairing(talk, store_url, {"writer": gives(hours=2), "seller": broken})
+    chat = await repairing(talk, memory_url, {"writer": gives(hours=2), "seller": broken})
 
     assert await chat.says("look at it") == APOLOGY
     assert (chat.last.pathway_id, chat.context) == ("look", {})
@@ -164,9 +164,9 @@ async def test_a_failure_on_arrival_takes_back_the_whole_turn(talk, store_url):
     assert (chat.last.is_journey_complete, chat.context) == (True, {"hours": 2, "price": 40})
 
 
-async def test_one_failing_agent_fails_all_that_run_in_parallel(talk, store_url):
+async def test_one_failing_agent_fails_all_that_run_in_parallel(talk, memory_url):
     """Failure, parallel; nobody's outputs are kept, the error names who failed."""
-    chat = await talk(Pair, {"one": gives(a=1), "two": Failing(1, OSError("disk"))}, store_url)
+    chat = await talk(Pair, {"one": gives(a=1), "two": Failing(1, OSError("disk"))}, memory_url)
 
     assert await chat.says("go") == APOLOGY
     assert "'two'" in chat.last.metadata["error"]["message"]
@@ -174,9 +174,9 @@ async def test_one_failing_agent_fails_all_that_run_in_parallel(talk, store_url)
     assert await chat.says("go") == "noted\n\ndone"
 
 
-async def test_a_failure_while_returning_leaves_the_detour_returning(talk, store_url):
+async def test_a_failure_while_returning_leaves_the_detour_returning(talk, memory_url):
     """Failure: position unchanged, with When does a detour return."""
-    chat = await repairing(talk, store_url, {"mechanic": Failing(1, OSError("hand"))})
+    chat = await repairing(talk, memory_url, {"mechanic": Failing(1, OSError("hand"))})
     await chat.says("the price list?")
 
     assert await chat.says("go on") == APOLOGY
@@ -186,24 +186,24 @@ async def test_a_failure_while_returning_leaves_the_detour_returning(talk, store
     assert chat.stack == []
 
 
-async def test_failures_in_a_row_can_go_on_for_ever(talk, store_url):
-    chat = await repairing(talk, store_url, {"mechanic": Failing(15, OSError("hand"))})
+async def test_failures_in_a_row_can_go_on_for_ever(talk, memory_url):
+    chat = await repairing(talk, memory_url, {"mechanic": Failing(15, OSError("hand"))})
 
     assert [await chat.says("hm") for _ in range(16)] == [*[APOLOGY] * 15, "writer: hm"]
 
 
-async def test_the_apology_is_the_config_s(talk, store_url):
+async def test_the_apology_is_the_config_s(talk, memory_url):
     chat = await repairing(
-        talk, store_url, {"mechanic": Failing(1, OSError())}, texts=Texts(apology="Oh dear.")
+        talk, memory_url, {"mechanic": Failing(1, OSError())}, texts=Texts(apology="Oh dear.")
     )
 
     assert await chat.says("hello") == "Oh dear."
 
 
-async def test_graceful_does_not_try_again(talk, store_url):
+async def test_graceful_does_not_try_again(talk, memory_url):
     """error_recovery: retries belong to `retry`."""
     broken = Failing(1, OSError("hand"))
-    chat = await repairing(talk, store_url, {"mechanic": broken})
+    chat = await repairing(talk, memory_url, {"mechanic": broken})
     await chat.says("hello")
 
     assert broken.calls == 1
@@ -269,10 +269,10 @@ async def test_a_sync_agent_cannot_end_the_process(talk, memory_url, error):
 
 
 @pytest.mark.parametrize("error", [ValueError("v"), RuntimeError("r"), OSError("o"), KeyError()])
-async def test_retry_calls_a_failing_agent_again(talk, store_url, error):
+async def test_retry_calls_a_failing_agent_again(talk, memory_url, error):
     """error_recovery retry: whatever it raised, also what LangGraph would not retry."""
     flaky = Failing(2, error, part="chain")
-    chat = await repairing(talk, store_url, {"mechanic": flaky}, error_recovery="retry")
+    chat = await repairing(talk, memory_url, {"mechanic": flaky}, error_recovery="retry")
 
     assert await chat.says("hello") == "writer: hello"
     assert (flaky.calls, chat.context) == (3, {"part": "chain"})
@@ -280,11 +280,11 @@ async def test_retry_calls_a_failing_agent_again(talk, store_url, error):
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-async def test_retry_ends_after_max_retries_and_then_is_graceful(talk, store_url, retries):
+async def test_retry_ends_after_max_retries_and_then_is_graceful(talk, memory_url, retries):
     """error_recovery retry: max_retries, then graceful; one owner of retries."""
     broken = Failing(99, OSError("hand"))
     chat = await repairing(
-        talk, store_url, {"mechanic": broken}, error_recovery="retry", max_retries=retries
+        talk, memory_url, {"mechanic": broken}, error_recovery="retry", max_retries=retries
     )
 
     assert await chat.says("hello") == APOLOGY
@@ -292,11 +292,11 @@ async def test_retry_ends_after_max_retries_and_then_is_graceful(talk, store_url
     assert [row.kind for row in await chat.journey.versions()] == ["start", "failure"]
 
 
-async def test_retry_calls_only_the_agent_that_failed_again(talk, store_url):
+async def test_retry_calls_only_the_agent_that_failed_again(talk, memory_url):
     """error_recovery retry: on the agent node."""
     mechanic, writer = Failing(0, OSError()), Failing(2, OSError())
     chat = await repairing(
-        talk, store_url, {"mechanic": mechanic, "writer": writer}, error_recovery="retry"
+        talk, memory_url, {"mechanic": mechanic, "writer": writer}, error_recovery="retry"
     )
     await chat.says("hello")
     assert (mechanic.calls, writer.calls) == (1, 3)
@@ -305,7 +305,7 @@ async def test_retry_calls_only_the_agent_that_failed_again(talk, store_url):
     pair = await talk(
         Pair,
         {"one": one, "two": two},
-        store_url,
+        memory_url,
         session_id="pair",
         error_recovery="retry",
         retry_backoff_seconds=0.001,
@@ -314,7 +314,7 @@ async def test_retry_calls_only_the_agent_that_failed_again(talk, store_url):
     assert (one.calls, two.calls, pair.context) == (1, 3, {"a": 1, "b": 2})
 
 
-async def test_retry_pauses_as_the_config_says_and_each_time_twice_as_long(talk, store_url):
+async def test_retry_pauses_as_the_config_says_and_each_time_twice_as_long(talk, memory_url):
     """error_recovery retry: backoff."""
     times = []
 
@@ -324,7 +324,7 @@ async def test_retry_pauses_as_the_config_says_and_each_time_twice_as_long(talk,
 
     chat = await repairing(
         talk,
-        store_url,
+        memory_url,
         {"mechanic": agent},
         error_recovery="retry",
         max_retries=2,
@@ -336,12 +336,12 @@ async def test_retry_pauses_as_the_config_says_and_each_time_twice_as_long(talk,
     assert times[2] - times[1] >= 0.1
 
 
-async def test_retry_adds_nothing_to_the_pauses_of_the_config(talk, store_url):
+async def test_retry_adds_nothing_to_the_pauses_of_the_config(talk, memory_url):
     """error_recovery retry: LangGraph's own jitter would add up to a second to each."""
     broken = Failing(99, OSError("hand"))
     chat = await repairing(
         talk,
-        store_url,
+        memory_url,
         {"mechanic": broken},
         error_recovery="retry",
         max_retries=8,
@@ -352,11 +352,11 @@ async def test_retry_adds_nothing_to_the_pauses_of_the_config(talk, store_url):
     assert broken.calls == 9
 
 
-async def test_retry_can_be_told_to_try_a_hundred_times(talk, store_url):
+async def test_retry_can_be_told_to_try_a_hundred_times(talk, memory_url):
     """error_recovery retry: the largest max_retries that the config takes."""
     flaky = Failing(3, OSError("hand"))
     chat = await repairing(
-        talk, store_url, {"mechanic": flaky}, error_recovery="retry", max_retries=100
+        talk, memory_url, {"mechanic": flaky}, error_recovery="retry", max_retries=100
     )
 
     assert await chat.says("hello") == "writer: hello"
@@ -365,11 +365,11 @@ async def test_retry_can_be_told_to_try_a_hundred_times(talk, store_url):
 # --- fail_fast ----------------------------------------------------------------------------------
 
 
-async def test_fail_fast_raises_and_keeps_nothing_but_an_audit_row(talk, store_url):
+async def test_fail_fast_raises_and_keeps_nothing_but_an_audit_row(talk, memory_url):
     """error_recovery fail_fast; Failure: commits nothing but an audit row."""
     cause = ValueError("bent")
     broken = Failing(1, cause, part="chain")
-    chat = await repairing(talk, store_url, {"mechanic": broken}, error_recovery="fail_fast")
+    chat = await repairing(talk, memory_url, {"mechanic": broken}, error_recovery="fail_fast")
     before = await chat.journey.get_session_state()
 
     with pytest.raises(PathwayExecutionError, match=r"'look'.*'mechanic'.*bent") as caught:
@@ -406,10 +406,10 @@ class Sleeping:
         return "awake"
 
 
-async def test_an_agent_that_takes_too_long_is_cancelled(talk, store_url):
+async def test_an_agent_that_takes_too_long_is_cancelled(talk, memory_url):
     """Timeouts cancel; the others never read the limit."""
     agent = Sleeping(30)
-    chat = await repairing(talk, store_url, {"mechanic": agent}, pathway_timeout_seconds=0.3)
+    chat = await repairing(talk, memory_url, {"mechanic": agent}, pathway_timeout_seconds=0.3)
     assert await chat.says("hello") == APOLOGY
     assert agent.cancelled == 1
     assert chat.last.metadata["error"]["type"] == "PathwayExecutionError"
@@ -492,7 +492,7 @@ async def test_an_agent_that_ended_before_the_turn_s_time_was_up_is_not_named(ta
     assert said == "Pathway 'both', agent 'two': the turn took longer than 0.3 s"
 
 
-async def test_a_pathway_s_own_timeout_replaces_the_config_s(talk, store_url):
+async def test_a_pathway_s_own_timeout_replaces_the_config_s(talk, memory_url):
     """`__timeout__`, shorter and longer than the config's."""
 
     class Timed(Journey):
@@ -509,26 +509,26 @@ async def test_a_pathway_s_own_timeout_replaces_the_config_s(talk, store_url):
         __transitions__ = [Transition(said("slowly"), to_pathway="slow")]
 
     agents = {"quick": Sleeping(30), "slow": Sleeping(0.3)}
-    short = await talk(Timed, agents, store_url, session_id="a")
-    long = await talk(Timed, agents, store_url, session_id="b", pathway_timeout_seconds=0.05)
+    short = await talk(Timed, agents, memory_url, session_id="a")
+    long = await talk(Timed, agents, memory_url, session_id="b", pathway_timeout_seconds=0.05)
 
     assert await short.says("hello") == APOLOGY
     assert await long.says("slowly") == "awake"
 
 
-async def test_the_limit_holds_for_a_pathway_as_a_whole(talk, store_url):
+async def test_the_limit_holds_for_a_pathway_as_a_whole(talk, memory_url):
     """Config: longest run of a pathway, and of one try of an agent."""
     agents = {"mechanic": Sleeping(0.2), "writer": Sleeping(30)}
-    chat = await repairing(talk, store_url, agents, pathway_timeout_seconds=0.3)
+    chat = await repairing(talk, memory_url, agents, pathway_timeout_seconds=0.3)
     assert await chat.says("hello") == APOLOGY
 
 
-async def test_retry_tries_again_what_ran_out_of_time(talk, store_url):
+async def test_retry_tries_again_what_ran_out_of_time(talk, memory_url):
     """error_recovery retry, with timeouts: each try has the whole time."""
     agent = Sleeping(30, 0)
     chat = await repairing(
         talk,
-        store_url,
+        memory_url,
         {"mechanic": agent},
         pathway_timeout_seconds=0.3,
         error_recovery="retry",
@@ -538,11 +538,11 @@ async def test_retry_tries_again_what_ran_out_of_time(talk, store_url):
     assert agent.cancelled == 1
 
 
-async def test_fail_fast_raises_what_ran_out_of_time(talk, store_url):
+async def test_fail_fast_raises_what_ran_out_of_time(talk, memory_url):
     """error_recovery fail_fast, with timeouts."""
     chat = await repairing(
         talk,
-        store_url,
+        memory_url,
         {"mechanic": Sleeping(30)},
         pathway_timeout_seconds=0.05,
         error_recovery="fail_fast",
@@ -553,7 +553,7 @@ async def test_fail_fast_raises_what_ran_out_of_time(talk, store_url):
     assert len(await chat.journey.versions()) == 1
 
 
-async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited(talk, store_url):
+async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited(talk, memory_url):
     """Timeouts: a thread's late result is discarded and audited; the turn does not wait for it."""
     go_on = threading.Event()
 
@@ -561,7 +561,7 @@ async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited
         go_on.wait(110)
         return {"part": "too late", "response": "too late"}
 
-    chat = await repairing(talk, store_url, {"mechanic": slow}, pathway_timeout_seconds=0.3)
+    chat = await repairing(talk, memory_url, {"mechanic": slow}, pathway_timeout_seconds=0.3)
     assert await chat.says("hello") == APOLOGY
 
     chat.journey.register_agent("mechanic", clerk("mechanic"))
@@ -582,7 +582,7 @@ async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited
 # --- The caller goes away -----------------------------------------------------------------------
 
 
-async def test_a_caller_who_goes_away_leaves_the_session_as_it_was(talk, store_url):
+async def test_a_caller_who_goes_away_leaves_the_session_as_it_was(talk, memory_url):
     """Section 3: a turn is atomic, also when it is cancelled."""
     begun = asyncio.Event()
     cancelled = asyncio.Event()
@@ -596,7 +596,7 @@ async def test_a_caller_who_goes_away_leaves_the_session_as_it_was(talk, store_u
             raise
         return "never"
 
-    chat = await repairing(talk, store_url, {"mechanic": slow})
+    chat = await repairing(talk, memory_url, {"mechanic": slow})
     before = await chat.journey.get_session_state()
     turn = asyncio.ensure_future(chat.says("hello"))
     await begun.wait()
@@ -640,14 +640,14 @@ def moving(*, newer: bool) -> type[Journey]:
 
 
 @pytest.mark.parametrize(("before", "at"), [(("pack it",), "plan"), (("pack it", "help"), "help")])
-async def test_a_session_in_a_pathway_that_is_gone_goes_on_elsewhere(talk, store_url, before, at):
+async def test_a_session_in_a_pathway_that_is_gone_goes_on_elsewhere(talk, memory_url, before, at):
     """Section 5 raises an error for good; here the session goes on in a place that is there."""
     old, new = moving(newer=False), moving(newer=True)
-    chat = await talk(old, staff(old), store_url)
+    chat = await talk(old, staff(old), memory_url)
     for words in before:
         await chat.says(words)
 
-    strict = JourneyConfig(persistence=store_url, error_recovery="fail_fast")
+    strict = JourneyConfig(persistence=memory_url, error_recovery="fail_fast")
     async with await new.restore("s-1", strict, agents=staff(new)) as journey:
         reply = await journey.process_message("hello?")
         kinds = [entry.kind for entry in await journey.audit()]

@@ -64,11 +64,11 @@ def bytes_of(context: Any) -> int:
 
 
 @pytest.mark.parametrize("title", ["x" * 40, "ü" * 40, "猫" * 20, '"\\' * 10])
-async def test_the_size_is_counted_in_bytes_of_json_to_the_last_one(talk, store_url, title):
+async def test_the_size_is_counted_in_bytes_of_json_to_the_last_one(talk, memory_url, title):
     """Size limit: UTF-8 bytes of the canonical JSON."""
     exact = bytes_of({"title": title})
-    fits = await reading(talk, store_url, max_context_size_bytes=exact, session_id="fits")
-    tight = await reading(talk, store_url, max_context_size_bytes=exact - 1, session_id="tight")
+    fits = await reading(talk, memory_url, max_context_size_bytes=exact, session_id="fits")
+    tight = await reading(talk, memory_url, max_context_size_bytes=exact - 1, session_id="tight")
     message = json.dumps({"title": title, "response": "noted"})
 
     assert await fits.says(message) == "noted"
@@ -79,9 +79,9 @@ async def test_the_size_is_counted_in_bytes_of_json_to_the_last_one(talk, store_
     assert str(exact - 1) in error["message"]
 
 
-async def test_a_context_too_large_changes_nothing_and_spoils_no_later_turn(talk, store_url):
+async def test_a_context_too_large_changes_nothing_and_spoils_no_later_turn(talk, memory_url):
     """Size limit: checked before anything changes; in others every later turn fails too."""
-    chat = await reading(talk, store_url, max_context_size_bytes=60)
+    chat = await reading(talk, memory_url, max_context_size_bytes=60)
     await chat.says('{"title": "Emma", "response": "noted"}')
 
     assert await chat.says(json.dumps({"title": "E", "notes": "long" * 20})) == APOLOGY
@@ -90,9 +90,9 @@ async def test_a_context_too_large_changes_nothing_and_spoils_no_later_turn(talk
     assert chat.context == {"title": "Persuasion"}
 
 
-async def test_the_error_names_the_largest_fields(talk, store_url):
+async def test_the_error_names_the_largest_fields(talk, memory_url):
     """Size limit, near it: the error names the largest fields."""
-    chat = await reading(talk, store_url, max_context_size_bytes=100, error_recovery="fail_fast")
+    chat = await reading(talk, memory_url, max_context_size_bytes=100, error_recovery="fail_fast")
     await chat.says('{"title": "Emma", "notes": ["a"]}')
 
     with pytest.raises(ContextSizeExceededError, match="'extra'") as caught:
@@ -104,11 +104,11 @@ async def test_the_error_names_the_largest_fields(talk, store_url):
     assert await chat.journey.snapshot() == {"title": "Emma", "notes": ["a"]}
 
 
-async def test_a_first_context_too_large_starts_nothing(talk, store_url):
+async def test_a_first_context_too_large_starts_nothing(talk, memory_url):
     """Size limit: also for the initial context."""
     journey = Library(
         "s-1",
-        JourneyConfig(persistence=store_url, max_context_size_bytes=30),
+        JourneyConfig(persistence=memory_url, max_context_size_bytes=30),
         agents={"reader": typist, "hours": typist},
     )
     async with journey:
@@ -121,7 +121,7 @@ async def test_a_first_context_too_large_starts_nothing(talk, store_url):
     assert (caught.value.current_size, caught.value.max_size) == (42, 30)
 
 
-async def test_an_update_that_makes_the_context_too_large_fails_the_turn(talk, store_url):
+async def test_an_update_that_makes_the_context_too_large_fails_the_turn(talk, memory_url):
     """Size limit, with context_update: checked before anything changes."""
 
     class Copier(Library):
@@ -132,7 +132,7 @@ async def test_an_update_that_makes_the_context_too_large_fails_the_turn(talk, s
     chat = await talk(
         Copier,
         {"reader": typist, "hours": typist},
-        store_url,
+        memory_url,
         context={"title": "x" * 40},
         max_context_size_bytes=80,
     )
@@ -142,9 +142,9 @@ async def test_an_update_that_makes_the_context_too_large_fails_the_turn(talk, s
     assert await chat.says("hello") == "heard: hello"
 
 
-async def test_near_the_limit_prunable_lists_lose_their_oldest_entries(talk, store_url):
+async def test_near_the_limit_prunable_lists_lose_their_oldest_entries(talk, memory_url):
     """Size limit: lists declared prunable are shortened, audited; nothing else is."""
-    chat = await reading(talk, store_url, max_context_size_bytes=200, prunable=["notes"])
+    chat = await reading(talk, memory_url, max_context_size_bytes=200, prunable=["notes"])
     for number in range(20):
         await chat.says(json.dumps({"notes": f"note number {number}", "title": "Emma"}))
         assert bytes_of(chat.context) <= 180
@@ -159,9 +159,9 @@ async def test_near_the_limit_prunable_lists_lose_their_oldest_entries(talk, sto
     assert await chat.journey.snapshot() == chat.context
 
 
-async def test_a_list_that_is_not_prunable_is_never_shortened(talk, store_url):
+async def test_a_list_that_is_not_prunable_is_never_shortened(talk, memory_url):
     """Size limit."""
-    chat = await reading(talk, store_url, max_context_size_bytes=100)
+    chat = await reading(talk, memory_url, max_context_size_bytes=100)
     for number in range(20):
         await chat.says(json.dumps({"notes": f"note {number}", "response": "noted"}))
 
@@ -194,9 +194,9 @@ def nested(depth: int) -> Any:
         (nested(100), "title", "deeper"),
     ],
 )
-async def test_what_is_not_json_is_refused_with_the_path_to_it(talk, store_url, value, path, what):
+async def test_what_is_not_json_is_refused_with_the_path_to_it(talk, memory_url, value, path, what):
     """Size limit: non-JSON values (agents' outputs too) are refused with the path to them."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     chat.journey.register_agent("reader", gives(title=value))
 
     assert await chat.says("hello") == APOLOGY
@@ -205,7 +205,7 @@ async def test_what_is_not_json_is_refused_with_the_path_to_it(talk, store_url, 
     assert what in message
     assert await chat.journey.snapshot() == {}
 
-    other = Library("s-2", JourneyConfig(persistence=store_url), agents=chat.agents)
+    other = Library("s-2", JourneyConfig(persistence=memory_url), agents=chat.agents)
     async with other:
         with pytest.raises(ContextMergeError) as caught:
             await other.start({"title": value})
@@ -213,9 +213,9 @@ async def test_what_is_not_json_is_refused_with_the_path_to_it(talk, store_url, 
     assert what in str(caught.value)
 
 
-async def test_tuples_become_lists_and_text_is_kept_as_it_is(talk, store_url):
+async def test_tuples_become_lists_and_text_is_kept_as_it_is(talk, memory_url):
     """Size limit: plain JSON."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     words = 'ä "quoted" \u2028 猫 🐈 \t\n'
     chat.journey.register_agent("reader", gives(title=words, extra=(1, (2.5, None), True)))
     await chat.says("hello")
@@ -227,7 +227,7 @@ async def test_tuples_become_lists_and_text_is_kept_as_it_is(talk, store_url):
 # --- Function agents: nothing is shared ---------------------------------------------------------
 
 
-async def test_what_an_agent_does_to_the_context_it_was_given_changes_nothing(talk, store_url):
+async def test_what_an_agent_does_to_the_context_it_was_given_changes_nothing(talk, memory_url):
     """Function agents."""
 
     def vandal(payload: dict[str, Any]) -> str:
@@ -239,7 +239,7 @@ async def test_what_an_agent_does_to_the_context_it_was_given_changes_nothing(ta
     chat = await talk(
         Library,
         {"reader": vandal, "hours": vandal},
-        store_url,
+        memory_url,
         context={"extra": {"tags": ["new"]}},
     )
     await chat.says("hello")
@@ -248,7 +248,7 @@ async def test_what_an_agent_does_to_the_context_it_was_given_changes_nothing(ta
     assert chat.context == await chat.journey.snapshot() == {"extra": {"tags": ["new"]}}
 
 
-async def test_agents_in_parallel_do_not_share_what_they_are_given(talk, store_url):
+async def test_agents_in_parallel_do_not_share_what_they_are_given(talk, memory_url):
     """Function agents, in parallel."""
 
     class Pair(Journey):
@@ -261,16 +261,16 @@ async def test_agents_in_parallel_do_not_share_what_they_are_given(talk, store_u
         await asyncio.sleep(0.01)
         return str(len(payload["context"]["list"]))
 
-    chat = await talk(Pair, {"one": adds, "two": adds}, store_url, context={"list": []})
+    chat = await talk(Pair, {"one": adds, "two": adds}, memory_url, context={"list": []})
 
     assert await chat.says("go") == "1\n\n1"
 
 
-async def test_what_is_given_and_what_is_shown_are_copies(talk, store_url):
+async def test_what_is_given_and_what_is_shown_are_copies(talk, memory_url):
     """Function agents; the first context, replies, snapshots and sessions are nobody else's."""
     first = {"extra": {"tags": ["new"]}}
     kept = {"tags": ["kept"]}
-    chat = await reading(talk, store_url, context=first)
+    chat = await reading(talk, memory_url, context=first)
     first["extra"]["tags"].append("changed")
     chat.journey.register_agent("reader", lambda payload: {"title": kept})
     await chat.says("hello")
@@ -288,9 +288,9 @@ async def test_what_is_given_and_what_is_shown_are_copies(talk, store_url):
 # --- Rollback -----------------------------------------------------------------------------------
 
 
-async def test_a_rollback_is_a_new_version_with_the_state_of_the_old_one(talk, store_url):
+async def test_a_rollback_is_a_new_version_with_the_state_of_the_old_one(talk, memory_url):
     """Rollback: numbers are never reused; what came between stays in the ledger."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     for words in ('{"title": "Emma"}', "opening hours?", '{"title": "Sanditon"}'):
         await chat.says(words)
 
@@ -308,9 +308,9 @@ async def test_a_rollback_is_a_new_version_with_the_state_of_the_old_one(talk, s
     assert (rows[3].message, rows[4].rolled_back_to) == ('{"title": "Sanditon"}', 2)
 
 
-async def test_a_rollback_of_a_rollback_goes_where_that_one_went(talk, store_url):
+async def test_a_rollback_of_a_rollback_goes_where_that_one_went(talk, memory_url):
     """Rollback."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     await chat.says('{"title": "Emma"}')
     await chat.says('{"title": "Sanditon"}')
     await chat.journey.rollback(1)
@@ -326,7 +326,7 @@ async def test_a_rollback_of_a_rollback_goes_where_that_one_went(talk, store_url
 
 
 async def test_after_a_rollback_the_history_an_agent_sees_is_that_of_the_old_version(
-    talk, store_url
+    talk, memory_url
 ):
     """Rollback: the state equals version n's, the window of the talk with it."""
     seen = []
@@ -335,7 +335,7 @@ async def test_after_a_rollback_the_history_an_agent_sees_is_that_of_the_old_ver
         seen.append([entry["content"] for entry in payload["history"]])
         return "yes"
 
-    chat = await talk(Library, staff(Library, reader=reader), store_url)
+    chat = await talk(Library, staff(Library, reader=reader), memory_url)
     await chat.says("one")
     await chat.says("two")
     await chat.journey.rollback(1)
@@ -347,9 +347,9 @@ async def test_after_a_rollback_the_history_an_agent_sees_is_that_of_the_old_ver
 
 
 @pytest.mark.parametrize("version", [7, -1, 2])
-async def test_a_version_that_never_was_cannot_be_gone_back_to(talk, store_url, version):
+async def test_a_version_that_never_was_cannot_be_gone_back_to(talk, memory_url, version):
     """Rollback: an unknown version is an error."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     await chat.says("hello")
 
     with pytest.raises(VersionNotFoundError, match=str(version)) as caught:
@@ -359,9 +359,9 @@ async def test_a_version_that_never_was_cannot_be_gone_back_to(talk, store_url, 
     assert (await chat.journey.get_session_state()).version == 1
 
 
-async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, store_url):
+async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, memory_url):
     """Rollback: at least 100 versions are kept, and a pruned one is an error."""
-    chat = await reading(talk, store_url)
+    chat = await reading(talk, memory_url)
     for number in range(130):
         await chat.says(json.dumps({"title": str(number)}))
 
@@ -375,7 +375,7 @@ async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, store_url):
 # --- Stores: the turn lock ----------------------------------------------------------------------
 
 
-async def test_messages_at_once_on_one_session_all_count_in_order(talk, store_url):
+async def test_messages_at_once_on_one_session_all_count_in_order(talk, memory_url):
     """Stores: the turn lock belongs to (store, session); others lose all but one."""
 
     class Turnstile(Journey):
@@ -389,8 +389,8 @@ async def test_messages_at_once_on_one_session_all_count_in_order(talk, store_ur
         await asyncio.sleep(0.005)
         return {"count": known + 1, "response": payload["message"]}
 
-    chat = await talk(Turnstile, {"gate": gate}, store_url)
-    again = Turnstile("s-1", JourneyConfig(persistence=store_url), agents={"gate": gate})
+    chat = await talk(Turnstile, {"gate": gate}, memory_url)
+    again = Turnstile("s-1", JourneyConfig(persistence=memory_url), agents={"gate": gate})
     async with again:
         await again.get_session_state()
         handles = [chat.journey, again] * 5
@@ -404,7 +404,7 @@ async def test_messages_at_once_on_one_session_all_count_in_order(talk, store_ur
     assert talked == [word for number in range(10) for word in (f"m{number}", f"m{number}")]
 
 
-async def test_sessions_do_not_wait_for_each_other(talk, store_url):
+async def test_sessions_do_not_wait_for_each_other(talk, memory_url):
     """Stores: one lock a session."""
     second_is_there = asyncio.Event()
 
@@ -415,15 +415,15 @@ async def test_sessions_do_not_wait_for_each_other(talk, store_url):
         return payload["message"]
 
     agents = {"reader": reader, "hours": reader}
-    one = await talk(Library, agents, store_url, session_id="one")
-    two = await talk(Library, agents, store_url, session_id="two")
+    one = await talk(Library, agents, memory_url, session_id="one")
+    two = await talk(Library, agents, memory_url, session_id="two")
 
     waiting = asyncio.ensure_future(one.says("first"))
     assert await two.says("second") == "second"
     assert await waiting == "first"
 
 
-async def test_the_talk_an_agent_sees_is_bounded_and_a_huge_message_is_refused(talk, store_url):
+async def test_the_talk_an_agent_sees_is_bounded_and_a_huge_message_is_refused(talk, memory_url):
     """Section 3: a window of forty messages; others carry and store the whole history."""
     seen = []
 
@@ -431,7 +431,7 @@ async def test_the_talk_an_agent_sees_is_bounded_and_a_huge_message_is_refused(t
         seen.append(len(payload["history"]))
         return "yes"
 
-    chat = await talk(Library, staff(Library, reader=reader), store_url)
+    chat = await talk(Library, staff(Library, reader=reader), memory_url)
     for number in range(30):
         await chat.says(f"message {number}")
     assert max(seen) == 39

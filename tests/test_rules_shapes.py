@@ -76,9 +76,9 @@ async def referred(talk: Any, url: str) -> Any:
     return await talk(Referral, agents, url, context={"insurance_id": "INS-1"})
 
 
-async def test_the_shapes_of_the_seeds_end_at_the_fifth_turn_and_not_before(talk, store_url):
+async def test_the_shapes_of_the_seeds_end_at_the_fifth_turn_and_not_before(talk, memory_url):
     """When is a pathway complete, undeclared: booking is not left at "show me doctors"."""
-    chat = await referred(talk, store_url)
+    chat = await referred(talk, memory_url)
     offers = []
     for words in (
         "Hello, I need a heart specialist, here is my letter.",
@@ -98,9 +98,9 @@ async def test_the_shapes_of_the_seeds_end_at_the_fifth_turn_and_not_before(talk
     assert chat.context["rejected_doctors"] == ["Ames"]
 
 
-async def test_the_shapes_of_the_seeds_also_hold_for_a_patient_in_doubt(talk, store_url):
+async def test_the_shapes_of_the_seeds_also_hold_for_a_patient_in_doubt(talk, memory_url):
     """When is a pathway complete, undeclared, off the script."""
-    chat = await referred(talk, store_url)
+    chat = await referred(talk, memory_url)
     for words in (
         "my letter",
         "what is a referral?",

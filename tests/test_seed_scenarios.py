@@ -161,11 +161,11 @@ AGENTS: dict[str, Any] = {
 
 
 @pytest.fixture
-def referral(talk: Any, store_url: str) -> Any:
+def referral(talk: Any, memory_url: str) -> Any:
     """Open the referral: `await referral(context=...)`."""
 
     async def begin(**options: Any) -> Any:
-        return await talk(Referral, AGENTS, store_url, **options)
+        return await talk(Referral, AGENTS, memory_url, **options)
 
     return begin
 
@@ -306,10 +306,10 @@ class Nested(Journey):
     ]
 
 
-async def test_000_the_stack_cannot_overflow(talk: Any, store_url: str) -> None:
+async def test_000_the_stack_cannot_overflow(talk: Any, memory_url: str) -> None:
     """Row "Depth limit": under fail_fast an error, which changes nothing."""
     options = {"max_pathway_depth": 1, "error_recovery": "fail_fast"}
-    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, store_url, **options)
+    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, memory_url, **options)
     await chat.says("one")
 
     with pytest.raises(RuntimeError, match="stack overflow") as raised:
@@ -321,9 +321,9 @@ async def test_000_the_stack_cannot_overflow(talk: Any, store_url: str) -> None:
     assert (state.current_pathway_id, state.pathway_stack) == ("one", ["home"])
 
 
-async def test_000_by_default_an_overflow_is_a_polite_refusal(talk: Any, store_url: str) -> None:
+async def test_000_by_default_an_overflow_is_a_polite_refusal(talk: Any, memory_url: str) -> None:
     """Row "Depth limit", graceful."""
-    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, store_url, max_pathway_depth=1)
+    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, memory_url, max_pathway_depth=1)
     await chat.says("one")
 
     assert "finish what we have open" in await chat.says("two")
@@ -400,9 +400,9 @@ def small_agents(**outputs: Any) -> dict[str, Any]:
     }
 
 
-async def test_001_1_a_session_starts_at_the_entry(store_url: str) -> None:
+async def test_001_1_a_session_starts_at_the_entry(memory_url: str) -> None:
     """Row "Stack at start": empty, where the paper wants the entry on it."""
-    config = JourneyConfig(persistence=store_url)
+    config = JourneyConfig(persistence=memory_url)
     manager = PathwayManager(Small, "session-1", config, agents=small_agents())
 
     session = await manager.start_session()
@@ -413,8 +413,8 @@ async def test_001_1_a_session_starts_at_the_entry(store_url: str) -> None:
     await manager.close()
 
 
-async def test_001_1_a_message_before_the_start_is_refused(store_url: str) -> None:
-    config = JourneyConfig(persistence=store_url)
+async def test_001_1_a_message_before_the_start_is_refused(memory_url: str) -> None:
+    config = JourneyConfig(persistence=memory_url)
     manager = PathwayManager(Small, "session-1", config, agents=small_agents())
 
     with pytest.raises(RuntimeError, match="Session not started") as raised:
@@ -425,9 +425,9 @@ async def test_001_1_a_message_before_the_start_is_refused(store_url: str) -> No
     await manager.close()
 
 
-async def test_001_2_an_intent_switches_the_pathway(talk: Any, store_url: str) -> None:
+async def test_001_2_an_intent_switches_the_pathway(talk: Any, memory_url: str) -> None:
     """Row "Response object": the intent is named by the first pattern of its trigger."""
-    chat = await talk(Small, small_agents(), store_url)
+    chat = await talk(Small, small_agents(), memory_url)
 
     assert await chat.says("What are your hours?") == "From nine to five."
     assert chat.last.pathway_id == "faq"
@@ -454,18 +454,18 @@ async def test_001_2_an_intent_switches_the_pathway(talk: Any, store_url: str) -
     ids=["replace", "append", "union"],
 )
 async def test_001_3_context_accumulates_by_strategy(
-    talk: Any, store_url: str, context: Payload, outputs: Payload, kept: Payload
+    talk: Any, memory_url: str, context: Payload, outputs: Payload, kept: Payload
 ) -> None:
     """Row "Accumulation": strategies are declared on the class."""
-    chat = await talk(Small, small_agents(**outputs), store_url, context=context)
+    chat = await talk(Small, small_agents(**outputs), memory_url, context=context)
 
     await chat.says("go on")
 
     assert chat.context == kept
 
 
-async def test_001_4_a_session_persists_across_restore(talk: Any, store_url: str) -> None:
-    chat = await talk(Small, small_agents(name="Alice"), store_url, session_id="test-123")
+async def test_001_4_a_session_persists_across_restore(talk: Any, memory_url: str) -> None:
+    chat = await talk(Small, small_agents(name="Alice"), memory_url, session_id="test-123")
     await chat.says("I am Alice")
     await chat.says("help")
 
@@ -496,8 +496,8 @@ async def test_001_4_memory_by_its_old_name_outlives_the_handle() -> None:
         await second.delete()
 
 
-async def test_001_5_after_the_detour_comes_the_pathway_before(talk: Any, store_url: str) -> None:
-    chat = await talk(Small, small_agents(), store_url)
+async def test_001_5_after_the_detour_comes_the_pathway_before(talk: Any, memory_url: str) -> None:
+    chat = await talk(Small, small_agents(), memory_url)
 
     await chat.says("Help me!")
     await chat.says("Thanks, that answered it")

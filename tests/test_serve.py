@@ -89,6 +89,7 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return process.returncode, errors.decode()
 
 
+@pytest.mark.slow
 def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
     with served(folder, begin=partial(start, afresh=True)) as (process, place, lines):
         said = "".join(lines)

@@ -45,9 +45,9 @@ async def expired(url: str, clock: Clock, session_id: str = "s-1", **options: An
 # ------------------------------------------------------------------ the end of a journey
 
 
-async def test_on_end_is_told_once_with_the_last_response(store_url: str) -> None:
+async def test_on_end_is_told_once_with_the_last_response(memory_url: str) -> None:
     told: list[JourneyResponse] = []
-    async with opened(store_url, on_end=told.append) as parcel:
+    async with opened(memory_url, on_end=told.append) as parcel:
         await parcel.start()
         await parcel.process_message("street=Main")
         last = await parcel.process_message("card=1")
@@ -60,9 +60,9 @@ async def test_on_end_is_told_once_with_the_last_response(store_url: str) -> Non
     assert last.is_journey_complete
 
 
-async def test_on_end_is_told_again_of_a_journey_that_was_reopened(store_url: str) -> None:
+async def test_on_end_is_told_again_of_a_journey_that_was_reopened(memory_url: str) -> None:
     told: list[str] = []
-    async with opened(store_url, on_end=lambda reply: told.append(reply.message)) as parcel:
+    async with opened(memory_url, on_end=lambda reply: told.append(reply.message)) as parcel:
         await parcel.start()
         for message in ("street=Main", "card=1"):
             await parcel.process_message(message)
@@ -79,7 +79,7 @@ EXIT = (SystemExit(2), "ExitedError: it called sys.exit(2)")
 @pytest.mark.parametrize(("error", "reason"), [NO_MAIL, EXIT], ids=["error", "exit"])
 @pytest.mark.parametrize("kind", ["plain", "async"])
 async def test_a_callback_that_raises_is_audited_and_changes_nothing(
-    store_url: str, kind: str, error: BaseException, reason: str
+    memory_url: str, kind: str, error: BaseException, reason: str
 ) -> None:
     def raises(response: Any) -> None:
         raise error
@@ -88,7 +88,7 @@ async def test_a_callback_that_raises_is_audited_and_changes_nothing(
         raise error
 
     callback = raises if kind == "plain" else fails
-    async with opened(store_url, on_end=callback) as parcel:
+    async with opened(memory_url, on_end=callback) as parcel:
         await parcel.start({"street": "Main"})
         await parcel.process_message("hello")
         reply = await parcel.process_message("card=1")
@@ -99,7 +99,7 @@ async def test_a_callback_that_raises_is_audited_and_changes_nothing(
         assert row.reason == reason
 
 
-async def test_a_callback_may_look_at_its_session_and_talk_to_it(store_url: str) -> None:
+async def test_a_callback_may_look_at_its_session_and_talk_to_it(memory_url: str) -> None:
     found: list[Any] = []
 
     async def look(response: JourneyResponse) -> None:
@@ -107,7 +107,7 @@ async def test_a_callback_may_look_at_its_session_and_talk_to_it(store_url: str)
         found.append((await parcel.process_message("how much")).pathway_id)
         await parcel.delete()
 
-    async with opened(store_url, on_end=look) as parcel:
+    async with opened(memory_url, on_end=look) as parcel:
         await parcel.start({"street": "Main"})
         await parcel.process_message("hello")
         await parcel.process_message("card=1")
@@ -335,6 +335,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "asyncio.run(main())"])
 def test_a_script_that_forgets_to_close_ends_cleanly(sqlite_url: str, more: str) -> None:
     done = subprocess.run(

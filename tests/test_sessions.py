@@ -118,8 +118,8 @@ async def test_a_session_is_taken_up_where_it_stands(talk: Talk, store_url: str)
     assert call.last.is_journey_complete
 
 
-async def test_restore_lists_every_missing_agent_at_once(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
+async def test_restore_lists_every_missing_agent_at_once(talk: Talk, memory_url: str) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
     config = call.journey.config
 
     with pytest.raises(AgentNotRegisteredError) as missing:
@@ -141,8 +141,8 @@ async def test_restore_lists_every_missing_agent_at_once(talk: Talk, store_url: 
         await Parcel.restore("s-1", config, agents={**AGENTS, "desc": AGENTS["desk"]})
 
 
-async def test_start_lists_every_missing_agent_and_starts_nothing(store_url: str) -> None:
-    async with opened(store_url, agents={"desk": AGENTS["desk"]}) as parcel:
+async def test_start_lists_every_missing_agent_and_starts_nothing(memory_url: str) -> None:
+    async with opened(memory_url, agents={"desk": AGENTS["desk"]}) as parcel:
         with pytest.raises(AgentNotRegisteredError, match=r"'address'.*'payment'"):
             await parcel.start()
         assert await parcel.get_session_state() is None
@@ -400,8 +400,8 @@ async def test_the_transcript_keeps_what_a_rollback_took_back(talk: Talk, store_
     assert all(time.endswith("+00:00") for time in times)
 
 
-async def test_what_is_given_back_is_a_copy(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url, context={"deep": {"list": [1]}})
+async def test_what_is_given_back_is_a_copy(talk: Talk, memory_url: str) -> None:
+    call = await talk(Parcel, AGENTS, memory_url, context={"deep": {"list": [1]}})
     reply = await call.journey.process_message("hello")
     session = await call.journey.get_session_state()
     for given in (reply.accumulated_context, session.accumulated_context):

@@ -266,6 +266,7 @@ asyncio.run(studio.healthcare_referral.ainvoke(given))
 """
 
 
+@pytest.mark.slow
 def test_studio_takes_settings(folder: Path) -> None:
     (folder / "journeygraph.toml").write_text(
         'agent_model = "house"\nintent_detection_model = "house"\nvalidation_model = "house"\n'

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.types import interrupt
@@ -787,7 +787,6 @@ def _plain(reply: Any) -> Any:
     return reply.message, reply.pathway_id, reply.accumulated_context, metadata
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(list(MESSAGES)), min_size=1, max_size=7))
 def test_any_conversation_is_the_same_with_and_without_it(messages: list[str]) -> None:
     async def both() -> list[Any]:

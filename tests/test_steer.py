@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import (
@@ -407,7 +407,6 @@ def anywhere(draw: Any) -> Standing:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(where=anywhere(), understood=COMMANDS, limits=LIMIT)
 def test_steer_never_raises_and_touches_nothing_it_was_given(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -424,7 +423,6 @@ def test_steer_never_raises_and_touches_nothing_it_was_given(
     assert json.dumps([result.position, result.ops, result.audit], allow_nan=False)
 
 
-@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_moves_only_along_what_is_legal_and_was_said(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -451,7 +449,6 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
     assert [v for v in yes if 0.0 <= v.confidence <= 1.0 and not v.error] or went
 
 
-@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
     where: Standing, understood: list[c.Command], limits: Limits
@@ -477,7 +474,6 @@ def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
         assert result.run is None
 
 
-@settings(max_examples=100, deadline=None)
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_audits_each_detour_that_is_entered_and_left(
     where: Standing, understood: list[c.Command], limits: Limits

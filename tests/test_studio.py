@@ -146,6 +146,7 @@ async def test_an_example_pipeline_answers_messages(studio_graphs: ModuleType) -
 
 
 @served
+@pytest.mark.slow
 async def test_a_referral_is_booked_in_five_turns(thread: Open) -> None:
     patient = await thread()
     stood = []
@@ -167,6 +168,7 @@ async def test_a_referral_is_booked_in_five_turns(thread: Open) -> None:
 
 
 @served
+@pytest.mark.slow
 async def test_an_empty_thread_starts_at_the_entry_however_a_message_is_written(
     thread: Open,
 ) -> None:
@@ -187,6 +189,7 @@ async def test_an_empty_thread_starts_at_the_entry_however_a_message_is_written(
 
 
 @served
+@pytest.mark.slow
 async def test_messages_are_as_chat_clients_read_them(thread: Open) -> None:
     customer = await thread("parcel_refund")
     await customer.says("It is P-7")
@@ -209,6 +212,7 @@ async def assistant(of: Thread) -> str:
 
 
 @served
+@pytest.mark.slow
 async def test_a_program_reads_a_reply_as_the_page_shows(studio: str) -> None:
     page = (ROOT / "docs" / "langgraph.md").read_text()
     (block,) = re.findall(r"^```python\n(async def answered.*?)^```", page, re.M | re.S)
@@ -222,6 +226,7 @@ async def test_a_program_reads_a_reply_as_the_page_shows(studio: str) -> None:
 
 
 @served
+@pytest.mark.slow
 async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
     patient = await thread()
 
@@ -233,6 +238,7 @@ async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
 
 
 @served
+@pytest.mark.slow
 async def test_a_run_streams_events_and_tokens(thread: Open) -> None:
     visitor = await thread("kiosk")
 
@@ -248,6 +254,7 @@ async def test_a_run_streams_events_and_tokens(thread: Open) -> None:
 
 
 @served
+@pytest.mark.slow
 @pytest.mark.parametrize("subgraphs", [True, False], ids=["subgraphs", "root alone"])
 async def test_messages_are_streamed_to_chat_clients(thread: Open, subgraphs: bool) -> None:
     visitor = await thread("kiosk")
@@ -269,6 +276,7 @@ async def test_messages_are_streamed_to_chat_clients(thread: Open, subgraphs: bo
 
 
 @served
+@pytest.mark.slow
 async def test_a_referral_streams_as_chat_clients_ask_for_it(thread: Open) -> None:
     patient = await thread()
     for number, message in enumerate(DEMO_MESSAGES):
@@ -283,6 +291,7 @@ async def test_a_referral_streams_as_chat_clients_ask_for_it(thread: Open) -> No
 
 
 @served
+@pytest.mark.slow
 async def test_an_example_pipeline_streams_its_reply(thread: Open) -> None:
     customer = await thread("support_triage")
     given = {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
@@ -297,6 +306,7 @@ async def test_an_example_pipeline_streams_its_reply(thread: Open) -> None:
 
 
 @served
+@pytest.mark.slow
 async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread: Open) -> None:
     visitor = await thread("hall")
     for words in ("print it", "good day", "print again"):
@@ -317,6 +327,7 @@ async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread:
 
 
 @served
+@pytest.mark.slow
 async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
     thread: Open,
 ) -> None:
@@ -346,6 +357,7 @@ async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
 
 
 @served
+@pytest.mark.slow
 async def test_two_threads_at_once_do_not_mix(thread: Open) -> None:
     ada, bob = await asyncio.gather(thread("kiosk"), thread("kiosk"))
 
@@ -358,6 +370,7 @@ async def test_two_threads_at_once_do_not_mix(thread: Open) -> None:
 
 
 @served
+@pytest.mark.slow
 async def test_an_agent_that_raises_fails_the_run_which_can_run_again(thread: Open) -> None:
     visitor = await thread("kiosk")
     await visitor.says("print the jam")
@@ -374,6 +387,7 @@ async def test_an_agent_that_raises_fails_the_run_which_can_run_again(thread: Op
 
 
 @served
+@pytest.mark.slow
 async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> None:
     visitor = await thread("kiosk")
     await visitor.says("print into the jam")
@@ -384,6 +398,7 @@ async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> 
 
 
 @served
+@pytest.mark.slow
 async def test_with_a_key_in_the_env_file_it_runs_on_the_model(tmp_path: Path) -> None:
     with ScriptedServer(*[{"response": "Come in, Ada, and sit down."}] * 2) as model:
         key = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": model.url}

@@ -82,8 +82,8 @@ def survey(talk, memory_url):
     return begin
 
 
-async def test_a_survey_that_is_asked_for_twice_is_answered_twice(survey, store_url):
-    chat = await survey(url=store_url)
+async def test_a_survey_that_is_asked_for_twice_is_answered_twice(survey, memory_url):
+    chat = await survey(url=memory_url)
     assert await say(chat, "survey", "score=3") == ["survey", "thanks"]
 
     assert await say(chat, "survey", "hm", "score=5") == ["survey", "survey", "thanks"]
@@ -97,8 +97,8 @@ async def test_the_same_answer_again_is_an_answer(survey):
     assert await say(chat, "score=3") == ["thanks"]
 
 
-async def test_also_after_a_restart_and_a_rollback(survey, store_url):
-    chat = await survey(url=store_url)
+async def test_also_after_a_restart_and_a_rollback(survey, memory_url):
+    chat = await survey(url=memory_url)
     await say(chat, "survey", "score=3")
     await chat.restored()
     assert await say(chat, "survey") == ["survey"]

@@ -62,7 +62,7 @@ async def a_while() -> None:
 
 
 async def test_a_turn_is_done_before_its_reply_is_judged_and_the_next_one_waits_for_that(
-    talk: Talk, store_url: str
+    talk: Talk, memory_url: str
 ) -> None:
     order: list[str] = []
 
@@ -75,7 +75,7 @@ async def test_a_turn_is_done_before_its_reply_is_judged_and_the_next_one_waits_
         return RUDE if len(order) == 2 else VALID
 
     with Held(judges, judges) as model:
-        chat = await talk(LateDesk, {"clerk": clerk}, store_url, options={"model": model})
+        chat = await talk(LateDesk, {"clerk": clerk}, memory_url, options={"model": model})
         assert await spoken(chat, "one") == ("re one", "re one")
         [pending] = await rows(chat)
         assert (pending.outcome, pending.review, pending.bypassed) == ("pending", False, False)
@@ -134,9 +134,9 @@ async def test_what_code_finds_is_corrected_without_a_model(talk: Talk, memory_u
     assert [row.outcome for row in await rows(chat)] == ["sent"] * 3
 
 
-async def test_close_waits_for_it(talk: Talk, store_url: str) -> None:
+async def test_close_waits_for_it(talk: Talk, memory_url: str) -> None:
     with Held(RUDE) as model:
-        chat = await talk(LateDesk, says("a"), store_url, options={"model": model})
+        chat = await talk(LateDesk, says("a"), memory_url, options={"model": model})
         await chat.says("Hi")
         closing = asyncio.create_task(chat.journey.close())
         await model.begun.wait()
@@ -149,10 +149,10 @@ async def test_close_waits_for_it(talk: Talk, store_url: str) -> None:
 
 
 async def test_what_a_cancelled_close_leaves_is_judged_by_the_next_turn(
-    talk: Talk, store_url: str
+    talk: Talk, memory_url: str
 ) -> None:
     held = Held(RUDE)
-    chat = await talk(LateDesk, says("a", "b"), store_url, options={"model": held})
+    chat = await talk(LateDesk, says("a", "b"), memory_url, options={"model": held})
     await chat.says("Hi")
     closing = asyncio.create_task(chat.journey.close())
     await held.begun.wait()
@@ -168,11 +168,11 @@ async def test_what_a_cancelled_close_leaves_is_judged_by_the_next_turn(
 
 @pytest.mark.parametrize("fault", [Fault.status(400), Fault.hang()], ids=["fails", "too slow"])
 async def test_a_check_that_cannot_be_made_is_bypassed_and_the_conversation_goes_on(
-    talk: Talk, store_url: str, fault: Fault
+    talk: Talk, memory_url: str, fault: Fault
 ) -> None:
     kind = desk(POLITE, __validation__=Validation(mode="after_send", timeout_seconds=0.2))
     with ScriptedModel(fault, VALID) as model:
-        chat = await talk(kind, says("a", "b"), store_url, options={"model": model})
+        chat = await talk(kind, says("a", "b"), memory_url, options={"model": model})
         assert [await chat.says("Hi"), await chat.says("Hi")] == ["a", "b"]
         await chat.restored(model=model)
         first, second = await rows(chat)
@@ -458,10 +458,10 @@ async def test_a_server_that_stops_judges_what_it_has_sent(memory_url: str) -> N
         await handle.close()
 
 
-async def test_over_http_no_reply_waits_for_it(serve: Callable[..., Any], store_url: str) -> None:
+async def test_over_http_no_reply_waits_for_it(serve: Callable[..., Any], memory_url: str) -> None:
     with Held(RUDE, RUDE, VALID, VALID) as model:
         agents = {"clerk": lambda given: given["message"]}
-        api = await serve(one(LateDesk, **agents), model=model, url=store_url)
+        api = await serve(one(LateDesk, **agents), model=model, url=memory_url)
         plain, streamed = await api.begin("desk"), await api.begin("desk", "s-2")
         assert (await api.says(plain, "a"))["message"] == "a"
         heard = await api.hears(streamed, "a")

@@ -141,7 +141,7 @@ messages = st.one_of(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(messages, ears())
 def test_only_known_fields_and_options_are_spoken_of(message: str, listening: Expected) -> None:
     heard = read_message(message, listening)

@@ -267,7 +267,6 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     made.close()
 
 
-@pytest.mark.long
 @pytest.mark.timeout(120 + HUNTING)
 def test_any_order_of_commands_comes_to_what_was_said(loop: asyncio.AbstractEventLoop) -> None:
     run_state_machine_as_test(lambda: Ordering(loop), settings=SETTINGS)  # type: ignore[arg-type]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nodes.commands import Confirm, Correct, Deny, Fill, Go
+from tests import forked
 from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
 from tests.traces.elsewhere import HOTEL
 from tests.traces.journeys import BALANCE, BANK, RESTAURANT
@@ -183,19 +183,20 @@ async def test_a_rollback_goes_back_to_the_values_of_then(chat: Chat) -> None:
     assert chat.world.count("send_money") == 1
 
 
-PROCESS = """
-import asyncio, json, sys
-from tests.traces.conversation import Chat
-from tests.traces.journeys import {domain}
+DOMAINS = {"BANK": BANK, "RESTAURANT": RESTAURANT}
 
-async def main():
-    chat = Chat({domain}, sys.argv[1])
+
+def goes_on(domain: str, url: str, message: str, told: str) -> None:
+    """Take a session up in a process of its own, and write what comes of a message to a file."""
+    came = asyncio.run(_goes_on(Chat(DOMAINS[domain], url), message))
+    Path(told).write_text(json.dumps(came))
+
+
+async def _goes_on(chat: Chat, message: str) -> list[Any]:
     await chat.take_up()
-    print(json.dumps([await chat.says(sys.argv[2]), chat.at, chat.stack, chat.payload]))
+    came = [await chat.says(message), chat.at, chat.stack, chat.payload]
     await chat.close()
-
-asyncio.run(main())
-"""
+    return came
 
 
 @pytest.mark.parametrize(
@@ -206,31 +207,24 @@ asyncio.run(main())
     ],
     ids=["return", "correction"],
 )
-@pytest.mark.long
 async def test_a_fresh_process_goes_on_where_the_last_one_was(
     domain: str, before: list[str], then: str, tmp_path: Path
 ) -> None:
     way = Way("sqlite", scripted=False)
     chats = []
     for name in ("here", "there"):
-        chat = Chat({"BANK": BANK, "RESTAURANT": RESTAURANT}[domain], way.url(tmp_path, name))
+        chat = Chat(DOMAINS[domain], way.url(tmp_path, name))
         async with opened(chat):
             for message in before:
                 await chat.says(message)
             if name == "here":
                 await chat.says(then)
         chats.append(chat)
-    code = PROCESS.format(domain=domain)
-    root = Path(__file__).parents[2]
-    made = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-W", "error", "-c", code, chats[1].url, then],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stderr
+    told = tmp_path / "told.json"
+    process = forked.process(goes_on, domain, chats[1].url, then, str(told))
+    process.start()
+    await asyncio.to_thread(process.join, 100)
+    assert process.exitcode == 0
     here = chats[0]
-    assert json.loads(made.stdout) == [here.reply, here.at, here.stack, here.payload]
+    assert json.loads(told.read_text()) == [here.reply, here.at, here.stack, here.payload]
     assert BALANCE not in here.reply

@@ -47,8 +47,7 @@ def test_a_table_tries_every_assistant_alike(language: str) -> None:
     assert len({(row.assistant, row.asked, row.message) for row in table(language)}) == 300
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("model", ["none", "right"])
+@pytest.mark.parametrize("model", ["none", pytest.param("right", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_few_messages_are_read_wrong(language: str, model: str) -> None:
     check(await judge_all(table(language), language, model), model, language)
@@ -69,6 +68,7 @@ async def test_an_answer_fills_the_field_that_was_asked_for() -> None:
     assert recall >= least_recall, summary(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_model_that_gives_no_answer_is_as_none(language: str) -> None:
     some = table(language)[::SLICE]
@@ -82,6 +82,7 @@ async def test_a_model_that_gives_no_answer_is_as_none(language: str) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_model_that_is_wrong_changes_nothing_of_what_is_certain(language: str) -> None:
     some = table(language)[1::SLICE]

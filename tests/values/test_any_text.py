@@ -44,7 +44,7 @@ def _loaded() -> None:
     load(FIELDS)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS, field=st.sampled_from(FIELDS), setting=st.sampled_from(SETTINGS))
 def test_any_text_is_a_plain_value_or_refused(text: str, field: Field, setting: Setting) -> None:
     for span in found_in(field, text, setting):
@@ -71,7 +71,6 @@ _AMOUNTS = st.decimals(-(10**9), 10**9, places=2)
 _NUMBERS = ("+14155552671", "+4930901820", "+442079460958", "+819012345678", "+39066982")
 
 
-@settings(max_examples=50, deadline=None)
 @given(day=_DATES, clock=st.times(), amount=_AMOUNTS, whole=st.integers(), setting=_SETTING)
 def test_what_is_shown_is_read_as_the_same_value(
     day: date, clock: time, amount: Any, whole: int, setting: Setting
