@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.migrate import HEAD
+from graphs.migrate import HEAD, migrate
 from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
 from graphs.sealing import state_of
 from graphs.tables import USAGE
@@ -113,6 +114,25 @@ def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) 
     with connected(postgres_url) as connection:
         row = connection.execute("SELECT version, fence, lease_until FROM sessions").fetchone()
     assert row == (3, 0, None)
+
+
+def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
+    """A file with a foreign table in it is migrated step by step, an empty one at once."""
+    found = []
+    for name in ("empty", "shared"):
+        path = tmp_path / name
+        with sqlite3.connect(path) as connection:
+            if name == "shared":
+                connection.execute("CREATE TABLE theirs (a)")
+        migrate(functools.partial(sqlite3.connect, path))
+        made = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+        found.append([row for row in made if row[1] != "theirs"])
+        version = connection.execute("SELECT version_num FROM journeygraph_version").fetchall()
+        connection.close()
+        assert version == [(HEAD,)]
+
+    assert found[0] == found[1]
+    assert len(found[0]) > 20
 
 
 @pytest.mark.parametrize("key", [None, bytes(range(32))])
