@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 from typing import Any
 
 import pytest
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from journeys import PathwayExecutionError
-from tests.solo import Payload, function, reason
+from journeys import PathwayExecutionError, PathwayNotFoundError
+from tests.solo import APOLOGY, Payload, function, reason
 
 
 class Panic(BaseException):
@@ -35,6 +36,11 @@ ODD: dict[str, tuple[BaseException, str]] = {
     "cancelled from within": (asyncio.CancelledError(), "ancel"),
     "no words": (Unspeakable(), "Unspeakable"),
     "an error of ours": (PathwayExecutionError("x", "y", "inner"), "inner"),
+    "an error of a definition": (PathwayNotFoundError("x", ["y"]), "PathwayNotFoundError"),
+    "half a character": (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "surrogates"),
+    "a cancelled future": (concurrent.futures.CancelledError(), "CancelledError"),
+    "a failed assertion": (AssertionError(), "AssertionError"),
+    "an end of the process": (SystemExit(3), "it called sys.exit(3)"),
 }
 
 
@@ -57,6 +63,7 @@ async def test_whatever_an_agent_raises_fails_the_turn_and_nothing_else(
     chat = await solo(raising(error, later=later), context={"mood": "before"})
     await chat.says("hello")
 
+    assert chat.last.message == APOLOGY
     assert said in reason(chat)
     assert "Pathway '" in reason(chat)
     assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import logging
 import threading
 import time
@@ -214,48 +213,6 @@ def raising(error: BaseException) -> Callable[[dict[str, Any]], Any]:
         raise error
 
     return agent
-
-
-def raising_later(error: BaseException) -> Callable[[dict[str, Any]], Any]:
-    async def agent(payload: dict[str, Any]) -> Any:
-        await asyncio.sleep(0)
-        raise error
-
-    return agent
-
-
-ERRORS = [
-    ValueError("v"),
-    RuntimeError("r"),
-    KeyError("k"),
-    TypeError("t"),
-    AssertionError(),
-    StopIteration("nothing left"),
-    StopAsyncIteration(),
-    TimeoutError("slow"),
-    ConnectionError("gone"),
-    RecursionError(),
-    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"),
-    ExceptionGroup("several", [ValueError("v")]),
-    concurrent.futures.CancelledError(),
-    asyncio.CancelledError(),
-    PathwayNotFoundError("x", ["y"]),
-    SystemExit(3),
-]
-
-
-@pytest.mark.parametrize("how", [raising, raising_later])
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-async def test_whatever_an_agent_raises_fails_the_turn_at_once_and_only_that(
-    talk, memory_url, how, error
-):
-    """error_recovery: errors are wrapped inside the node, whatever they are."""
-    chat = await repairing(talk, memory_url, {"mechanic": how(error)})
-
-    assert await chat.says("hello") == APOLOGY
-    assert "'mechanic'" in chat.last.metadata["error"]["message"]
-    chat.journey.register_agent("mechanic", clerk("mechanic"))
-    assert await chat.says("hello") == "writer: hello"
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=repr)

@@ -23,7 +23,6 @@ from journeys import (
     Pathway,
     ReturnToPrevious,
     SessionNotStartedError,
-    StateError,
     Transition,
     VersionNotFoundError,
 )
@@ -140,34 +139,6 @@ async def test_an_update_that_makes_the_context_too_large_fails_the_turn(talk, m
     assert await chat.says("copy") == APOLOGY
     assert await chat.journey.snapshot() == {"title": "x" * 40}
     assert await chat.says("hello") == "heard: hello"
-
-
-async def test_near_the_limit_prunable_lists_lose_their_oldest_entries(talk, memory_url):
-    """Size limit: lists declared prunable are shortened, audited; nothing else is."""
-    chat = await reading(talk, memory_url, max_context_size_bytes=200, prunable=["notes"])
-    for number in range(20):
-        await chat.says(json.dumps({"notes": f"note number {number}", "title": "Emma"}))
-        assert bytes_of(chat.context) <= 180
-
-    assert chat.context["title"] == "Emma"
-    assert chat.context["notes"][-1] == "note number 19"
-    assert (
-        chat.context["notes"]
-        == [f"note number {n}" for n in range(20)][-len(chat.context["notes"]) :]
-    )
-    assert "pruned" in await chat.audited()
-    assert await chat.journey.snapshot() == chat.context
-
-
-async def test_a_list_that_is_not_prunable_is_never_shortened(talk, memory_url):
-    """Size limit."""
-    chat = await reading(talk, memory_url, max_context_size_bytes=100)
-    for number in range(20):
-        await chat.says(json.dumps({"notes": f"note {number}", "response": "noted"}))
-
-    notes = chat.context["notes"]
-    assert notes == [f"note {number}" for number in range(len(notes))]
-    assert chat.last.message == APOLOGY
 
 
 # --- Size limit: what is not JSON ---------------------------------------------------------------
@@ -288,43 +259,6 @@ async def test_what_is_given_and_what_is_shown_are_copies(talk, memory_url):
 # --- Rollback -----------------------------------------------------------------------------------
 
 
-async def test_a_rollback_is_a_new_version_with_the_state_of_the_old_one(talk, memory_url):
-    """Rollback: numbers are never reused; what came between stays in the ledger."""
-    chat = await reading(talk, memory_url)
-    for words in ('{"title": "Emma"}', "opening hours?", '{"title": "Sanditon"}'):
-        await chat.says(words)
-
-    session = await chat.journey.rollback(2)
-
-    assert (session.version, session.current_pathway_id) == (4, "hours")
-    assert (session.pathway_stack, session.returning) == (["shelf"], True)
-    assert session.accumulated_context == {"title": "Emma"}
-    chat = await chat.restored()
-    assert await chat.says("thanks") == "heard: thanks"
-    assert chat.last.metadata["version"] == 5
-    rows = await chat.journey.versions()
-    assert [row.kind for row in rows] == ["start", "turn", "turn", "turn", "rollback", "turn"]
-    assert [row.version for row in rows] == [0, 1, 2, 3, 4, 5]
-    assert (rows[3].message, rows[4].rolled_back_to) == ('{"title": "Sanditon"}', 2)
-
-
-async def test_a_rollback_of_a_rollback_goes_where_that_one_went(talk, memory_url):
-    """Rollback."""
-    chat = await reading(talk, memory_url)
-    await chat.says('{"title": "Emma"}')
-    await chat.says('{"title": "Sanditon"}')
-    await chat.journey.rollback(1)
-    await chat.says('{"title": "Persuasion"}')
-
-    session = await chat.journey.rollback(3)
-
-    assert (session.version, session.accumulated_context) == (5, {"title": "Emma"})
-    history = await chat.journey.context_history("title")
-    assert [(row.value, row.version) for row in history] == [
-        *(("Emma", 1), ("Sanditon", 2), ("Emma", 3), ("Persuasion", 4), ("Emma", 5))
-    ]
-
-
 async def test_after_a_rollback_the_history_an_agent_sees_is_that_of_the_old_version(
     talk, memory_url
 ):
@@ -346,19 +280,6 @@ async def test_after_a_rollback_the_history_an_agent_sees_is_that_of_the_old_ver
     assert said_so_far == ["one", "yes", "two", "yes", "three", "yes"]
 
 
-@pytest.mark.parametrize("version", [7, -1, 2])
-async def test_a_version_that_never_was_cannot_be_gone_back_to(talk, memory_url, version):
-    """Rollback: an unknown version is an error."""
-    chat = await reading(talk, memory_url)
-    await chat.says("hello")
-
-    with pytest.raises(VersionNotFoundError, match=str(version)) as caught:
-        await chat.journey.rollback(version)
-
-    assert isinstance(caught.value, StateError)
-    assert (await chat.journey.get_session_state()).version == 1
-
-
 async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, memory_url):
     """Rollback: at least 100 versions are kept, and a pruned one is an error."""
     chat = await reading(talk, memory_url)
@@ -373,35 +294,6 @@ async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, memory_url)
 
 
 # --- Stores: the turn lock ----------------------------------------------------------------------
-
-
-async def test_messages_at_once_on_one_session_all_count_in_order(talk, memory_url):
-    """Stores: the turn lock belongs to (store, session); others lose all but one."""
-
-    class Turnstile(Journey):
-        class GatePath(Pathway):
-            __agents__ = ["gate"]
-            __accumulate__ = ["count"]
-            __complete_when__ = NEVER
-
-    async def gate(payload: dict[str, Any]) -> dict[str, Any]:
-        known = payload["context"].get("count", 0)
-        await asyncio.sleep(0.005)
-        return {"count": known + 1, "response": payload["message"]}
-
-    chat = await talk(Turnstile, {"gate": gate}, memory_url)
-    again = Turnstile("s-1", JourneyConfig(persistence=memory_url), agents={"gate": gate})
-    async with again:
-        await again.get_session_state()
-        handles = [chat.journey, again] * 5
-        replies = await asyncio.gather(
-            *(one.process_message(f"m{number}") for number, one in enumerate(handles))
-        )
-
-    assert [reply.message for reply in replies] == [f"m{number}" for number in range(10)]
-    assert [reply.accumulated_context["count"] for reply in replies] == list(range(1, 11))
-    talked = [entry.content for entry in await chat.journey.transcript()]
-    assert talked == [word for number in range(10) for word in (f"m{number}", f"m{number}")]
 
 
 async def test_sessions_do_not_wait_for_each_other(talk, memory_url):
