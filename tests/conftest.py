@@ -17,12 +17,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from journeys import Journey
 from nodes import breaker
 from nodes.llm import agent as model_agent
-from tests import postgres, redis
+from tests import postgres, properties, redis
 from tests.clocks import CalmLoop, Clock
 from tests.proxy import Proxy
 from tests.solo import Solo
@@ -33,10 +32,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-# The examples of a property that names no number of its own; `make test ALL=1` takes "all".
-settings.register_profile("few", settings(), max_examples=20, deadline=None)
-settings.register_profile("all", settings(), max_examples=100, deadline=None)
-settings.load_profile("few")
+properties.register()
 
 # The certificates of the world take 30 ms to load, for each client; no test leaves this machine.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]

@@ -25,6 +25,7 @@ from journeys import (
     Transition,
 )
 from nodes.llm.scripted import ScriptedModel, leads_nowhere, leads_to
+from tests.properties import examples
 from tests.talk import Talk
 
 FEATURES = ("person", "guideline", "form", "effect", "return")
@@ -218,7 +219,7 @@ async def test_nor_where_a_model_understands(features, memory_url):
     assert await held(features, memory_url, messages, model=model()) == plain
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=examples(8), deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(st.sampled_from(MESSAGES), st.sets(st.sampled_from(FEATURES))), max_size=12)
 )

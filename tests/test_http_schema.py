@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from server.app import app_of
 from tests.api import KEY, serving, wired
+from tests.properties import examples
 
 _CURSORS = ("GET /v1/sessions", "GET /v1/reviews", "GET /v1/escalations")
 _ACTS = ("claim", "messages", "release")
@@ -86,7 +87,10 @@ def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]
     operation = OPERATIONS[label]
 
     @settings(
-        max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=examples(15),
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
     )
     def answers(case: Any) -> None:
         answers_as_described(case, server)

@@ -21,6 +21,7 @@ from journeys import (
     Skill,
 )
 from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
+from tests.properties import examples
 
 
 def clerk(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -265,7 +266,7 @@ def test_every_tree_of_patterns_comes_back(
 
 
 @pytest.mark.parametrize("pattern", sorted(SHAPES))
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=examples(4))
 @given(data=st.data())
 def test_what_comes_back_runs_the_same(pattern: str, data: Any) -> None:
     agents = [data.draw(trees(1)).to_agent("inner"), REGISTRY["invoices"]]

@@ -41,11 +41,12 @@ from journeys import (
 )
 from journeys.texts import Texts
 from tests import reference_model as model
+from tests.properties import examples
 from tests.talk import path_in
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 10,
+    max_examples=HUNTING or examples(10),
     stateful_step_count=40,
     derandomize=not HUNTING,
     # Shrinking takes minutes; a hunt does it.
@@ -349,6 +350,8 @@ def test_any_conversation_stands_where_the_rules_say(
     def conversation() -> RuleBasedStateMachine:
         return Conversation(store_url, loop, plans)
 
-    few = settings(SETTINGS, max_examples=HUNTING or 3)  # the rules are the same in every store
+    few = settings(
+        SETTINGS, max_examples=HUNTING or examples(3)
+    )  # the rules are the same in every store
     chosen = SETTINGS if store_url.startswith("memory") else few
     run_state_machine_as_test(conversation, settings=chosen)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from journeys import Pipeline
 from tests.pipelines.marked import ALL_PATTERNS, Marked, Staff, build
+from tests.properties import examples
 
 NAMES = st.sampled_from(["walnut", "granite", "nobody", "", "WALNUT"])
 NUMBERS = st.one_of(st.integers(-3, 60), st.floats(), st.booleans(), st.none())
@@ -51,7 +52,7 @@ ANSWERS = st.one_of(
 
 @pytest.mark.parametrize("pattern", ALL_PATTERNS)
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     derandomize=True,
     phases=[Phase.generate],
     deadline=None,

@@ -29,14 +29,15 @@ from tests.pipelines.marked import (
     marks,
     nested,
 )
+from tests.properties import examples
 
 HUNTING = int(os.environ.get("PIPELINE_TREES", "0"))
 MOST_NAMES = len(WORDS)
 
 
-def searched(examples: int) -> Callable[..., Any]:
+def searched(most: int) -> Callable[..., Any]:
     return settings(
-        max_examples=HUNTING or examples,
+        max_examples=HUNTING or examples(most),
         derandomize=not HUNTING,
         # Shrinking takes minutes; a hunt does it.
         phases=[Phase.generate, Phase.shrink] if HUNTING else [Phase.generate],

@@ -40,12 +40,13 @@ from nodes.commands import (
     Skip,
     Wait,
 )
+from tests.properties import examples
 from tests.traces.conversation import Chat
 from tests.traces.orders import DEPTH, FORMS, ORDERS, Book
 
 HUNTING = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=HUNTING or 6,
+    max_examples=HUNTING or examples(6),
     stateful_step_count=30,
     derandomize=not HUNTING,
     phases=[Phase.generate, Phase.shrink] if HUNTING else [Phase.generate],

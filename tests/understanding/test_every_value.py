@@ -14,6 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.properties import examples
 from tests.understanding import assistants
 from tests.understanding.assistants import SIX
 from tests.understanding.rows import Row, Want, folded
@@ -125,7 +126,7 @@ def store() -> Iterator[tuple[asyncio.Runner, str]]:
 @pytest.mark.parametrize("assistant", SIX)
 @given(data=st.data())
 @settings(
-    max_examples=HUNTING or 25,
+    max_examples=HUNTING or examples(25),
     derandomize=not HUNTING,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

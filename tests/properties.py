@@ -1,0 +1,20 @@
+"""How many examples a property is tried with: all of them in `make test ALL=1`, else a quarter."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+ALL = 100
+FEW = 25
+
+
+def register() -> None:
+    """Register both numbers as profiles, and load the small one."""
+    settings.register_profile("few", settings(), max_examples=FEW, deadline=None)
+    settings.register_profile("all", settings(), max_examples=ALL, deadline=None)
+    settings.load_profile("few")
+
+
+def examples(most: int) -> int:
+    """Return how many of so many examples this run takes."""
+    return max(2, most * settings().max_examples // ALL)
