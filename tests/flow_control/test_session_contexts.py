@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from journeys import IntentTrigger
 from journeys.concierge import Concierge
-from server.cache import open_cache
+from server.cache.redis import BUDGET_SECONDS, RedisCache
 from tests.api import Api, one, serving, wired
 from tests.flow_control.line import journey
 from tests.proxy import Proxy
@@ -36,12 +36,15 @@ def desk() -> type[Concierge]:
 
 @pytest.fixture
 def process(postgres_url: str, redis_network: Proxy) -> Callable[..., Any]:
-    """Begin a process of the service: `async with process() as api`; all share store and cache."""
+    """Begin a process of the service: `async with process() as api`; all share store and cache.
+
+    A cache that works may take seconds: the machine may be busy.
+    """
 
     @asynccontextmanager
-    async def begin() -> AsyncIterator[Api]:
+    async def begin(budget: float = 5.0) -> AsyncIterator[Api]:
         wiring = wired(one(desk(), clerk=lambda ask: "Certainly."), url=postgres_url)
-        wiring.cache = open_cache(redis_network.url)
+        wiring.cache = RedisCache(redis_network.url, budget=budget)
         async with serving(wiring) as running:
             yield running
 
@@ -151,7 +154,7 @@ async def test_context_retrieval_is_a_hit_for_95_of_100_requests_after_warm_up(
 async def test_context_retrieval_gives_the_same_answer_without_redis(
     process: Callable[..., Any], redis_network: Proxy, fault: str
 ) -> None:
-    async with process() as running:
+    async with process(BUDGET_SECONDS) as running:
         session = await running.begin("desk", new(), context=CALL)
         await running.says(session, "billing")
         await running.wiring.contexts.written()
