@@ -271,7 +271,7 @@ async def streamed(turn: Any, streams: Any, given: Any) -> Any:
     ids=["traced later", "traced before", "streamed, then traced", "traced, then streamed"],
 )
 async def test_a_turn_goes_on_in_the_form_in_which_it_stopped_whoever_watches(
-    kind: str, first: Any, then: Any, talk: Any, kept_url: str
+    kind: str, first: Any, then: Any, talk: Any, memory_url: str
 ) -> None:
     """Watched, the pathway's subgraph runs; else its agent runs in the node of the pathway."""
     ran: list[int] = []
@@ -284,7 +284,7 @@ async def test_a_turn_goes_on_in_the_form_in_which_it_stopped_whoever_watches(
     graph.add_node("step", step)
     graph.add_edge(START, "step")
     stops = graph.compile(interrupt_before=["step"])
-    chat = await talk(Solo, {"clerk": KINDS.get(kind, stops)}, kept_url)
+    chat = await talk(Solo, {"clerk": KINDS.get(kind, stops)}, memory_url)
 
     await first(chat.journey.process_message, chat.journey.stream_message, "hello")
     chat = await chat.restored()

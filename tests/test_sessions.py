@@ -284,13 +284,14 @@ async def test_a_rollback_can_be_rolled_back(talk: Talk, store_url: str) -> None
     ]
 
 
-@pytest.mark.parametrize("version", [2, -1, True, False, 1.0, "1", None, 10**30])
-async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str, version: Any) -> None:
+async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str) -> None:
     call = await talk(Parcel, AGENTS, store_url)
     await call.says("street=Main")
 
-    with pytest.raises(VersionNotFoundError, match="has no version"):
-        await call.journey.rollback(version)
+    unknown: list[Any] = [2, -1, True, False, 1.0, "1", None, 10**30]
+    for version in unknown:
+        with pytest.raises(VersionNotFoundError, match="has no version"):
+            await call.journey.rollback(version)
     assert len(await call.journey.versions()) == 2
 
 
