@@ -32,6 +32,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+SLOW_SECONDS = 600
+"""What ends a slow test that hangs; the machine may be busy."""
+
 properties.register()
 
 # The certificates of the world take 30 ms to load, for each client; no test leaves this machine.
@@ -79,8 +82,11 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow tests: at the end one process would work at one of them."""
+    """Begin with the slow tests, and give them time: at the end one process would work at one."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
