@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from journeys import Agent, AgentCard, ConfigurationError, Skill
 from journeys.agent_card import TEXT
-from journeys.errors import shown
+from journeys.errors import require_extra, shown
 from journeys.pipelines.pattern import agent_of
 
 if TYPE_CHECKING:
@@ -104,12 +104,9 @@ def from_a2a(a2a_card: A2ACard | Mapping[str, Any]) -> AgentCard:
 
 
 def _sdk() -> ModuleType:
-    try:
-        from a2a import types  # noqa: PLC0415
-    except ImportError as missing:
-        raise ConfigurationError(
-            "Cards of A2A need its SDK, which is not installed: pip install 'journeygraph[a2a]'"
-        ) from missing
+    require_extra("a2a", "An agent card of A2A", "a2a.types")
+    from a2a import types  # noqa: PLC0415
+
     return types
 
 

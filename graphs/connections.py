@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from graphs.errors import passes
+from journeys import ConfigurationError
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -42,6 +42,11 @@ _CHECK = 1.0
 # that has given up tries at once when it is asked again.
 _GIVES_UP, _ASKED_AGAIN = 2.0, 3.0
 _IDLE, _LIFETIME = 300.0, 1800.0
+_PASSES = (
+    psycopg.OperationalError,  # cut, refused, locked, out of time, out of disk, shut down
+    errors.ReadOnlySqlTransaction,  # a server that stopped being, or is not yet, the primary
+    errors.IdleInTransactionSessionTimeout,
+)
 
 
 class Connections:
@@ -131,7 +136,7 @@ class Connections:
         try:
             return await self._tried(deed, deadline)
         except psycopg.Error as error:
-            if not passes(error) or _clock() >= deadline:
+            if not _passes(error) or _clock() >= deadline:
                 raise
         return await self._tried(deed, deadline)
 
@@ -248,3 +253,33 @@ def _limited(url: str) -> str:
 
 def _clock() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _passes(error: BaseException) -> bool:
+    """Say whether the same may succeed later, or on another connection."""
+    return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
+
+
+def database_name(url: str) -> str:
+    """Return host, port and name of a Postgres database; nothing else of a URL is ever shown.
+
+    Raises:
+        ConfigurationError: The URL cannot be read; it is not shown, for it may hold a password.
+    """
+    parts = _parts_of(url)
+    if parts is None:
+        raise ConfigurationError(
+            "persistence is a Postgres URL that cannot be read. It looks like "
+            "postgresql://USER:PASSWORD@HOST:5432/DATABASE; special characters in it are escaped "
+            "as %XX."
+        )
+    host, port = parts.get("host", "localhost"), parts.get("port", 5432)
+    return f"{host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def _parts_of(url: str) -> Mapping[str, Any] | None:
+    # Nothing may refer to what libpq says of a URL: it quotes it.
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return None

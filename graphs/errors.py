@@ -1,32 +1,16 @@
-"""Errors of databases: which of them pass, and how callers see them.
-
-Nothing of a URL but host, port and name of the database is ever shown.
-"""
+"""Errors of a database as `StateError`, whichever driver raised them."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import psycopg
-from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import PoolClosed, PoolTimeout
-
-from journeys import ConfigurationError, StateError
+from journeys import StateError
 
 _CLOSED = ("no active connection", "Connection closed")
-_PASSES = (
-    psycopg.OperationalError,  # cut, refused, locked, out of time, out of disk, shut down
-    errors.ReadOnlySqlTransaction,  # a server that stopped being, or is not yet, the primary
-    errors.IdleInTransactionSessionTimeout,
-)
-_FOR_GOOD = (
-    psycopg.DataError,  # a text that is too long for its column
-    psycopg.ProgrammingError,  # a table that is gone, or may not be used
-)
 
 
 class AlreadyThere(StateError):
@@ -55,11 +39,6 @@ class Unconfirmed(StateError):
         )
 
 
-def passes(error: BaseException) -> bool:
-    """Say whether the same may succeed later, or on another connection."""
-    return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
-
-
 @contextmanager
 def translated() -> Iterator[None]:
     """Turn what a database raises into `StateError`.
@@ -70,14 +49,15 @@ def translated() -> Iterator[None]:
     """
     try:
         yield
-    except (sqlite3.IntegrityError, psycopg.IntegrityError) as error:
-        raise AlreadyThere(
-            f"The store refused a row that is there already: {reason_of(error)}"
-        ) from error
-    except (sqlite3.Error, psycopg.Error, PoolClosed, ValueError) as error:
+    except _any_driver() as error:
+        if isinstance(error, (sqlite3.IntegrityError, *_raised("psycopg", "IntegrityError"))):
+            raise AlreadyThere(
+                f"The store refused a row that is there already: {reason_of(error)}"
+            ) from error
         if isinstance(error, ValueError) and str(error) not in _CLOSED:
             raise
-        if isinstance(error, _FOR_GOOD):
+        # A text that is too long for its column; a table that is gone, or may not be used.
+        if isinstance(error, _raised("psycopg", "DataError", "ProgrammingError")):
             raise StateError(
                 f"The store refused it: {reason_of(error)}. The session stands where it stood."
             ) from error
@@ -106,33 +86,20 @@ def unconfirmed() -> Iterator[None]:
 def reason_of(error: BaseException) -> str:
     """Return the reason alone, without the statement and the values that a driver adds to it."""
     told: Any = getattr(error, "orig", None) or error
-    if isinstance(told, PoolTimeout):
+    if isinstance(told, _raised("psycopg_pool", "PoolTimeout")):
         return "no connection to the database could be had in time"
-    if isinstance(told, psycopg.Error) and told.diag.message_primary:
-        return told.diag.message_primary
+    diagnosis: Any = getattr(told, "diag", None)
+    if diagnosis and diagnosis.message_primary:
+        return str(diagnosis.message_primary)
     return str(told).strip().rstrip(".")
 
 
-def database_name(url: str) -> str:
-    """Return host, port and name of a Postgres database.
-
-    Raises:
-        ConfigurationError: The URL cannot be read; it is not shown, for it may hold a password.
-    """
-    parts = _parts_of(url)
-    if parts is None:
-        raise ConfigurationError(
-            "persistence is a Postgres URL that cannot be read. It looks like "
-            "postgresql://USER:PASSWORD@HOST:5432/DATABASE; special characters in it are escaped "
-            "as %XX."
-        )
-    host, port = parts.get("host", "localhost"), parts.get("port", 5432)
-    return f"{host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"
+def _any_driver() -> tuple[type[Exception], ...]:
+    servers = _raised("psycopg", "Error") + _raised("psycopg_pool", "PoolClosed")
+    return (sqlite3.Error, ValueError, *servers)
 
 
-def _parts_of(url: str) -> Mapping[str, Any] | None:
-    # Nothing may refer to what libpq says of a URL: it quotes it.
-    try:
-        return conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        return None
+def _raised(driver: str, *names: str) -> tuple[type[Exception], ...]:
+    """Return errors of a Postgres driver; none while it is not imported: it is an extra."""
+    module = sys.modules.get(driver)
+    return tuple(getattr(module, name) for name in names) if module else ()

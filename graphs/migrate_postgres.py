@@ -15,7 +15,8 @@ from psycopg.rows import dict_row
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from graphs.errors import database_name, reason_of
+from graphs.connections import database_name
+from graphs.errors import reason_of
 from graphs.migrate import HEAD, upgrade
 from journeys import StateError
 

@@ -10,26 +10,28 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import psycopg
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs import statements
-from graphs.connections import Connections
-from graphs.errors import database_name, reason_of, translated
+from graphs.errors import reason_of, translated
 from graphs.migrate import migrate
-from graphs.migrate_postgres import required
-from graphs.postgres import PostgresJourneySaver
 from graphs.sealing import AesSeal, Seal
 from graphs.sqlite import SqliteJourneySaver
 from graphs.statements import Row, Sql, Statement
 from graphs.steps import Graph
 from journeys import JourneySpec, StateError
+from journeys.errors import require_extra
 from journeys.store_url import is_server
 
+if TYPE_CHECKING:
+    from graphs.postgres import PostgresJourneySaver
+
+POSTGRES = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres")
+"""The packages of the extra `postgres`."""
 _BUSY_SECONDS = 5.0
 _Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
@@ -152,6 +154,7 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
         size: Most connections at a time, where a store has more than one.
 
     Raises:
+        ConfigurationError: It is a Postgres database, and the driver is not installed.
         StateError: The database cannot be opened, with the reason.
     """
     stores = _open.setdefault(asyncio.get_running_loop(), {})
@@ -188,6 +191,13 @@ async def _opened(place: _Key) -> Store:
 
 
 async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
+    require_extra("postgres", "A Postgres store", *POSTGRES)
+    import psycopg  # noqa: PLC0415 - the extra `postgres`
+
+    from graphs.connections import Connections, database_name  # noqa: PLC0415
+    from graphs.migrate_postgres import required  # noqa: PLC0415
+    from graphs.postgres import PostgresJourneySaver  # noqa: PLC0415
+
     name = database_name(url)
     try:
         connections = Connections(url, size)

@@ -30,6 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 
 
 def shown(value: object) -> str:
@@ -221,3 +222,23 @@ class NotWaitingError(StateError, ValueError):
     def __init__(self, reason: str, waiting: Sequence[str] = ()) -> None:
         self.waiting = list(waiting)
         super().__init__(reason)
+
+
+def require_extra(extra: str, what: str, *modules: str) -> None:
+    """Refuse to go on where the packages of an extra are not installed.
+
+    Args:
+        extra: The extra of this package that installs them.
+        what: What needs them, as the error says it.
+        modules: What is imported of them.
+
+    Raises:
+        ConfigurationError: One of them is missing.
+    """
+    try:
+        for module in modules:
+            import_module(module)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{what} needs packages that are not installed: pip install 'journeygraph[{extra}]'"
+        ) from error

@@ -6,6 +6,8 @@ import base64
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from journeys.examples.parcel_refund import ParcelRefund
 from server.cli.app import app
 from server.settings import Settings
 from tests import command
-from tests.command import BARE, BROKEN, ORDERS, flat, run, start
+from tests.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start
 
 NO_MODEL = "No model is configured"
 PARCEL = "My parcel never came\nIt is P-1042\nHow long does a refund take?\nGood. Yes please.\n"
@@ -469,3 +471,53 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
         drawing.stdout.close()
         assert drawing.stderr
         assert drawing.stderr.read() == b""
+
+
+# --- Extras that are not installed ---------------------------------------------------------------
+
+DRIVERS = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres", "redis")
+
+
+def without_drivers(
+    folder: Path, *words: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in an environment like one without the extras `postgres` and `redis`."""
+    hidden = f"sys.modules.update(dict.fromkeys({DRIVERS}))"
+    code = f"import sys; {hidden}; from server.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        input="a pear please\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("store", ["memory://", "sqlite:///orders.db"])
+def test_a_journey_runs_without_the_drivers_of_servers(folder: Path, store: str) -> None:
+    done = without_drivers(folder, "chat", "orders.py", "--store", store)
+
+    assert done.returncode == 0, done.stderr
+    assert "journey complete" in done.stdout or "pay" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "extra"),
+    [
+        (["chat", "orders.py", "--store", "postgresql://localhost/shop"], {}, "postgres"),
+        (["migrate", "--store", "postgresql://localhost/shop"], {}, "postgres"),
+        (["audit", "--review"], {"DATABASE_URL": "postgres://localhost/shop"}, "postgres"),
+        (["serve", "orders.py"], {"JOURNEYGRAPH_REDIS_URL": "redis://localhost"}, "redis"),
+        (["definitions"], {"JOURNEYGRAPH_REDIS_URL": "redis://localhost"}, "redis"),
+    ],
+)
+def test_a_server_whose_driver_is_missing_names_the_extra(
+    folder: Path, words: list[str], variables: dict[str, str], extra: str
+) -> None:
+    done = without_drivers(folder, *words, **variables)
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"pip install 'journeygraph[{extra}]'" in done.stderr

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 
 from journeys import Pipeline
+from journeys.errors import require_extra
 from journeys.store_url import masked
-from nodes.llm.mcp.connection import require_mcp
 from server.cli.listening import (
     THIS_MACHINE,
     Host,
@@ -58,7 +58,7 @@ def mcp(
     holds the keys that clients send as 'Authorization: Bearer KEY'; without one, only this machine
     is answered.
     """
-    require_mcp()
+    require_extra("mcp", "MCP", "mcp")
     settings = Settings()
     names, pipelines = targets_of(targets or (), settings.config("memory://pipelines"))
     wiring = wire(settings, names, store, examples=not pipelines)

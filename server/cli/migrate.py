@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from journeys.errors import require_extra
 from journeys.store_url import is_server, masked
 from server.cli.rendering import out
 from server.settings import Settings
@@ -27,14 +28,16 @@ def migrate(
     are opened. It may run while the database is used, and in several places at once.
     """
     # The other commands start quicker without what is only needed here.
-    from graphs.migrate_postgres import migrate_postgres  # noqa: PLC0415
-    from graphs.store import open_store  # noqa: PLC0415
+    from graphs.store import POSTGRES, open_store  # noqa: PLC0415
 
     async def opened_once() -> None:
         await (await open_store(url, None)).close()
 
     url = Settings().config(store).persistence
     if is_server(url):
+        require_extra("postgres", "A Postgres store", *POSTGRES)
+        from graphs.migrate_postgres import migrate_postgres  # noqa: PLC0415
+
         _say(migrate_postgres(url))
     else:
         asyncio.run(opened_once())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from langchain_core.tools import ToolException
 
-from journeys import ConfigurationError
 from nodes.llm.mcp.link import Link, Opening
 from nodes.plain import cleaned
 
@@ -22,20 +21,6 @@ MOST_NAME = 64
 """Characters of what a server calls itself."""
 _NOT_FOUND = " (HTTP 404)"
 _T = TypeVar("_T")
-
-
-def require_mcp() -> None:
-    """Say what to install where the official SDK is not there.
-
-    Raises:
-        ConfigurationError: It is missing.
-    """
-    try:
-        import mcp  # noqa: F401, PLC0415
-    except ImportError as error:
-        raise ConfigurationError(
-            "MCP needs its SDK, which is not installed: pip install 'journeygraph[mcp]'"
-        ) from error
 
 
 class Connection:

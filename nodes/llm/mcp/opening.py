@@ -10,10 +10,10 @@ from typing import Any
 from langchain_core.tools import StructuredTool, ToolException
 
 from journeys import ConfigurationError
-from journeys.errors import did_you_mean
+from journeys.errors import did_you_mean, require_extra
 from nodes.llm.mcp.arguments import checked
 from nodes.llm.mcp.connected import Connected, Resource, called, name_for_models
-from nodes.llm.mcp.connection import Connection, require_mcp
+from nodes.llm.mcp.connection import Connection
 from nodes.llm.mcp.results import text_of
 from nodes.llm.mcp.transports import over_http, over_stdio
 
@@ -43,7 +43,7 @@ async def open_mcp(
     Write `async with open_mcp(["python", "-m", "library"], tools=["search"]) as library:`, and in
     it `ModelAgent(tools=[*library.tools, library.reader()])`.
     """
-    require_mcp()
+    require_extra("mcp", "MCP", "mcp")
     connection, opening = _to(command, url, env, headers, timeout)
     async with connection.opened(opening):
         try:
