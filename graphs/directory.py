@@ -14,7 +14,7 @@ from graphs.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_
 from graphs.fields import ATTEMPTS
 from graphs.fields import entry as attempt_of
 from graphs.listing import LIVE, Listed, Place, read_sessions, span_after
-from graphs.sealing import SealOfReader
+from graphs.sealing import SealOfReader, is_sealed
 from graphs.session import is_over
 from graphs.statements import AUDIT, TURNS, Row, now
 from graphs.store import Store, open_store
@@ -296,6 +296,13 @@ class Directory:
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
         return await read_case(self._store, id_, self._key)
+
+    async def journey_of(self, escalation: EscalationEntry) -> tuple[str, bool]:
+        """Return the version of the journey of a session with a call, and whether it is sealed."""
+        [row] = await self._store.read(ONE, id_is=escalation.id, now=stamp(now()))
+        session = escalation.session_id
+        [found] = await self._store.read(definitions.FOUND, session=session, tenant_is=TENANT)
+        return found["journey_version"], is_sealed(row["payload"])
 
     async def last_escalation_of(self, session_id: str) -> str | None:
         """Return the id of the last call in a session; None if nobody was called into it."""

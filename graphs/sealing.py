@@ -31,6 +31,11 @@ def strict_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
+def is_sealed(stored: str) -> bool:
+    """Say whether a text of the store is sealed."""
+    return stored.startswith(_MARK)
+
+
 class Seal:
     """Leaves text as it is; the seal of journeys that are not sensitive.
 
@@ -66,7 +71,7 @@ class SealOfReader(Seal):
 
     def open(self, stored: str, bound_to: str) -> str:
         """Return the text of what is stored."""
-        if not stored.startswith(_MARK):
+        if not is_sealed(stored):
             return stored
         if self._seal is None:
             raise ConfigurationError(
@@ -115,7 +120,7 @@ class AesSeal(Seal, CipherProtocol):
 
     def open(self, stored: str, bound_to: str) -> str:
         """Return the text of what is stored."""
-        if not stored.startswith(_MARK):
+        if not is_sealed(stored):
             raise StateError("A row of a sensitive journey is not encrypted; it was refused.")
         sealed = base64.b64decode(stored[len(_MARK) :])
         return self._opened(sealed, bound_to.encode("utf-8")).decode("utf-8")

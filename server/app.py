@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 
+from server import installed_version
 from server.envelope import Envelope
 from server.problems import MEDIA_TYPE, answer_problems
 from server.routes import escalations, fields, health, reviews, sessions, turns
@@ -100,11 +100,3 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     schema = {"$ref": f"#/components/schemas/{ProblemBody.__name__}"}
     described = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": schema}}}
     return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}
-
-
-def installed_version() -> str:
-    """Return the version of JourneyGraph; "0" where it is run without being installed."""
-    try:
-        return version("journeygraph")
-    except PackageNotFoundError:
-        return "0"

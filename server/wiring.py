@@ -26,7 +26,7 @@ from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from server.auth import Keys
 from server.cache import Cache, Contexts, Shelf, open_cache
-from server.cli.finding import Found, example_ids, find
+from server.discover.journeys import Found, example_ids, find
 from server.problems import no_session
 from server.served import Served
 from server.settings import Settings

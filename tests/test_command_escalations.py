@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from journeys import JourneyConfig, load_journey
 from tests import bike_shop
 from tests.bike_shop import workshop
 from tests.command import flat, run
@@ -39,10 +43,10 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "user a person, please" in case
 
     acts = ("--claim", "--say", "Hello, [bold red]Ann[/] here.", "--by", "ann")
-    took = flat(run("escalations", "s-1", *acts, *JOURNEY, *kept).stdout)
+    took = flat(run("escalations", "s-1", *acts, *kept).stdout)
     assert "claimed by ann" in took
     assert "Since then: operator Hello, [bold red]Ann[/] here." in took
-    refused = run("escalations", "s-1", "--say", "Hi", "--by", "bob", *JOURNEY, *kept, code=1)
+    refused = run("escalations", "s-1", "--say", "Hi", "--by", "bob", *kept, code=1)
     assert "Somebody else has this conversation" in refused.stderr
     talk = run("chat", JOURNEY[1], "--session", "s-1", *kept, typed="thank you\n")
     assert "the assistant is silent" in talk.stdout
@@ -61,7 +65,59 @@ def test_what_cannot_be_done_is_said(store: str) -> None:
         (("s-2",), 1, "there is no such escalation"),
         (("--claim",), 2, "Name the escalation"),
         (("--status", "lost"), 2, "--status is one of"),
-        (("s-1", "--claim"), 2, "There is no journey 'workshop'"),
-        (("s-1", "--say", "  ", *JOURNEY), 1, "may not be empty"),
+        (("s-1", "--claim", "--release"), 2, "Name it: --journey"),
+        (("s-1", "--say", "  "), 1, "may not be empty"),
     ):
         assert said in flat(run("escalations", *words, *kept, code=code).stderr), words
+
+
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_an_operator_takes_a_conversation_of_a_journey_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sensitive: bool
+) -> None:
+    """The journey's id is that of a module which must not be imported, whoever wrote it there."""
+    key = bytes(range(32))
+    monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", base64.b64encode(key).decode())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trap.py").write_text("raise SystemExit('imported')")
+    definition = {
+        "id": "trap",
+        "name": "Trap",
+        "sensitive": sensitive,
+        "escalation": {"failures": 1},
+        "states": {
+            "ask": {
+                "kind": "collect",
+                "fields": [
+                    {"name": "age", "type": "integer", "ask": "How old are you?"},
+                    {"name": "town", "type": "text", "ask": "Where do you live?"},
+                ],
+            }
+        },
+    }
+    file = tmp_path / "elsewhere.json"
+    file.write_text(json.dumps(definition))
+    url = f"sqlite:///{tmp_path / 'kept.db'}"
+
+    async def held() -> tuple[dict[str, Any], list[str]]:
+        config = JourneyConfig(persistence=url, encryption_key=key)
+        async with load_journey(file)("s-1", config) as journey:
+            if await journey.get_session_state() is None:
+                await journey.start({"kept": "value"})
+                for message in ("33", "a person, please"):
+                    await journey.process_message(message)
+            said = [entry.content for entry in await journey.transcript()]
+            fields = (await journey.fields()).fields
+            return {**await journey.snapshot(), "fields": fields}, said
+
+    before, _ = asyncio.run(held())
+    taken = run("escalations", "s-1", "--claim", "--say", "Hello.", "--by", "ann", "--store", url)
+    released = run("escalations", "s-1", "--release", "--store", url, code=2)
+    after, said = asyncio.run(held())
+
+    assert "claimed by ann" in flat(taken.stdout)
+    assert "Name it: --journey" in flat(released.stderr)
+    assert after == before
+    assert said[-1] == "Hello."
+    assert "trap" not in sys.modules
+    run("escalations", "s-1", "--release", "--journey", str(file), "--store", url)

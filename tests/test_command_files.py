@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from journeys.files.reading import read_tree
-from server.cli.finding import find
+from server.discover.journeys import find
 from server.settings import Settings
 from server.wiring import wire
 from tests import claim_desk, command

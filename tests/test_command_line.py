@@ -473,6 +473,67 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
         assert drawing.stderr.read() == b""
 
 
+# --- Only what a command needs ------------------------------------------------------------------
+
+HEAVY: tuple[str, ...] = (
+    "journeys",
+    "nodes",
+    "graphs",
+    "langgraph",
+    "langchain_core",
+    "pydantic_settings",
+)
+HEAVY += ("rich.console", "sqlalchemy", "fastapi", "uvicorn", "mcp")
+REPORT = f"print(*(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)"
+
+
+def test_versions_and_help_import_nothing_that_a_command_needs(folder: Path) -> None:
+    """Each command's help too, and so the completion of its options."""
+    code = f"""
+import sys
+from server.cli.app import app
+from typer.testing import CliRunner
+names = [command.name for command in app.registered_commands]
+asked = [["--version"], ["--help"], *([name, "--help"] for name in names)]
+assert all(CliRunner().invoke(app, words).exit_code == 0 for words in asked) and len(asked) > 14
+{REPORT}
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("esc", {"escalations"}), ("check --ag", {"--against"}), ("draw -f s", {"svg"})],
+)
+def test_words_are_completed_without_running_a_command(
+    folder: Path, typed: str, offered: set[str]
+) -> None:
+    line = f"journeygraph {typed}"
+    asked = {"_JOURNEYGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    asked["COMP_CWORD"] = str(len(line.split()) - 1)
+    code = f"import atexit, sys; atexit.register(lambda: {REPORT}); import server.cli.__main__"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **asked},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert offered <= set(done.stdout.split())
+    assert done.stderr.strip() == ""
+
+
 # --- Extras that are not installed ---------------------------------------------------------------
 
 DRIVERS = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres", "redis")

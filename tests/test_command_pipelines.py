@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from journeys.pipelines.shapes import SHAPES
-from server.cli.finding import pipeline_ids
-from server.cli.targets import targets_of
+from server.discover.journeys import pipeline_ids
+from server.discover.pipelines import targets_of
 from server.scripted import ScriptedServer
 from tests import command
 from tests.command import flat, run

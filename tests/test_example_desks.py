@@ -13,7 +13,7 @@ from journeys.examples.insurance_claim import InsuranceClaim
 from journeys.examples.telecom_support import TelecomSupport
 from journeys.examples.telecom_support import tools as telecom
 from nodes.llm.scripted import Call, ScriptedModel, rules_hold
-from server.cli.finding import find
+from server.discover.journeys import find
 from tests.talk import Talk
 
 CANCELLED = Texts().cancelled

@@ -13,7 +13,7 @@ import pytest
 from journeys import PatternPipeline
 from journeys.pipelines.shapes import SHAPES
 from nodes.llm.scripted import Answer, Call, ScriptedModel, UseTool
-from server.cli.finding import pipeline_ids
+from server.discover.journeys import pipeline_ids
 
 FOLDER = Path(__file__).resolve().parent.parent / "journeys" / "examples" / "pipelines"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")

@@ -45,7 +45,7 @@ from nodes.llm.scripted import (
     fill,
     says,
 )
-from server.cli.finding import find
+from server.discover.journeys import find
 from server.served import Served
 from server.stored.given import given_by
 from tests import api as helpers

@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from server.cli.targets import targets_of
+from server.discover.pipelines import targets_of
 from tests import command
 from tests.command import ROOT
 from tests.mcp_desk import written

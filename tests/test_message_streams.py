@@ -45,7 +45,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool, leads_nowhere, leads_to
-from server.cli.finding import pipeline_ids
+from server.discover.journeys import pipeline_ids
 
 Part = tuple[tuple[str, ...], Any, dict[str, Any]]
 

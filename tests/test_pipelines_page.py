@@ -14,8 +14,8 @@ from graphs.drawing import pipelines as drawing
 from graphs.drawing.pipelines import chart
 from journeys import Limits, PatternPipeline
 from journeys.pipelines.shapes import SHAPES
-from server.cli.finding import pipeline_ids
-from server.cli.pipelines import find_pipeline
+from server.discover.journeys import pipeline_ids
+from server.discover.pipelines import find_pipeline
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "pipelines.md"
 

@@ -25,8 +25,8 @@ import pytest
 
 from journeys import ConfigurationError
 from server import garbage
-from server.cli import listening
-from server.cli.finding import example_ids
+from server.cli.serve import run_loop
+from server.discover.journeys import example_ids
 from server.settings import DEFAULT_STORE, Settings
 from server.turns import Turns
 from tests import command
@@ -395,7 +395,7 @@ def test_it_runs_on_uvloop_where_that_is_installed(
     async def look() -> None:
         seen.append(type(asyncio.get_running_loop()).__module__.partition(".")[0])
 
-    listening.run(look())
+    run_loop(look())
 
     assert seen == ["uvloop" if installed else "asyncio"]
 

@@ -23,7 +23,7 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server.cli.finding import example_ids, pipeline_ids
+from server.discover.journeys import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
 from tests.studio import HOST, KIOSK, ROOT, serving
 

@@ -1,4 +1,4 @@
-"""The commands put together: options that all share, and how errors and versions are shown."""
+"""The commands, their arguments and their help; what a command needs is imported when it runs."""
 
 from __future__ import annotations
 
@@ -6,58 +6,91 @@ import io
 import logging
 import sys
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, ParamSpec
 
 import typer
+from typer.core import TyperGroup
 
-from server.cli.audit import audit
-from server.cli.chat import chat
-from server.cli.check import check
-from server.cli.definitions import definitions, invalidate, load
-from server.cli.demo import demo
-from server.cli.draw import draw
-from server.cli.edge import guarded
-from server.cli.escalations import escalations
-from server.cli.mcp import mcp
-from server.cli.migrate import migrate
-from server.cli.rendering import out
-from server.cli.run import run as run_pipeline
-from server.cli.schema import schema
-from server.cli.serve import serve
+from server import installed_version
+
+_P = ParamSpec("_P")
+_LOG = logging.getLogger("journeygraph")
+_JOURNEY = "Id of an example, file.yaml, file.py, file.py:Class, module or module:Class."
+_PIPELINE = "Name of an example, file.py:attribute or module:attribute."
+_TARGET = f"A journey: {_JOURNEY} A pipeline: {_PIPELINE}"
+_THIS_MACHINE = "127.0.0.1"
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        help="The store: sqlite:///FILE, postgresql://... or memory://. Default: settings."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else.")]
+Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Most entries of a page.")]
+After = Annotated[
+    str | None,
+    typer.Option(help="Continue after the previous page, which names it.", show_default=False),
+]
+Host = Annotated[
+    str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")]
+
+
+class _Commands(TyperGroup):
+    """The commands, each listed with its whole first sentence, wrapped between words."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        rows = [(name, _first_paragraph(self.commands[name].help)) for name in self.commands]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _first_paragraph(text: str | None) -> str:
+    return " ".join((text or "").partition("\n\n")[0].split())
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="journeygraph",
-    help="Run, talk to, serve, check and draw journeys: long conversations with a goal.",
+    help="Run, serve, check and draw journeys: long conversations with a goal.",
     epilog="Begin with: journeygraph demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # Help is wrapped between words, by the width of the terminal up to 120 columns.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
-for command in (
-    demo,
-    chat,
-    run_pipeline,
-    serve,
-    mcp,
-    load,
-    definitions,
-    invalidate,
-    check,
-    audit,
-    escalations,
-    draw,
-    migrate,
-    schema,
-):
-    app.command(command.__name__)(guarded(command))
+
+
+def command(function: Callable[_P, None]) -> Callable[_P, None]:
+    """Add a command; its errors become lines on standard error and an exit code."""
+
+    @wraps(function)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            from server.cli.rendering import say
+
+            _LOG.debug("The command failed.", exc_info=error)
+            say(error)
+            raise typer.Exit(getattr(error, "exit_code", 1)) from None
+
+    return app.command(function.__name__)(guarded)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        out.print(f"journeygraph {_version()}", highlight=False, markup=False)
+        typer.echo(f"journeygraph {_version()}")
         raise typer.Exit
 
 
@@ -78,7 +111,369 @@ def options(
     logging.basicConfig(level=level, handlers=[handler], force=True)
 
 
-def run() -> None:
+@command
+def demo(
+    name: Annotated[str, typer.Argument(metavar="[JOURNEY]", help=_JOURNEY)] = (
+        "healthcare_referral"
+    ),
+    fast: Annotated[bool, typer.Option("--fast", help="Do not pause between words.")] = False,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="Also write the picture to this file.")
+    ] = None,
+) -> None:
+    """Run the example conversation of a journey and show what each turn changes.
+
+    The messages are the DEMO_MESSAGES of its module. Nothing is stored; without a model
+    configured, no network is used.
+    """
+    from server.cli.demo import demo
+
+    demo(name, fast=fast, svg=svg)
+
+
+@command
+def chat(
+    journey: Annotated[str, typer.Argument(help=_JOURNEY)] = "healthcare_referral",
+    session: Annotated[
+        str | None,
+        typer.Option("--session", "-s", help="Continue this session, or start it. Default: new."),
+    ] = None,
+    store: Store = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write the last state as JSON; the conversation goes to standard error.",
+        ),
+    ] = False,
+) -> None:
+    """Talk to a journey in the terminal; every turn is stored and can be continued.
+
+    Lines can be piped in. /help lists the commands inside a conversation.
+    """
+    from server.cli.chat import chat
+
+    chat(journey, session, store, as_json=as_json)
+
+
+@command
+def run(
+    pipeline: Annotated[
+        str | None, typer.Argument(help=f"{_PIPELINE} Without it, the examples are listed.")
+    ] = None,
+    message: Annotated[
+        str | None,
+        typer.Argument(help="The message; '-' reads standard input. Default: its first sample."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a pipeline once, and show which agents work, fail, vote or are selected.
+
+    Without a model configured, the examples run on functions over their material. Exit code 1: the
+    pipeline failed as a whole.
+    """
+    from server.cli.run import run
+
+    run(pipeline, message, as_json=as_json)
+
+
+@command
+def serve(
+    journeys: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JOURNEY]...", help=f"{_JOURNEY} Default: all examples.", show_default=False
+        ),
+    ] = None,
+    host: Host = _THIS_MACHINE,
+    port: Port = 8000,
+    store: Store = None,
+    definitions: Annotated[
+        bool | None,
+        typer.Option(
+            "--definitions",
+            help="Serve the journeys in the database, which `load` puts there. Default: settings.",
+            show_default=False,
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="MODULE",
+            help="file.py or a module whose AGENTS and TOOLS serve them; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    print_settings: Annotated[
+        bool,
+        typer.Option(
+            "--print-settings", help="Show every setting and the place of its value; then end."
+        ),
+    ] = False,
+) -> None:
+    """Serve journeys over HTTP: sessions, their state, and turns as JSON or as events.
+
+    JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
+    one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
+    """
+    from server.cli.serve import serve
+
+    serve(journeys or (), host, port, store, definitions, given or (), print_settings)
+
+
+@command
+def mcp(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...", help=f"{_TARGET} Default: all examples.", show_default=False
+        ),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")
+    ] = False,
+    host: Host = _THIS_MACHINE,
+    port: Port = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name by which clients reach this machine; may be repeated."),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Offer journeys and pipelines to MCP clients; each is a tool.
+
+    Over standard streams it serves the client that started it. With --http, JOURNEYGRAPH_API_KEYS
+    holds the keys that clients send as 'Authorization: Bearer KEY'; without one, only this machine
+    is answered.
+    """
+    from journeys.errors import require_extra
+
+    require_extra("mcp", "MCP", "mcp")
+    if http:
+        from server.cli.mcp import over_http
+
+        over_http(targets or (), host, port, allow_host or (), store)
+    else:
+        from server.mcp.serving import over_streams
+
+        def offered() -> Any:
+            from server.cli.mcp import offered
+
+            return offered(targets or (), store)
+
+        over_streams(offered)
+
+
+@command
+def load(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="YAML and JSON files, and folders.")
+    ],
+    store: Store = None,
+) -> None:
+    """Store definitions of journeys, concierges and guidelines in the database.
+
+    All files are read and checked first: if one has a fault, every fault of every file is shown,
+    and nothing is stored. A changed definition becomes a new version, which servers of definitions
+    use from their next turn on; an unchanged one is left alone.
+    """
+    from server.cli.definitions import load
+
+    load(paths, store)
+
+
+@command
+def definitions(
+    retire: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Stop serving this one; loading it brings it back."),
+    ] = None,
+    store: Store = None,
+    limit: Limit = 200,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the definitions in the database that are served, by id."""
+    from server.cli.definitions import definitions
+
+    definitions(retire, store, limit, after or "", as_json=as_json)
+
+
+@command
+def invalidate(
+    definition: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Of a definition. Default: all that is cached."),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Invalidate cached values of one definition, or all, in the cache and in every process.
+
+    It counts at once, whether the cache answers or not: servers compare what it holds with the
+    database.
+    """
+    from server.cli.definitions import invalidate
+
+    invalidate(definition, store)
+
+
+@command
+def check(
+    path: Annotated[
+        str,
+        typer.Argument(help="File, folder, module or module:Class. Default: the current folder."),
+    ] = ".",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="A store, postgresql://... or sqlite:///FILE: list the sessions in it that these "
+            "versions would move, or whose values they would read again.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Report every fault and every warning of the journeys in a file, folder or module.
+
+    Modules with a journey in them are imported, YAML and JSON files read; no agent runs. In a
+    folder, tests, hidden folders and environments are skipped. With --against, nothing in the
+    store is changed.
+
+    \b
+    Exit codes:
+      0  no fault; warnings may be there
+      1  faults, no journey at all, or sessions that
+         would be moved
+      2  nothing of that name
+    """  # noqa: D301
+    from server.cli.check import check
+
+    check(path, against, as_json=as_json)
+
+
+@command
+def audit(
+    session: Annotated[str, typer.Argument(help="Id of a session.", show_default=False)] = "",
+    store: Store = None,
+    review: Annotated[
+        bool, typer.Option("--review", help="List replies that somebody should look at.")
+    ] = False,
+    as_json: AsJson = False,
+    limit: Limit = 200,
+    after: After = None,
+) -> None:
+    """Show a session turn by turn: messages, transitions, and the checks of replies.
+
+    With --review, list instead the newest replies of all sessions that were replaced, judged
+    invalid, or could not be judged. Sensitive journeys need the key in the settings.
+    """
+    from server.cli.audit import audit
+
+    audit(session, store, review, limit, after, as_json=as_json)
+
+
+@command
+def escalations(
+    call: Annotated[
+        str, typer.Argument(help="Id of an escalation, or of its session.", show_default=False)
+    ] = "",
+    claim: Annotated[bool, typer.Option("--claim", help="Take the conversation.")] = False,
+    say: Annotated[str, typer.Option(help="Say this to the user, as an operator.")] = "",
+    release: Annotated[
+        bool, typer.Option("--release", help="Give it back to the assistant.")
+    ] = False,
+    by: Annotated[str, typer.Option(help="Your name, for other operators.")] = "operator",
+    journey: Annotated[
+        str,
+        typer.Option(help="The journey, needed by --release. Default: the example of that id."),
+    ] = "",
+    status: Annotated[
+        str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")
+    ] = "",
+    deliver: Annotated[
+        bool, typer.Option("--deliver", help="Send to the webhook what it has not taken yet.")
+    ] = False,
+    store: Store = None,
+    as_json: AsJson = False,
+    limit: Limit = 200,
+    after: After = None,
+) -> None:
+    """List conversations that need a person; show one, or answer in it.
+
+    Without a name, list them, newest first. While a person has a conversation the assistant is
+    silent in it. Sensitive journeys need the key in the settings.
+    """
+    from server.cli import escalations as module
+
+    acts = module.Acts(by, claim, say, release)
+    if call or acts:
+        module.act(call, acts, journey, store, as_json=as_json)
+    elif deliver:
+        module.deliver(store)
+    else:
+        module.show_page(store, status, limit, after, as_json=as_json)
+
+
+@command
+def draw(
+    target: Annotated[
+        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=_TARGET, show_default=False)
+    ],
+    style: Annotated[
+        Literal["mermaid", "svg", "text"] | None,
+        typer.Option(
+            "--format", "-f", help="Default: by the ending of --output (.svg, .txt, .mmd)."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
+    ] = None,
+    graph: Annotated[
+        bool,
+        typer.Option("--graph", help="Draw the compiled LangGraph graph instead (Mermaid)."),
+    ] = False,
+) -> None:
+    """Draw the pathways of a journey, or the agents of a pipeline.
+
+    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
+    """
+    from server.cli.draw import draw
+
+    draw(target, style, output, graph=graph)
+
+
+@command
+def migrate(store: Store = None) -> None:
+    """Create or change the tables that this release needs, and say what was done.
+
+    A Postgres database is migrated by nothing else; SQLite files also migrate themselves when they
+    are opened. It may run while the database is used, and in several places at once.
+    """
+    from server.cli.definitions import migrate
+
+    migrate(store)
+
+
+@command
+def schema(
+    kind: Annotated[
+        Literal["journey", "agent", "concierge", "guidelines"] | None,
+        typer.Argument(help="Default: one schema for all of them."),
+    ] = None,
+) -> None:
+    """Print the JSON Schema (draft 2020-12) of journeys in YAML and JSON files.
+
+    With `# yaml-language-server: $schema=FILE` in its first line, a file is completed and checked
+    by editors. Faults that only the whole file shows are found by `journeygraph check`.
+    """
+    from server.cli.definitions import schema
+
+    schema(kind)
+
+
+def main() -> None:
     """Run the command that was typed; ends the process with its exit code."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         # A byte that is no text, or a terminal without some letter, must not end a conversation.
@@ -88,10 +483,8 @@ def run() -> None:
 
 
 def _version() -> str:
-    try:
-        return version("journeygraph")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return f"{_of_the_checkout()} (from source)"
+    known = installed_version()
+    return f"{_of_the_checkout()} (from source)" if known == "0" else known
 
 
 def _of_the_checkout() -> str:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from graphs.directory import Directory, Review, SessionAudit
+from graphs.listing import cursor_behind, number_of, paged
 from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Page
-from server.cli.edge import CommandError
-from server.cli.rendering import out, plain, row, short, show_next, table
+from server.cli.rendering import Listing, out, plain, row, short, show_next, write_json
+from server.discover.errors import CommandError
 from server.settings import Settings
-
-if TYPE_CHECKING:
-    from graphs.directory import Directory, Review, SessionAudit
 
 _LABELS = {
     "transition": "moved",
@@ -27,35 +22,23 @@ _LABELS = {
 
 
 def audit(
-    session: Annotated[str, typer.Argument(help="Id of a session.", show_default=False)] = "",
-    store: Annotated[
-        str | None,
-        typer.Option(help="Where it is: postgresql://... or sqlite:///FILE. Default: settings."),
-    ] = None,
-    review: Annotated[
-        bool, typer.Option("--review", help="List replies that somebody should look at.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
-    limit: Annotated[
-        int, typer.Option(min=1, max=1_000, help="Most turns, or most replies to review.")
-    ] = 200,
-    after: Annotated[
-        str | None, typer.Option(help="Go on where the page before ended.", show_default=False)
-    ] = None,
+    session: str,
+    store: str | None,
+    review: bool,
+    limit: int,
+    after: str | None,
+    *,
+    as_json: bool = False,
 ) -> None:
-    """Show a session turn by turn: what was said, what moved it, and how replies were checked.
-
-    With --review, list instead the newest replies of all sessions that were replaced, held invalid,
-    or could not be judged. Of sensitive journeys the key must be set.
-    """
+    """Show a session turn by turn, or the replies to review."""
     if bool(session) is review:
         raise CommandError("Name a session, or give --review; not both.", exit_code=2)
     if review:
         found = asyncio.run(_reviews(store, limit, after))
-        _write([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
+        write_json([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
         return
     read = asyncio.run(_session(session, store, limit, after))
-    _write(asdict(read)) if as_json else _show(read)
+    write_json(asdict(read)) if as_json else _show(read)
 
 
 async def _session(
@@ -72,8 +55,6 @@ async def _session(
 
 
 async def _reviews(store: str | None, limit: int, after: str | None) -> Page[Review]:
-    from graphs.listing import cursor_behind, number_of, paged  # noqa: PLC0415
-
     before = None if after is None else number_of(after)
     directory = await _opened(store)
     try:
@@ -84,14 +65,7 @@ async def _reviews(store: str | None, limit: int, after: str | None) -> Page[Rev
 
 
 async def _opened(store: str | None) -> Directory:
-    # The other commands start quicker without what is only needed here.
-    from graphs.directory import Directory  # noqa: PLC0415
-
     return await Directory.open(Settings().config(store))
-
-
-def _write(value: Any) -> None:
-    out.print(json.dumps(value, ensure_ascii=True, indent=2), markup=False, soft_wrap=True)
 
 
 def _show(read: SessionAudit) -> None:
@@ -101,7 +75,7 @@ def _show(read: SessionAudit) -> None:
         turn = audited.turn
         title = f"\n{turn.version} · {turn.kind} · {turn.at} · stands in {turn.pathway_id}"
         out.print(plain(title), style="cyan", markup=False, soft_wrap=True)
-        shown = table("", "")
+        shown = Listing("", "")
         for label, text in _lines(audited):
             shown.add_row(*row(label, text))
         if shown.row_count:
@@ -153,7 +127,7 @@ def _show_reviews(found: Page[Review]) -> None:
     if not found:
         out.print("There is no reply that anybody should look at.")
         return
-    shown = table("session", "turn", "when", "why")
+    shown = Listing("session", "turn", "when", "why")
     for one in found:
         check = one.check
         shown.add_row(*row(check.session_id, check.turn, check.at[:19], short(_check(check), 500)))

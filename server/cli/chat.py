@@ -7,42 +7,38 @@ import importlib
 import secrets
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import Annotated
-
-import typer
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
+from typing import Any
 
 from journeys import InvalidMessageError
 from journeys.store_url import masked
-from server.cli.edge import interruptible, say
-from server.cli.finding import NAMES, Found, find
-from server.cli.rendering import announce, command, out, plain
+from server.cli.rendering import (
+    announce,
+    interruptible,
+    out,
+    plain,
+    say,
+    telling_on_stderr,
+    write_json,
+)
 from server.cli.slash import run_slash
 from server.cli.talk import Talk
+from server.discover.errors import command
+from server.discover.journeys import Found, find
 from server.settings import Settings
 
 
-def chat(
-    journey: Annotated[str, typer.Argument(help=NAMES)] = "healthcare_referral",
-    session: Annotated[
-        str | None,
-        typer.Option(
-            "--session", "-s", help="Take up this session, or begin it. Default: a new one."
-        ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="Where sessions live: sqlite:///FILE, postgresql://... or memory://. "
-            "Default: settings."
-        ),
-    ] = None,
-) -> None:
-    """Talk to a journey in the terminal; every turn is kept, and can be taken up again.
+def chat(journey: str, session: str | None, store: str | None, *, as_json: bool = False) -> None:
+    """Talk to a journey until the input ends."""
+    with telling_on_stderr() if as_json else nullcontext():
+        state = _chat(journey, session, store)
+    if as_json:
+        write_json(state)
 
-    Lines can be piped in. /help lists the commands inside a talk.
-    """
+
+def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, Any] | None:
+    """Hold the conversation and return its last state; None if no session was begun."""
     found = find(journey)
     settings = Settings()
     settings.require_key(found.journey.spec)
@@ -59,10 +55,13 @@ def chat(
             if talk.greeting:
                 out.print(f"\n{plain(talk.greeting)}", markup=False, soft_wrap=True)
             _converse(runner, talk)
+            state = runner.run(talk.state())
         finally:
             runner.run(talk.close())
     if talk.heard and not config.persistence.startswith("memory://"):
-        out.print(f"Go on with: {_again(talk, journey, store)}", style="dim", soft_wrap=True)
+        line = f"Go on with: {_again(talk, journey, store)}"
+        out.print(line, style="dim", markup=False, no_wrap=True, overflow="ignore")
+    return state
 
 
 def _again(talk: Talk, journey: str, store: str | None) -> str:

@@ -1,27 +1,50 @@
-"""`journeygraph check`: find the faults of journeys without running them."""
+"""`journeygraph check`: find faults and warnings of journeys without running them.
+
+Warnings come from a journey together with the Python beside it: names, functions, and the model.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Any
 
 import typer
+from langchain_core.tools import BaseTool
 
-from journeys import Journey, JourneyConfig
-from server.cli.edge import CommandError
-from server.cli.files import (
+from graphs.directory import Stranding, strandings
+from graphs.registry import check_agent
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    JourneySpec,
+    Tool,
+    ToolSpec,
+    TransitionSpec,
+)
+from journeys.errors import did_you_mean
+from nodes.llm.models import is_configured
+from nodes.llm.tools import as_tool, parameters_of
+from server.cli.rendering import err, out, plain, write_json
+from server.discover.errors import CommandError
+from server.discover.files import (
     FaultyFileError,
     checked_guidelines,
+    is_definition,
     journey_at,
+    journey_files,
     module_beside,
 )
-from server.cli.finding import example_ids, find
-from server.cli.loading import (
+from server.discover.journeys import example_ids, find, model_in
+from server.discover.modules import (
     LoadError,
     NoSuchModuleError,
     file_of,
@@ -33,44 +56,32 @@ from server.cli.loading import (
     root_of,
     shown,
 )
-from server.cli.rendering import out, plain
-from server.cli.walking import is_definition, journey_files
 from server.settings import Settings
 
 _MOST_SHOWN = 5
 
 
-def check(
-    path: Annotated[
-        str,
-        typer.Argument(help="File, folder, module or module:Class. Default: the current folder."),
-    ] = ".",
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="A store, postgresql://... or sqlite:///FILE: list the sessions in it that these "
-            "versions would move, or whose values they would read again.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
-    """Report every fault and every warning of the journeys in a file, folder or module.
-
-    Modules with a journey in them are imported, YAML and JSON files read; no agent runs. In a
-    folder, tests, hidden folders and environments are passed over. With --against, nothing in the
-    store is changed. Exit code 0: no fault; 1: faults, no journey at all, or sessions that would be
-    moved; 2: nothing of that name.
-    """
+def check(path: str, against: str | None, *, as_json: bool = False) -> None:
+    """Report the faults and warnings of journeys; with a store, what they would move in it."""
     report = _Report()
     _CHECKS[_kind(path)](path, report)
-    report.print(path)
-    if report.faults or not (report.journeys or report.guidelines):
+    if not as_json:
+        report.print(path)
+    compared = list(_comparing(report, against)) if against and report.is_sound else []
+    if as_json:
+        write_json(report.as_json(compared))
+    else:
+        for one in compared:
+            one.print()
+    if not report.is_sound or any(one.moves for one in compared):
         raise typer.Exit(1)
-    if against is not None:
-        config = _existing(against)
-        moved = [asyncio.run(_compared(journey, config)) for journey in report.journeys.values()]
-        if any(moved):
-            raise typer.Exit(1)
+
+
+def _comparing(report: _Report, against: str) -> Iterator[_Compared]:
+    config = _existing(against)
+    for journey in report.journeys.values():
+        if journey.spec.entry:
+            yield asyncio.run(_compared(journey, config))
 
 
 def _existing(store: str) -> JourneyConfig:
@@ -82,38 +93,58 @@ def _existing(store: str) -> JourneyConfig:
     return config
 
 
-async def _compared(journey: type[Journey], config: JourneyConfig) -> bool:
-    """Show what a journey would do to the sessions of a store; say whether it would move any."""
-    # Here, as it brings LangGraph along, and the other checks start quicker without.
-    from graphs.directory import Stranding, strandings  # noqa: PLC0415
+@dataclass
+class _Compared:
+    """What a journey would do to the sessions of a store.
 
-    if not journey.spec.entry:
-        return False
-    moves: dict[tuple[str, str], list[str]] = {}
-    misfits: dict[str, list[str]] = {}
-    seen = 0
+    Attributes:
+        journey: Its id.
+        seen: How many sessions it has there.
+        moves: Sessions that would be moved, by the pathway that is gone and the one they go to.
+        misfits: Sessions whose value would be read again, by the name of the field.
+    """
 
-    def note(found: Stranding) -> None:
+    journey: str
+    seen: int = 0
+    moves: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    misfits: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, found: Stranding) -> None:
+        """Add a session."""
+        self.seen += 1
         for id_ in found.gone:
-            moves.setdefault((id_, found.goes_to), []).append(found.session_id)
+            self.moves.setdefault((id_, found.goes_to), []).append(found.session_id)
         for name in found.misfits:
-            misfits.setdefault(name, []).append(found.session_id)
+            self.misfits.setdefault(name, []).append(found.session_id)
 
-    with out.status(f"Looking at the sessions of {journey.spec.id} ..."):
+    def print(self) -> None:
+        """Write it down."""
+        title = f"{self.journey}: {_count(self.seen, 'session')} in the store"
+        _line("✗" if self.moves else "✓", "red" if self.moves else "green", title)
+        for (id_, place), sessions in self.moves.items():
+            text = f"'{id_}' is gone: {_named(sessions)} would go on in '{place}'."
+            _line("✗", "red", f"{text} `__migrations__` can name its new id.", "  ")
+        for name, sessions in self.misfits.items():
+            text = f"'{name}' has another type now: {_named(sessions)} would have it read again."
+            _line("!", "yellow", text, "  ")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        moves = [
+            {"pathway": id_, "goes_to": place, "sessions": sessions}
+            for (id_, place), sessions in self.moves.items()
+        ]
+        misfits = [{"field": name, "sessions": ids} for name, ids in self.misfits.items()]
+        return {"journey": self.journey, "seen": self.seen, "moves": moves, "misfits": misfits}
+
+
+async def _compared(journey: type[Journey], config: JourneyConfig) -> _Compared:
+    """Compare the sessions of a store with a journey."""
+    compared = _Compared(journey.spec.id)
+    with err.status(f"Looking at the sessions of {journey.spec.id} ..."):
         async for found in strandings(journey.spec, config):
-            seen += 1
-            note(found)
-    title = f"{journey.spec.id}: {_count(seen, 'session')} in the store"
-    _line("✗" if moves else "✓", "red" if moves else "green", title)
-    for (id_, place), sessions in moves.items():
-        text = f"'{id_}' is gone: {_named(sessions)} would go on in '{place}'."
-        _line("✗", "red", f"{text} `__migrations__` can name its new id.", "  ")
-    for name, sessions in misfits.items():
-        text = (
-            f"'{name}' has another type now: {_named(sessions)} would have it read again or asked."
-        )
-        _line("!", "yellow", text, "  ")
-    return bool(moves)
+            compared.note(found)
+    return compared
 
 
 def _named(sessions: Sequence[str]) -> str:
@@ -147,9 +178,6 @@ class _Report:
 
     def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
         """Add journeys that have no faults, and the module whose agents they run with."""
-        # Here, as it brings LangChain along, and the other commands start quicker without.
-        from server.cli.signs import signs_of  # noqa: PLC0415
-
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
@@ -159,6 +187,31 @@ class _Report:
     def add_guidelines(self, place: str, number: int) -> None:
         """Add a file without faults that holds guidelines alone."""
         self.guidelines[place] = number
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether there is something, and no fault in it."""
+        return not self.faults and bool(self.journeys or self.guidelines)
+
+    def as_json(self, compared: Sequence[_Compared]) -> dict[str, Any]:
+        """Return it all as JSON."""
+        journeys = [
+            {
+                "id": journey.spec.id,
+                "name": journey.__qualname__,
+                "file": file_of(journey),
+                "pathways": len(journey.spec.pathways),
+                "transitions": len(journey.spec.transitions),
+                "warnings": list(self.warnings[place]),
+            }
+            for place, journey in self.journeys.items()
+        ]
+        return {
+            "journeys": journeys,
+            "guidelines": [{"file": file, "number": n} for file, n in self.guidelines.items()],
+            "faults": list(self.faults),
+            "stored_sessions": [one.as_json() for one in compared],
+        }
 
     def print(self, path: str) -> None:
         """Write it all down, faults last, and a summary under it."""
@@ -264,3 +317,188 @@ def _size(journey: type[Journey]) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+# --- Warnings ------------------------------------------------------------------------------------
+
+
+def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+    """Yield what smells: in the journey alone, and beside what its module gives."""
+    spec = journey.spec
+    yield from spec.warnings
+    if not spec.pathways:
+        return
+    given = getattr(module, "SAMPLE_CONTEXT", None)
+    known = given if isinstance(given, Mapping) else {}
+    yield from (warning for name, warning in spec.unset if name not in known)
+    has_model = _has_model(module, spec)
+    yield from _agents(module, journey, has_model=has_model)
+    yield from _tools(module, journey)
+    if not has_model:
+        yield from _needs_model(spec)
+
+
+def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
+    """Say whether a journey has a model: its module's, its own, or one of the settings."""
+    try:
+        config = Settings().config()
+    except (ConfigurationError, ValueError):  # a server says so; here a journey is judged
+        config = None
+    return is_configured(model_in(module), config, spec)
+
+
+# --- Agents --------------------------------------------------------------------------------------
+
+
+def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> Iterator[str]:
+    """Compare the names in a module's AGENTS with those that its journeys use."""
+    given = getattr(module, "AGENTS", None)
+    if not isinstance(given, Mapping):
+        if not has_model:
+            yield from _no_agents(module, journey)
+        return
+    names = [str(name) for name in given]
+    used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
+    for name, pathways in journey.spec.agents.items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            where = ", ".join(pathways)
+            yield f"{journey.__name__}: AGENTS has no '{name}', which {where} needs.{hint}"
+        elif fault := _agent_fault(journey.spec, name, given[name]):
+            yield f"{journey.__name__}: AGENTS['{name}']: {fault}"
+    for name in names:
+        if name not in used:
+            hint = did_you_mean(name, used)
+            yield f"{journey.__name__}: AGENTS has '{name}', which no pathway uses.{hint}"
+
+
+def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+    """Warn of agents that a file names, where there is no Python that has any, and no model."""
+    if not _stands_alone(journey) or _gives(module, "AGENTS"):
+        return
+    for pathway in journey.spec.pathways.values():
+        for name in pathway.agents:
+            if name != pathway.id:  # of its own accord a state is served by a model
+                yield (
+                    f"{pathway.where}: it names the agent '{name}', and there is no dict AGENTS in "
+                    f"{_beside(journey)} that has it; only a model could take its place."
+                )
+
+
+def _agent_fault(spec: JourneySpec, name: str, agent: Any) -> str:
+    try:
+        check_agent(spec, name, agent, lambda _: lambda: None)
+    except (ConfigurationError, AgentNotRegisteredError) as error:
+        return str(error)
+    return ""
+
+
+# --- Tools ---------------------------------------------------------------------------------------
+
+
+def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+    """Compare the tools that a journey declares with the TOOLS of its module."""
+    given = getattr(module, "TOOLS", None)
+    if not isinstance(given, Mapping):
+        if _stands_alone(journey) and not _gives(module, "TOOLS"):
+            for name in journey.spec.tools:
+                yield (
+                    f"{journey.__name__}: it declares the tool '{name}', and there is no dict "
+                    f"TOOLS in {_beside(journey)} that has what does its work."
+                )
+        return
+    names = [str(name) for name in given]
+    for name, declared in journey.spec.tools.items():
+        if name not in names:
+            yield f"{journey.__name__}: TOOLS has no '{name}'.{did_you_mean(name, names)}"
+            continue
+        for misfit in _misfits(name, given[name], declared):
+            yield f"{journey.__name__}: TOOLS['{name}'] {misfit}"
+
+
+def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[str]:
+    """Yield where a function does not take what the schema of a file has it given."""
+    call = given.call if isinstance(given, Tool) else given
+    try:
+        tool = call if isinstance(call, BaseTool) else as_tool(name, call)
+        parameters = parameters_of(name, tool)
+    except ConfigurationError as error:
+        yield f"cannot be a tool: {error}"
+        return
+    takes, needs = parameters.properties
+    properties: Sequence[str] = list(declared.parameters.get("properties", {}))
+    required: Sequence[str] = declared.parameters.get("required", ())
+    for parameter in properties:
+        if parameter not in takes and not _takes_any(call):
+            hint = did_you_mean(parameter, list(takes))
+            yield f"takes no '{parameter}', which the file's schema gives it.{hint}"
+    for parameter in needs:
+        if parameter == "idempotency_key":
+            continue
+        if parameter not in properties:
+            hint = did_you_mean(parameter, properties)
+            yield f"needs '{parameter}', which the file's schema does not give it.{hint}"
+        elif parameter not in required:
+            said = "which the file's schema does not require. Give it a default."
+            yield f"needs '{parameter}', {said}"
+
+
+def _takes_any(call: Any) -> bool:
+    """Say whether a function takes arguments of all names."""
+    function = getattr(call, "func", None) or getattr(call, "coroutine", None) or call
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def _stands_alone(journey: type[Journey]) -> bool:
+    """Say whether a journey is of a file, and no part of a concierge, which brings the Python."""
+    is_part = bool(journey.spec.activation) and not journey.spec.parts
+    return getattr(journey, "source", None) is not None and not is_part
+
+
+def _gives(module: ModuleType, name: str) -> bool:
+    """Say whether a module builds agents or tools, or has those for models."""
+    build = (f"build_{name.lower()}", f"build_model_{name.lower()}")
+    return any(hasattr(module, other) for other in (*build, f"MODEL_{name}"))
+
+
+def _beside(journey: type[Journey]) -> str:
+    source: Any = getattr(journey, "source", "")
+    return shown(Path(source).with_suffix(".py"))
+
+
+# --- Models --------------------------------------------------------------------------------------
+
+
+def _needs_model(spec: JourneySpec) -> Iterator[str]:
+    """Warn of intents that nothing but a model can tell, where there is none."""
+    for transition in spec.transitions:
+        if _asks_alone(transition) and not any(
+            _is_beside(other, transition) for other in spec.transitions
+        ):
+            yield (
+                f"{transition.where}: only a model can tell '{transition.label}', and none is "
+                "configured. Give it patterns, or set OPENAI_API_KEY."
+            )
+
+
+def _asks_alone(transition: TransitionSpec) -> bool:
+    trigger = transition.trigger
+    if not isinstance(trigger, IntentTrigger) or trigger.patterns:
+        return False
+    own = type(trigger).evaluate is not IntentTrigger.evaluate
+    return trigger.use_llm_fallback and bool(trigger.description) and not own
+
+
+def _is_beside(other: TransitionSpec, transition: TransitionSpec) -> bool:
+    """Say whether another transition does the same, and needs no model."""
+    same = (other.target, other.sources, other.kind)
+    return same == (transition.target, transition.sources, transition.kind) and not _asks_alone(
+        other
+    )

@@ -1,44 +1,33 @@
-"""`journeygraph load`, `definitions` and `invalidate`: what is kept in the database."""
+"""Definitions of journeys in a database, its tables, and the schema of definition files."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-import typer
-
+from graphs.definitions import TENANT, Definition, Definitions, Draft, Loaded
+from graphs.store import POSTGRES, open_store
 from journeys import Page
-from server.cli.rendering import out, row, show_next, table
+from journeys.errors import require_extra
+from journeys.files.schema import published
+from journeys.store_url import is_server, masked
+from server.cache import Cache, MemoryCache, Shelf, open_cache
+from server.cache.port import CacheUnavailableError
+from server.cli.rendering import Listing, out, row, show_next, write_json
 from server.settings import Settings
+from server.stored.files import drafts_at
+from server.stored.texts import SHELF
 
 if TYPE_CHECKING:
-    from graphs.definitions import Definition, Definitions, Loaded
-    from server.cache import Cache
-
-Store = Annotated[
-    str | None,
-    typer.Option(help="Which database: postgresql://... or sqlite:///FILE. Default: settings."),
-]
+    from graphs.migrate_postgres import Migration
 
 
-def load(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="YAML and JSON files, and folders.")
-    ],
-    store: Store = None,
-) -> None:
-    """Put definitions of journeys, concierges and guidelines into the database.
-
-    All files are read and judged first: if one has a fault, every fault of every file is shown, and
-    nothing is stored. What is new becomes a version, which servers of definitions take up with
-    their next turn; what is there already is left alone.
-    """
-    from graphs.definitions import Draft  # noqa: PLC0415 - the database takes a second to import
-    from server.cache import Shelf  # noqa: PLC0415
-    from server.stored.files import drafts_at  # noqa: PLC0415
-    from server.stored.texts import SHELF  # noqa: PLC0415
+def load(paths: Sequence[str], store: str | None) -> None:
+    """Store definitions in the database, all of them or none."""
 
     async def stored() -> list[Loaded]:
         async with _opened(store) as (definitions, cache):
@@ -50,24 +39,16 @@ def load(
             return loaded
 
     loaded = asyncio.run(stored())
-    shown = table("id", "kind", "version", "")
+    shown = Listing("id", "kind", "version", "")
     for one, is_new in loaded:
         shown.add_row(*row(one.id, one.kind, one.version, "new" if is_new else "unchanged"))
     out.print(shown)
 
 
 def definitions(
-    retire: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Serve this one no more; loading it brings it back."),
-    ] = None,
-    store: Store = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Most of them.")] = 200,
-    after: Annotated[
-        str, typer.Option(metavar="ID", help="Go on behind this one.", show_default=False)
-    ] = "",
+    retire: str | None, store: str | None, limit: int, after: str, *, as_json: bool = False
 ) -> None:
-    """List the definitions in the database that are served, by id."""
+    """List the definitions that are served."""
 
     async def listed() -> Page[Definition]:
         async with _opened(store) as (definitions, _):
@@ -76,30 +57,24 @@ def definitions(
             return await definitions.page(limit, after)
 
     found = asyncio.run(listed())
+    if as_json:
+        served = [asdict(one) for one in found]
+        write_json({"definitions": served, "next": found.next})
+        return
     if retire is not None:
         _say(f"'{retire}' is served no more.")
     if not found:
         _say("There are no definitions. Store some with: journeygraph load PATH")
         return
-    shown = table("id", "kind", "version", "loaded at", "file")
+    shown = Listing("id", "kind", "version", "loaded at", "file")
     for one in found:
         shown.add_row(*row(one.id, one.kind, one.version, one.loaded_at[:19] + "Z", one.name))
     out.print(shown)
     show_next(found.next)
 
 
-def invalidate(
-    definition: Annotated[
-        str | None,
-        typer.Argument(metavar="[ID]", help="Of a definition. Default: all that is cached."),
-    ] = None,
-    store: Store = None,
-) -> None:
-    """Make cached values void, in the cache and in every process: of one definition, or all.
-
-    That counts at once, whether the cache answers or not: servers compare what it holds with the
-    database.
-    """
+def invalidate(definition: str | None, store: str | None) -> None:
+    """Invalidate what is cached of one definition, or all."""
 
     async def dropped() -> None:
         async with _opened(store) as (definitions, cache):
@@ -110,12 +85,43 @@ def invalidate(
     asyncio.run(dropped())
 
 
-async def _removed(cache: Cache, definition: str | None) -> None:
-    from graphs.definitions import TENANT  # noqa: PLC0415
-    from server.cache import Shelf  # noqa: PLC0415
-    from server.cache.port import CacheUnavailableError  # noqa: PLC0415
-    from server.stored.texts import SHELF  # noqa: PLC0415
+def migrate(store: str | None) -> None:
+    """Bring a database up to date."""
 
+    async def opened_once() -> None:
+        await (await open_store(url, None)).close()
+
+    url = Settings().config(store).persistence
+    if is_server(url):
+        require_extra("postgres", "A Postgres store", *POSTGRES)
+        from graphs.migrate_postgres import migrate_postgres  # noqa: PLC0415
+
+        _say_done(migrate_postgres(url))
+    else:
+        asyncio.run(opened_once())
+        _say(f"{masked(url)} is up to date; SQLite files migrate themselves when opened.")
+
+
+def _say_done(done: Migration) -> None:
+    if done.before == done.after:
+        _say(f"{done.database} is up to date; nothing was changed.")
+        return
+    kinds = (
+        ("sessions, turns and audit", done.before.ours, done.after.ours),
+        ("LangGraph's checkpoints", done.before.savers, done.after.savers),
+    )
+    _say(f"{done.database} was migrated:")
+    for what, before, after in kinds:
+        if before != after:
+            _say(f"  {what}: from {'nothing' if before is None else before} to {after}")
+
+
+def schema(kind: str | None) -> None:
+    """Print the JSON Schema of definition files."""
+    out.raw(json.dumps(published(kind), indent=2))
+
+
+async def _removed(cache: Cache, definition: str | None) -> None:
     if definition is not None:
         await Shelf(cache, SHELF).drop([definition])
         return
@@ -129,9 +135,6 @@ async def _removed(cache: Cache, definition: str | None) -> None:
 
 @asynccontextmanager
 async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]:
-    from graphs.definitions import Definitions  # noqa: PLC0415
-    from server.cache import MemoryCache, open_cache  # noqa: PLC0415
-
     settings = Settings()
     config = settings.config(store)
     cache = open_cache(settings.redis()) or MemoryCache()

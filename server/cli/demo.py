@@ -6,47 +6,36 @@ import asyncio
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from graphs.drawing import terminal
 from journeys import EscalationCase, JourneyConfig, JourneyResponse
-from server.cli.draw import Format, drawn
-from server.cli.edge import CommandError, interruptible
-from server.cli.finding import NAMES, Found, find
-from server.cli.loading import file_of
+from server.cli.draw import drawn
 from server.cli.rendering import (
     announce,
     changes,
     coloured,
-    command,
     firing,
+    interruptible,
     movement,
     out,
     plain,
     short,
 )
+from server.discover.errors import CommandError, command
+from server.discover.journeys import Found, find
+from server.discover.modules import file_of
 from server.settings import Settings
 
-_EXAMPLE = "healthcare_referral"
 _WORD_PAUSE = 0.02
 
 
-def demo(
-    name: Annotated[str, typer.Argument(metavar="[JOURNEY]", help=NAMES)] = _EXAMPLE,
-    fast: Annotated[bool, typer.Option("--fast", help="Do not pause between words.")] = False,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", help="Also write the picture to this file.")
-    ] = None,
-) -> None:
-    """Hold the conversation of a journey, its DEMO_MESSAGES, with what each turn changes.
-
-    Nothing is kept; without a model configured, no network is used.
-    """
+def demo(name: str, *, fast: bool, svg: Path | None) -> None:
+    """Run the example conversation of a journey."""
     found = find(name)
     config = Settings().config("memory://demo")
     announce(config, found.journey.spec, model=found.model)
@@ -145,7 +134,7 @@ def _show_picture(found: Found, svg: Path | None) -> None:
     out.print(Rule("The journey", align="left", style="dim"))
     out.print(coloured(terminal.text(found.journey.spec, out.width)))
     if svg:
-        svg.write_text(drawn(found.journey.spec, Format.SVG), encoding="utf-8")
+        svg.write_text(drawn(found.journey.spec, "svg"), encoding="utf-8")
         out.print(f"The picture is in {svg}.", markup=False, soft_wrap=True)
 
 
@@ -159,4 +148,4 @@ def _show_way_on(found: Found) -> None:
     ):
         # Lines to copy: a wrapped one would run as two commands.
         line = Text.assemble((f"{what:<12}", "dim"), how)
-        out.print(line, soft_wrap=True)
+        out.print(line, no_wrap=True, overflow="ignore")

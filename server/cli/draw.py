@@ -3,73 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from graphs.drawing import mermaid, pipelines, svg, terminal
 from graphs.drawing.pipelines import Chart, chart, compiled
 from journeys import AgentNotRegisteredError, JourneySpec
-from server.cli.edge import CommandError
-from server.cli.finding import Found, find
-from server.cli.pipelines import FoundPipeline, pipeline_meant
 from server.cli.rendering import out
-from server.cli.targets import TARGETS
+from server.discover.errors import CommandError
+from server.discover.journeys import Found, find
+from server.discover.pipelines import FoundPipeline, pipeline_meant
 
-
-class Format(StrEnum):
-    """What a picture is written as."""
-
-    MERMAID = "mermaid"
-    SVG = "svg"
-    TEXT = "text"
-
-
-_DRAWN: dict[Format, Callable[[JourneySpec], str]] = {
-    Format.MERMAID: mermaid.mermaid,
-    Format.SVG: svg.svg,
-    Format.TEXT: terminal.text,
+_DRAWN: dict[str, Callable[[JourneySpec], str]] = {
+    "mermaid": mermaid.mermaid,
+    "svg": svg.svg,
+    "text": terminal.text,
 }
 _SUFFIXES = {
-    ".svg": Format.SVG,
-    ".txt": Format.TEXT,
-    ".mmd": Format.MERMAID,
-    ".mermaid": Format.MERMAID,
+    ".svg": "svg",
+    ".txt": "text",
+    ".mmd": "mermaid",
+    ".mermaid": "mermaid",
 }
 
 
-_DRAWN_PIPELINE: dict[Format, Callable[[Chart], str]] = {
-    Format.MERMAID: pipelines.mermaid,
-    Format.SVG: pipelines.svg,
-    Format.TEXT: pipelines.text,
+_DRAWN_PIPELINE: dict[str, Callable[[Chart], str]] = {
+    "mermaid": pipelines.mermaid,
+    "svg": pipelines.svg,
+    "text": pipelines.text,
 }
 
 
-def draw(
-    target: Annotated[
-        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=TARGETS, show_default=False)
-    ],
-    style: Annotated[
-        Format | None,
-        typer.Option(
-            "--format", "-f", help="Default: by the ending of --output (.svg, .txt, .mmd)."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of the terminal."),
-    ] = None,
-    graph: Annotated[
-        bool,
-        typer.Option("--graph", help="Draw the compiled LangGraph graph instead (Mermaid)."),
-    ] = False,
-) -> None:
-    """Draw what leads where: the pathways of a journey, or the agents of a pipeline.
-
-    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
-    """
+def draw(target: str, style: str | None, output: Path | None, *, graph: bool = False) -> None:
+    """Draw a journey or a pipeline, to a file or to the terminal."""
     wanted = style or _by_ending(output)
     if pipeline := pipeline_meant(target):
         drawing = drawn_pipeline(pipeline, wanted, graph=graph)
@@ -77,13 +42,13 @@ def draw(
         found = find(target)
         drawing = _compiled(found, wanted) if graph else drawn(found.journey.spec, wanted)
     if output is None:
-        out.print(drawing, end="", markup=False, soft_wrap=True)
+        out.raw(drawing, end="")
         return
     output.write_text(drawing, encoding="utf-8")
     out.print(f"Written: {output}", markup=False, soft_wrap=True)
 
 
-def _by_ending(output: Path | None) -> Format:
+def _by_ending(output: Path | None) -> str:
     ending = output.suffix.lower() if output else ""
     if ending and ending not in _SUFFIXES:
         raise CommandError(
@@ -91,10 +56,10 @@ def _by_ending(output: Path | None) -> Format:
             "or say which with --format.",
             exit_code=2,
         )
-    return _SUFFIXES.get(ending, Format.MERMAID)
+    return _SUFFIXES.get(ending, "mermaid")
 
 
-def drawn(spec: JourneySpec, style: Format) -> str:
+def drawn(spec: JourneySpec, style: str) -> str:
     """Draw the pathway map.
 
     Raises:
@@ -105,7 +70,7 @@ def drawn(spec: JourneySpec, style: Format) -> str:
     return _DRAWN[style](spec)
 
 
-def drawn_pipeline(found: FoundPipeline, style: Format, *, graph: bool = False) -> str:
+def drawn_pipeline(found: FoundPipeline, style: str, *, graph: bool = False) -> str:
     """Draw who works in a pipeline, and what leads from one to the other.
 
     Args:
@@ -119,12 +84,12 @@ def drawn_pipeline(found: FoundPipeline, style: Format, *, graph: bool = False) 
     return _DRAWN_PIPELINE[style](chart(found.pipeline, found.purpose))
 
 
-def _only_mermaid(style: Format) -> None:
-    if style is not Format.MERMAID:
+def _only_mermaid(style: str) -> None:
+    if style != "mermaid":
         raise CommandError("--graph is drawn as Mermaid only.", exit_code=2)
 
 
-def _compiled(found: Found, style: Format) -> str:
+def _compiled(found: Found, style: str) -> str:
     _only_mermaid(style)
     try:
         graph = found.journey.compile(

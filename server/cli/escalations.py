@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
-from journeys import EscalationCase, EscalationEntry, JourneyConfig, Page, TranscriptEntry
-from server.cli.edge import CommandError
-from server.cli.finding import find
-from server.cli.rendering import out, plain, row, short, show_next, table
-from server.cli.talk import Talk
+from graphs.directory import Directory
+from graphs.listing import cursor_behind, number_of, paged
+from graphs.manager import PathwayManager
+from graphs.webhook import port_of
+from journeys import (
+    EscalationCase,
+    EscalationEntry,
+    Journey,
+    JourneyConfig,
+    Page,
+    TranscriptEntry,
+)
+from journeys.files import read_journey_text
+from journeys.files.classes import journey_class
+from server.cli.rendering import Listing, out, plain, row, short, show_next, write_json
+from server.discover.errors import CommandError
+from server.discover.journeys import Found, example_ids, find
 from server.settings import Settings
 
-if TYPE_CHECKING:
-    from graphs.directory import Directory
-
+_HELD = "with_person"
 _STATUSES = ("open", "claimed", "released", "expired")
 
 
 @dataclass(frozen=True, slots=True)
-class _Acts:
-    """What an operator does, in this order: claim, say, release."""
+class Acts:
+    """Acts of an operator, in this order: claim, say, release."""
 
     by: str
     claim: bool
@@ -41,70 +52,38 @@ class _Sent(NamedTuple):
     refused: int
 
 
-def escalations(
-    call: Annotated[
-        str, typer.Argument(help="Id of an escalation, or of its session.", show_default=False)
-    ] = "",
-    claim: Annotated[bool, typer.Option("--claim", help="Take the conversation.")] = False,
-    say: Annotated[str, typer.Option(help="Say this to the user, as an operator.")] = "",
-    release: Annotated[
-        bool, typer.Option("--release", help="Give it back to the assistant.")
-    ] = False,
-    by: Annotated[str, typer.Option(help="Who you are, to other operators.")] = "operator",
-    journey: Annotated[
-        str, typer.Option(help="The journey, to act in it. Default: the example of that id.")
-    ] = "",
-    status: Annotated[
-        str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")
-    ] = "",
-    deliver: Annotated[
-        bool, typer.Option("--deliver", help="Send to the webhook what it has not taken yet.")
-    ] = False,
-    store: Annotated[
-        str | None,
-        typer.Option(help="Where they are: postgresql://... or sqlite:///FILE. Default: settings."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Most of them in a list.")] = 200,
-    after: Annotated[
-        str | None, typer.Option(help="Go on where the list before ended.", show_default=False)
-    ] = None,
+def show_page(
+    store: str | None, status: str, limit: int, after: str | None, *, as_json: bool = False
 ) -> None:
-    """List conversations that a person was called into; look into one, or answer in it.
-
-    Without a name, list them, newest first. While a person has a conversation the assistant is
-    silent in it. Of sensitive journeys the key must be set.
-    """
-    acts = _Acts(by, claim, say, release)
+    """List calls for a person, newest first."""
     if status and status not in _STATUSES:
         raise CommandError(f"--status is one of: {', '.join(_STATUSES)}.", exit_code=2)
-    if acts and not call:
+    found = asyncio.run(_listed(Settings().config(store), status, limit, after))
+    write_json([asdict(entry) for entry in found]) if as_json else _show_list(found)
+
+
+def act(call: str, acts: Acts, journey: str, store: str | None, *, as_json: bool = False) -> None:
+    """Do what an operator does in a conversation, and show it."""
+    if not call:
         raise CommandError("Name the escalation or its session to act in it.", exit_code=2)
     config = Settings().config(store)
-    if deliver:
-        _tell_sent(asyncio.run(_delivered(config)))
-    elif not call:
-        found = asyncio.run(_listed(config, status, limit, after))
-        _write([asdict(entry) for entry in found]) if as_json else _show_list(found)
-    else:
-        case = asyncio.run(_acted(config, call, acts, journey) if acts else _one(config, call))
-        _write(asdict(case)) if as_json else _show(case)
+    case = asyncio.run(_acted(config, call, acts, journey) if acts else _one(config, call))
+    write_json(asdict(case)) if as_json else _show(case)
 
 
-async def _opened(config: JourneyConfig) -> Directory:
-    # The other commands start quicker without what is only needed here.
-    from graphs.directory import Directory  # noqa: PLC0415
-
-    return await Directory.open(config)
+def deliver(store: str | None) -> None:
+    """Send to the webhook what it has not taken yet."""
+    sent = asyncio.run(_delivered(Settings().config(store)))
+    out.print(f"The webhook took {sent.taken}, and did not take {sent.refused}.")
+    if sent.refused:
+        raise typer.Exit(1)
 
 
 async def _listed(
     config: JourneyConfig, status: str, limit: int, after: str | None
 ) -> Page[EscalationEntry]:
-    from graphs.listing import cursor_behind, number_of, paged  # noqa: PLC0415
-
     before = None if after is None else number_of(after)
-    directory = await _opened(config)
+    directory = await Directory.open(config)
     try:
         found = await directory.escalations(status=status, before=before, limit=limit + 1)
     finally:
@@ -114,7 +93,7 @@ async def _listed(
 
 
 async def _one(config: JourneyConfig, call: str) -> EscalationCase:
-    directory = await _opened(config)
+    directory = await Directory.open(config)
     try:
         case = await directory.escalation(call)
         if case is None and (id_ := await directory.last_escalation_of(call)):
@@ -126,32 +105,93 @@ async def _one(config: JourneyConfig, call: str) -> EscalationCase:
     return case
 
 
-async def _acted(config: JourneyConfig, call: str, acts: _Acts, journey: str) -> EscalationCase:
+async def _acted(config: JourneyConfig, call: str, acts: Acts, journey: str) -> EscalationCase:
     entry = (await _one(config, call)).entry
-    talk = Talk(find(journey or entry.journey_id), entry.session_id, config)
-    manager = talk.journey.manager
-    try:
-        if acts.claim:
-            await manager.claim(acts.by, entry.id)
-        if acts.say:
-            await manager.operator_says(acts.say, acts.by, entry.id)
-        if acts.release:
+    if acts.claim or acts.say:
+        async with _operating(
+            await _stand_in(config, entry), entry, config, agents={_HELD: _is_silent}
+        ) as manager:
+            if acts.claim:
+                await manager.claim(acts.by, entry.id)
+            if acts.say:
+                await manager.operator_says(acts.say, acts.by, entry.id)
+    if acts.release:
+        found = _named(journey, entry)
+        agents, tools = found.agents_for(config), found.checked_tools()
+        async with _operating(
+            found.journey, entry, config, agents=agents, tools=tools, model=found.model
+        ) as manager:
             await manager.release(acts.by, entry.id)
-    finally:
-        await talk.close()
     return await _one(config, entry.id)
 
 
-async def _delivered(config: JourneyConfig) -> _Sent:
-    from graphs.webhook import port_of  # noqa: PLC0415
+@asynccontextmanager
+async def _operating(
+    journey: type[Journey],
+    entry: EscalationEntry,
+    config: JourneyConfig,
+    *,
+    agents: Mapping[str, Any],
+    tools: Mapping[str, Any] | None = None,
+    model: Any = None,
+) -> AsyncIterator[PathwayManager]:
+    manager = PathwayManager(
+        journey, entry.session_id, config, agents=agents, tools=tools, model=model
+    )
+    try:
+        yield manager
+    finally:
+        await manager.close()
 
+
+def _named(journey: str, entry: EscalationEntry) -> Found:
+    """Return the journey that goes on: the one that was named, or the example of that id.
+
+    An id from a store is never imported: it is the name of no module.
+    """
+    if not journey and entry.journey_id not in example_ids():
+        raise CommandError(
+            f"The assistant goes on by its journey, '{entry.journey_id}'. Name it: "
+            "--journey file.py:Class, file.yaml or module:Class.",
+            exit_code=2,
+        )
+    return find(journey or entry.journey_id)
+
+
+def _is_silent(_: Mapping[str, Any]) -> str:
+    return ""
+
+
+async def _stand_in(config: JourneyConfig, entry: EscalationEntry) -> type[Journey]:
+    """Return a journey that does for acts which leave the conversation where it is.
+
+    It has the id and the version of the session's own, and is sealed as that is.
+    """
+    directory = await Directory.open(config)
+    try:
+        version, is_sealed = await directory.journey_of(entry)
+    finally:
+        await directory.close()
+    declared = {
+        "id": entry.journey_id,
+        "name": entry.journey_id,
+        "version": version,
+        "sensitive": is_sealed,
+        "escalation": {"failures": 1},
+        "states": {_HELD: {"kind": "chat", "action": "Wait for the operator."}},
+    }
+    spec = read_journey_text(json.dumps(declared), "escalation.json")
+    return journey_class(spec)
+
+
+async def _delivered(config: JourneyConfig) -> _Sent:
     port = port_of(config)
     if port is None:
         raise CommandError(
             "There is no webhook to send to: set JOURNEYGRAPH_ESCALATION_WEBHOOK and "
             "JOURNEYGRAPH_ESCALATION_SECRET."
         )
-    directory = await _opened(config)
+    directory = await Directory.open(config)
     try:
         return _Sent(*await directory.courier(port).deliver_all())
     finally:
@@ -159,21 +199,11 @@ async def _delivered(config: JourneyConfig) -> _Sent:
         await directory.close()
 
 
-def _tell_sent(sent: _Sent) -> None:
-    out.print(f"The webhook took {sent.taken}, and did not take {sent.refused}.")
-    if sent.refused:
-        raise typer.Exit(1)
-
-
-def _write(value: Any) -> None:
-    out.print(json.dumps(value, ensure_ascii=True, indent=2), markup=False, soft_wrap=True)
-
-
 def _show_list(found: Page[EscalationEntry]) -> None:
     if not found:
         out.print("Nobody is called for.")
         return
-    shown = table("escalation", "session", "status", "by", "why", "since")
+    shown = Listing("escalation", "session", "status", "by", "why", "since")
     for one in found:
         cells = (one.id, one.session_id, one.status, one.claimed_by or "", one.reason, one.at[:19])
         shown.add_row(*row(*cells))
@@ -187,7 +217,7 @@ def _show(case: EscalationCase) -> None:
     head = f"{entry.id} · session {entry.session_id} · {entry.status}{by} · {entry.reason}"
     out.print(plain(head), style="bold", markup=False, soft_wrap=True)
     out.print(plain(payload["summary"]), markup=False, soft_wrap=True)
-    shown = table("field", "value", "validity", "attempts")
+    shown = Listing("field", "value", "validity", "attempts")
     for field in payload["fields"]:
         value = "" if field["value"] is None else short(field["value"])
         cells = (field["label"], value, field["validity"], str(len(field["attempts"])))
@@ -204,7 +234,7 @@ def _show(case: EscalationCase) -> None:
 
 
 def _show_talk(entries: Iterable[TranscriptEntry]) -> None:
-    shown = table("", "")
+    shown = Listing("", "")
     for said in entries:
         shown.add_row(*row(said.role, said.content))
     if shown.row_count:

@@ -11,7 +11,7 @@ from nodes.forms.sheet import field_named
 from nodes.services import setting_at
 from nodes.values import Setting
 from nodes.values import shown as as_read
-from server.cli.rendering import out, row, short, table
+from server.cli.rendering import Listing, out, row, short
 
 _HIDDEN = "(not shown)"
 _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}
@@ -32,7 +32,7 @@ async def show_fields(journey: Journey, name: str = "") -> None:
         out.print("This journey collects no fields.")
         return
     everything, setting = await journey.manager.attempts(), await _setting(journey)
-    shown = table("", "field", "value", "status", "attempts", "what was refused, and why")
+    shown = Listing("", "field", "value", "status", "attempts", "what was refused, and why")
     for field_name, state in view.fields.items():
         attempts = [attempt for attempt in everything if attempt.field == field_name]
         mark = "▸" if field_name == view.current_field else ""
@@ -47,7 +47,7 @@ async def _show_attempts(journey: Journey, name: str) -> None:
     if not attempts:
         out.print(f"Nothing was said of {name} yet.", markup=False)
         return
-    shown = table("turn", "what was said", "value", "status", "by", "why")
+    shown = Listing("turn", "what was said", "value", "status", "by", "why")
     setting = await _setting(journey)
     for attempt in attempts:
         said = _value(attempt.raw or None, hidden=attempt.hidden)

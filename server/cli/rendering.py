@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sys
+import re
+import signal
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -18,12 +19,103 @@ from rich.text import Text
 from journeys import AuditEntry, IntentTrigger, JourneyConfig, JourneyResponse, JourneySpec
 from journeys.store_url import masked
 from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
+from server.discover.errors import described
 
 if TYPE_CHECKING:
     from server.wiring import Wiring
 
-out = Console(highlight=False, emoji=False)
-err = Console(stderr=True, highlight=False, emoji=False)
+
+class Terminal(Console):
+    """A console whose lines are wrapped between words where somebody reads them.
+
+    Where output is piped, a line stays a line; COLUMNS sets a width there too.
+    """
+
+    @property
+    def wraps(self) -> bool:
+        """Say whether lines are wrapped at the width of the console."""
+        return self.is_terminal or "COLUMNS" in os.environ
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as rich does; a line that may be of any length is wrapped, and no word broken."""
+        if options.get("soft_wrap") and self.wraps:
+            options |= {"soft_wrap": False, "overflow": "ignore", "crop": False}
+        options.setdefault("crop", False)  # a word that is longer than a line is whole
+        super().print(*objects, **options)
+
+    def raw(self, text: str, *, end: str = "\n", style: str | None = None) -> None:
+        """Write what is to be copied or read by a program, with its own lines alone."""
+        super().print(text, end=end, style=style, markup=False, soft_wrap=True)
+
+
+class Flow:
+    """Writes a text that comes in pieces; a word that does not fit goes to the next line."""
+
+    def __init__(self, to: Terminal) -> None:
+        self._to, self._column, self._word, self._gap = to, 0, "", ""
+
+    def add(self, piece: str) -> None:
+        """Write the words that a piece completes."""
+        if not self._to.wraps:
+            self._to.raw(piece, end="")
+            return
+        for part in re.findall(r"\n|[^\S\n]+|\S+", piece):
+            if not part.isspace():
+                self._word += part
+                continue
+            self._put()
+            if part == "\n":
+                self._to.raw("")
+                self._column, self._gap = 0, ""
+            else:
+                self._gap += part
+
+    def end(self) -> None:
+        """Write what is left, and end the line."""
+        self._put()
+        self._to.raw("")
+
+    def _put(self) -> None:
+        if not self._word:
+            return
+        gap, width = self._gap, cell_len(self._word)
+        if self._column and self._column + len(gap) + width > self._to.width:
+            self._to.raw("")
+            self._column, gap = 0, ""
+        self._to.raw(gap + self._word, end="")
+        self._column += len(gap) + width
+        self._word = self._gap = ""
+
+
+out = Terminal(highlight=False, emoji=False)
+err = Terminal(stderr=True, highlight=False, emoji=False)
+
+
+@contextmanager
+def telling_on_stderr() -> Iterator[None]:
+    """Write on standard error what is told here: standard output is for a program."""
+    out.stderr = True
+    try:
+        yield
+    finally:
+        out.stderr = False
+
+
+def interruptible() -> None:
+    """From here on, Ctrl-C is an exception that can be answered; before, it ends the process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def say(error: BaseException) -> None:
+    """Write what an error means to the one who typed the command."""
+    for line in described(error):
+        err.print(f"[bold red]✗[/] {plain(line, markup=True)}", soft_wrap=True)
+
+
+def write_json(value: Any) -> None:
+    """Write a value as JSON."""
+    out.raw(json.dumps(value, ensure_ascii=True, indent=2))
+
 
 NO_MODEL = (
     "No model is configured: agents are ordinary functions, and intents go by their patterns."
@@ -37,7 +129,7 @@ def announce(
     *specs: JourneySpec,
     model: Any = None,
     whose: str = "",
-    to: Console = out,
+    to: Terminal = out,
 ) -> None:
     """Say which models journeys run on; that there is none, only where one could be asked.
 
@@ -63,7 +155,7 @@ def announce(
         to.print(_NO_KEY, style="yellow", soft_wrap=True)
 
 
-def announce_all(wiring: Wiring, to: Console = out) -> None:
+def announce_all(wiring: Wiring, to: Terminal = out) -> None:
     """Say which models the journeys of a server run on."""
     groups = wiring.by_model() or [(wiring.model, [])]
     for model, specs in groups:
@@ -95,17 +187,6 @@ def models_place(*models: Any) -> str:
 
 def _called(model: Any) -> str:
     return model if isinstance(model, str) else chat_of(model).called or type(model).__name__
-
-
-def command() -> str:
-    """Return how the command is called from here: by its name, or by its place in .venv."""
-    if shutil.which("journeygraph"):
-        return "journeygraph"
-    installed = Path(sys.prefix) / "bin" / "journeygraph"
-    try:
-        return str(installed.relative_to(Path.cwd()))
-    except ValueError:
-        return str(installed)
 
 
 def plain(text: str, *, markup: bool = False) -> str:
@@ -198,12 +279,58 @@ _FLAGS = {
 }
 
 
-def table(*headings: str) -> Table:
-    """A table without frames; the last column wraps."""
-    made = Table(box=None, pad_edge=False, header_style="dim", show_header=any(headings))
-    for number, heading in enumerate(headings):
-        made.add_column(heading, no_wrap=number < len(headings) - 1, overflow="fold")
-    return made
+class Listing:
+    """Rows under headings: as a table without frames where that fits, else one below the other."""
+
+    def __init__(self, *headings: str) -> None:
+        self._headings = headings
+        self._rows: list[tuple[Text, ...]] = []
+
+    @property
+    def row_count(self) -> int:
+        """Return how many rows there are."""
+        return len(self._rows)
+
+    def add_row(self, *cells: Text) -> None:
+        """Add a row, a cell for each heading."""
+        self._rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what rich prints."""
+        if self._least_width <= options.max_width:
+            yield self._table()
+        else:
+            yield from self._blocks()
+
+    @property
+    def _least_width(self) -> int:
+        """Return the width in which no word of a table has to be broken."""
+        *others, last = zip(*[tuple(map(Text, self._headings)), *self._rows], strict=True)
+        widths = [max(map(_width, column)) for column in others]
+        words = (word for cell in last for word in cell.plain.split())
+        return sum(widths) + 2 * len(widths) + max(map(cell_len, words), default=0)
+
+    def _table(self) -> Table:
+        shown = any(self._headings)
+        made = Table(box=None, pad_edge=False, header_style="dim", show_header=shown)
+        for number, heading in enumerate(self._headings):
+            made.add_column(heading, no_wrap=number < len(self._headings) - 1, overflow="fold")
+        for cells in self._rows:
+            made.add_row(*cells)
+        return made
+
+    def _blocks(self) -> Iterator[Text]:
+        for number, cells in enumerate(self._rows):
+            if number and any(self._headings):
+                yield Text("")
+            for heading, cell in zip(self._headings, cells, strict=True):
+                if cell.plain:
+                    name = Text(f"{heading}: " if heading else "", style="dim")
+                    yield Text.assemble(name, cell, overflow="ignore")
+
+
+def _width(cell: Text) -> int:
+    return max(map(cell_len, cell.plain.splitlines()), default=0)
 
 
 def row(*cells: Any) -> list[Text]:

@@ -5,43 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
-
-import typer
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
-from server.cli.edge import CommandError, interruptible
-from server.cli.finding import pipeline_ids
-from server.cli.loading import called
-from server.cli.pipelines import PIPELINE_NAMES, FoundPipeline, find_pipeline
-from server.cli.rendering import command, models_place, out, plain, row, table
-from server.cli.watching import ending_of, line_of
+from server.cli.rendering import Flow, Listing, interruptible, models_place, out, plain, row, short
+from server.discover.errors import CommandError, command
+from server.discover.journeys import pipeline_ids
+from server.discover.modules import called
+from server.discover.pipelines import FoundPipeline, find_pipeline
 from server.settings import Settings
 
+Data = Mapping[str, Any]
+_LONG = 200
 _ONLY_FUNCTIONS = "No model is asked: agents are ordinary functions."
 
 
-def run(
-    pipeline: Annotated[
-        str | None,
-        typer.Argument(help=f"{PIPELINE_NAMES} Without it, the examples are listed."),
-    ] = None,
-    message: Annotated[
-        str | None,
-        typer.Argument(
-            help="What it is given; '-' reads it from standard input. Default: its first sample."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write the outputs as JSON, and nothing else.")
-    ] = False,
-) -> None:
-    """Run a pipeline once: who works, is chosen, votes or fails, the reply, and how it came about.
-
-    Without a model configured, the examples run on functions over their material. Exit code 1: the
-    pipeline failed as a whole.
-    """
+def run(pipeline: str | None, message: str | None, *, as_json: bool = False) -> None:
+    """Run a pipeline once, or list the examples."""
     if pipeline is None:
         _list()
         return
@@ -52,7 +33,7 @@ def run(
     interruptible()
     if as_json:
         outputs = asyncio.run(_outputs(configured, said))
-        out.print(json.dumps(outputs, ensure_ascii=False), markup=False, soft_wrap=True)
+        out.raw(json.dumps(outputs, ensure_ascii=False))
     else:
         _introduce(configured, config, said)
         outputs, spoken = asyncio.run(_watched(configured, said))
@@ -62,7 +43,7 @@ def run(
 
 
 def _list() -> None:
-    shown = table("name", "pattern", "what it does")
+    shown = Listing("name", "pattern", "what it does")
     for name in pipeline_ids():
         found = find_pipeline(name)
         pattern = getattr(found.pipeline, "pattern", "")
@@ -117,16 +98,16 @@ async def _outputs(pipeline: Pipeline, said: str) -> Any:
 async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
     """Run it and write its events as they come; return its outputs, and what was spoken."""
     outputs: Any = {}
-    spoken = line = ""
+    spoken, line, flow = "", "", Flow(out)
     async for event in pipeline.stream(message=said):
         if event["type"] == "token":
-            out.print(plain(event["text"]), end="", markup=False, soft_wrap=True)
+            flow.add(plain(event["text"]))
             line += event["text"]
             continue
         if line:
-            out.print()
-            spoken, line = line, ""
-        if told := line_of(event):
+            flow.end()
+            spoken, line, flow = line, "", Flow(out)
+        if told := _line_of(event):
             out.print(f"  {told}", style="dim", markup=False, soft_wrap=True)
         elif event["type"] == "outputs":
             outputs = event["outputs"]
@@ -140,7 +121,7 @@ def _tell_outcome(outputs: Any, spoken: str) -> None:
     out.print()
     if reply and reply != spoken:
         out.print(plain(reply), style="bold", markup=False, soft_wrap=True)
-    for line in ending_of(story) if story else ():
+    for line in _ending_of(story) if story else ():
         out.print(f"  {line}", style="dim", markup=False, soft_wrap=True)
 
 
@@ -151,3 +132,83 @@ def _reply(outputs: Any) -> str:
         return str(outputs["response"])
     given = {name: value for name, value in outputs.items() if name not in ("pipeline", "error")}
     return json.dumps(given, ensure_ascii=False, default=str) if given else ""
+
+
+def _line_of(event: Data) -> str:
+    """Return an event as a line; empty for one that is shown otherwise."""
+    told = _EVENTS.get(event["type"])
+    return told(event) if told else ""
+
+
+def _selected(event: Data) -> str:
+    scores = event["scores"]
+    chosen = ", ".join(f"{name} ({scores.get(name, 0):.2f})" for name in event["agents"])
+    return f"→ {chosen}, chosen {_WAYS.get(event['by'], event['by'])}"
+
+
+_WAYS = {
+    "semantic": "by the words of their cards",
+    "llm": "by a model",
+    "round-robin": "in turn",
+    "random": "at random",
+    "all": "as all are",
+}
+_EVENTS: Mapping[str, Callable[[Data], str]] = {
+    "agent_started": lambda event: f"▸ {event['agent']}",
+    "agent_finished": lambda event: f"✓ {event['agent']}  {event['seconds']:.3f} s",
+    "agent_failed": lambda event: f"✗ {event['agent']}: {short(event['error'], _LONG)}",
+    "selected": _selected,
+    "voted": lambda event: f"☑ {event['agent']} votes for {event['vote']}",
+}
+
+
+def _ending_of(story: Data) -> Iterator[str]:
+    """Say how a run ended, line by line.
+
+    Args:
+        story: What a pipeline gives back under `pipeline`.
+    """
+    agents = _count(len({result["agent"] for result in story["results"]}), "agent")
+    answers = _count(len(story["results"]), "answer")
+    yield f"{story['pattern']}, {story['status']}: {agents}, {answers}"
+    for name, told in _STORIES.items():
+        if story.get(name):
+            yield told(story[name])
+    if story["flags"]:
+        yield f"flags: {', '.join(story['flags'])}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _planned(plan: list[Data]) -> str:
+    again = sum("reassigned_from" in part for part in plan)
+    workers = dict.fromkeys(part["worker"] for part in plan)
+    done = f", {again} of them by a second worker" if again else ""
+    return f"plan: {_count(len(plan), 'part')} for {', '.join(workers)}{done}"
+
+
+def _agreed(consensus: Data) -> str:
+    tally = ", ".join(f"{name} {votes:g}" for name, votes in consensus["tally"].items())
+    outcome = f"for {consensus['winner']}" if consensus["reached"] else f"none ({consensus['why']})"
+    return f"consensus: {outcome}; votes: {tally or 'none'}"
+
+
+def _judged(verdict: Data) -> str:
+    return f"verdict: {verdict['winner'] or 'nobody'}, by {verdict['by']}"
+
+
+def _handed(path: list[Data]) -> str:
+    steps = [f"{step['from']} → {step['to']} ({short(step['reason'])})" for step in path]
+    return f"path: {', '.join(steps)}"
+
+
+_STORIES: Mapping[str, Callable[[Any], str]] = {
+    "plan": _planned,
+    "consensus": _agreed,
+    "verdict": _judged,
+    "path": _handed,
+    "rounds": lambda rounds: f"rounds: {rounds}",
+    "stopped": lambda why: f"stopped: {why}",
+}

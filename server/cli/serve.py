@@ -1,78 +1,45 @@
-"""`journeygraph serve`: journeys over HTTP."""
+"""`journeygraph serve`: listen at an address, and answer there until told to stop."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import signal
 import socket
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
-import typer
+import uvicorn
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+from uvicorn.loops.auto import auto_loop_factory
 
 from journeys.store_url import masked
-from server.cli.edge import CommandError
-from server.cli.finding import NAMES
-from server.cli.listening import (
-    THIS_MACHINE,
-    Host,
-    Port,
-    Store,
-    answer,
-    listening,
-    place_of,
-    run,
-    whom_answered,
-    write_log,
-)
+from server.app import app_of
+from server.auth import KEY_REMEDY, Keys, is_loopback
 from server.cli.rendering import announce_all, out, plain
+from server.discover.errors import CommandError
+from server.garbage import collected_between
+from server.logs import Level, write_logs
+from server.patience import PatientProtocol
 from server.settings import Settings
+from server.turns import GRACE_SECONDS, Turns
+from server.wiring import Wiring, wire
 
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from server.wiring import Wiring
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+_USER_TIMEOUT_MS = 30_000
 
 
 def serve(
-    journeys: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[JOURNEY]...", help=f"{NAMES} Default: all examples.", show_default=False
-        ),
-    ] = None,
-    host: Host = THIS_MACHINE,
-    port: Port = 8000,
-    store: Store = None,
-    definitions: Annotated[
-        bool | None,
-        typer.Option(
-            "--definitions",
-            help="Serve the journeys in the database, which `load` puts there. Default: settings.",
-            show_default=False,
-        ),
-    ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="MODULE",
-            help="file.py or a module whose AGENTS and TOOLS do their work; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    print_settings: Annotated[
-        bool,
-        typer.Option(
-            "--print-settings", help="Show every setting, and where its value stands; then end."
-        ),
-    ] = False,
+    journeys: Sequence[str],
+    host: str,
+    port: int,
+    store: str | None,
+    definitions: bool | None,
+    given: Sequence[str],
+    print_settings: bool,
 ) -> None:
-    """Serve journeys over HTTP: sessions, turns as JSON or as events, and their state.
-
-    JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
-    one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
-    """
-    from server.app import app_of  # noqa: PLC0415 - what serves takes a second to import
-    from server.wiring import wire  # noqa: PLC0415
-
+    """Serve journeys over HTTP until the process is told to stop."""
     settings = Settings() if definitions is None else Settings(definitions=definitions)
     if print_settings:
         _print_settings(settings, store)
@@ -80,12 +47,10 @@ def serve(
     stored = settings.definitions
     if given and not stored:
         raise CommandError("--with is for the journeys of --definitions.", exit_code=2)
-    wiring = wire(
-        settings, journeys or (), store, examples=not stored, given=given or () if stored else None
-    )
+    wiring = wire(settings, journeys, store, examples=not stored, given=given if stored else None)
     write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
-        run(_run(app_of(wiring), listener))
+        run_loop(_run(app_of(wiring), listener))
 
 
 def _introduce(wiring: Wiring, listener: socket.socket) -> None:
@@ -121,3 +86,115 @@ async def _run(app: FastAPI, listener: socket.socket) -> None:
     async with wiring.opened():
         _introduce(wiring, listener)
         await answer(app, listener, wiring.turns, _tell)
+
+
+# --- Listening -----------------------------------------------------------------------------------
+
+
+def listening(host: str, port: int, keys: Keys) -> socket.socket:
+    """Open the socket that clients connect to.
+
+    Raises:
+        CommandError: The host is not this machine's, and there is no key; or it cannot be had.
+    """
+    try:
+        # With its protocol named, asyncio sends small answers at once (TCP_NODELAY).
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        family, kind, protocol, _, address = min(found, key=lambda item: item[0])
+        if not keys and not is_loopback(str(address[0])):
+            raise CommandError(
+                f"--host {host} would answer the network, and no API key is set. Set "
+                f"JOURNEYGRAPH_API_KEYS, or leave --host out. {KEY_REMEDY}",
+                exit_code=2,
+            )
+        return _bound(socket.socket(family, kind, protocol), address)
+    except OSError as error:
+        reason = error.strerror or error
+        raise CommandError(f"Cannot listen at {host}, port {port}: {reason}.") from None
+
+
+def _bound(listener: socket.socket, address: Any) -> socket.socket:
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who takes nothing, and does not say so
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _USER_TIMEOUT_MS)
+        listener.bind(address)
+        listener.listen()  # a port that is taken is known here
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def place_of(listener: socket.socket) -> str:
+    """Return where a socket listens, as the beginning of a URL."""
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def whom_answered(keys: Keys) -> str:
+    """Say to whom a server answers."""
+    if keys:
+        return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+    return "No API key is set (JOURNEYGRAPH_API_KEYS), so only this machine is answered."
+
+
+def write_log(level: Level) -> None:
+    """Write the log of a server on standard error, unless --debug shows more than it would."""
+    if logging.getLogger().level > logging.DEBUG:
+        write_logs(level)
+
+
+def run_loop(serving: Coroutine[Any, Any, None]) -> None:
+    """Run what serves, on uvloop where that is installed."""
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(serving)
+
+
+async def answer(
+    app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
+) -> None:
+    """Answer until the process is told to stop; turns that run then may finish.
+
+    Args:
+        app: What answers; what it needs is open.
+        listener: The socket.
+        turns: What runs in this process.
+        tell: Says a line to who started the command.
+    """
+    config = uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="none",
+        lifespan="off",  # opened by the command, where an error becomes a line and an exit code
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=int(GRACE_SECONDS),
+    )
+    # The server raises the signal that ended it once more, after its work is done.
+    for number in _STOPS:
+        signal.signal(number, lambda *_: None)
+    server = _Server(config, turns, tell)
+    async with collected_between(turns):
+        await server.serve([listener])
+    for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
+        signal.signal(number, signal.SIG_DFL)
+    if server.force_exit:
+        turns.close(0.0)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which tells the turns when it begins to stop."""
+
+    def __init__(self, config: uvicorn.Config, turns: Turns, tell: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._turns = turns
+        self._tell = tell
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop accepting; let what runs finish."""
+        self._turns.close()
+        if running := len(self._turns):
+            self._tell(f"Stopping; {running} turns may finish, for {GRACE_SECONDS:.0f} seconds.")
+        await super().shutdown(sockets)

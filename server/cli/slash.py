@@ -13,10 +13,10 @@ from journeys import (
     VersionNotFoundError,
 )
 from journeys.errors import did_you_mean
-from server.cli.edge import CommandError, say
 from server.cli.fields import show_fields
-from server.cli.rendering import out, row, short, table
+from server.cli.rendering import Listing, out, row, say, short
 from server.cli.talk import Talk
+from server.discover.errors import CommandError
 
 _MISTAKES = (
     CommandError,
@@ -55,7 +55,7 @@ async def run_slash(talk: Talk, line: str) -> None:
 
 async def _help(_: Talk, __: str) -> None:
     """List the commands."""
-    shown = table("", "")
+    shown = Listing("", "")
     for command in _COMMANDS.values():
         shown.add_row(*row(command.usage, command.help))
     shown.add_row(*row("/quit", "leave; the session stays in its store"))
@@ -66,7 +66,7 @@ async def _state(talk: Talk, _: str) -> None:
     session = await talk.journey.get_session_state()
     if session is None:
         raise CommandError("The session is not there any more.")
-    shown = table("", "")
+    shown = Listing("", "")
     for name, value in (
         ("session", session.session_id),
         ("journey", session.journey_id),
@@ -92,7 +92,7 @@ async def _resume(talk: Talk, given: str) -> None:
 
 
 async def _sessions(talk: Talk, given: str) -> None:
-    shown = table("")
+    shown = Listing("")
     page = await talk.journey.list(after=given.strip() or None)
     for session_id in page:
         mark = "  (this one)" if session_id == talk.session_id else ""
@@ -103,14 +103,14 @@ async def _sessions(talk: Talk, given: str) -> None:
 
 
 async def _history(talk: Talk, _: str) -> None:
-    shown = table("turn", "who", "what was said")
+    shown = Listing("turn", "who", "what was said")
     for entry in await talk.journey.transcript():
         shown.add_row(*row(entry.turn, entry.role, entry.content))
     out.print(shown if shown.row_count else "Nothing was said yet.")
 
 
 async def _versions(talk: Talk, _: str) -> None:
-    shown = table("version", "kind", "pathway", "message")
+    shown = Listing("version", "kind", "pathway", "message")
     for version in await talk.journey.versions():
         back = version.rolled_back_to
         message = f"back to {back}" if back is not None else short(version.message or "")
@@ -133,7 +133,7 @@ async def _rollback(talk: Talk, argument: str) -> None:
 async def _context(talk: Talk, name: str) -> None:
     context = await talk.journey.snapshot()
     if not name:
-        shown = table("name", "value")
+        shown = Listing("name", "value")
         for key, value in context.items():
             shown.add_row(*row(key, short(value, 500)))
         out.print(shown if shown.row_count else "The context is empty.")
@@ -142,14 +142,14 @@ async def _context(talk: Talk, name: str) -> None:
     if not values:
         hint = did_you_mean(name, list(context))
         raise CommandError(f"The context has never had '{name}'.{hint}")
-    shown = table("version", "set by", "value")
+    shown = Listing("version", "set by", "value")
     for value in values:
         shown.add_row(*row(value.version, value.pathway_id, short(value.value, 500)))
     out.print(shown)
 
 
 async def _audit(talk: Talk, _: str) -> None:
-    shown = table("turn", "what", "from", "to", "why")
+    shown = Listing("turn", "what", "from", "to", "why")
     for entry in await talk.journey.audit():
         why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
         cells = row(entry.turn, entry.kind, entry.from_pathway, entry.to_pathway, why)

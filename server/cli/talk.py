@@ -16,8 +16,8 @@ from journeys import (
     JourneySession,
 )
 from nodes.with_person import WITH_PERSON
-from server.cli.finding import Found
-from server.cli.rendering import firing, movement, out, plain, short, troubles
+from server.cli.rendering import Flow, firing, movement, out, plain, short, troubles
+from server.discover.journeys import Found
 
 
 class Talk:
@@ -55,6 +55,7 @@ class Talk:
         self.begun = self.heard = self.complete = False
         self.pathway, self.version, self.greeting = spec.entry, 0, ""
         self._given = found.sample_context
+        self._said = ""
 
     def stand(self, session: JourneySession) -> None:
         """Take note of where the session stands."""
@@ -98,21 +99,25 @@ class Talk:
         await self._show(self.journey.stream_resume(value))
 
     async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
-        streamed = False
+        streamed, flow = False, Flow(out)
         try:
             async for event in events:
                 if event.type == "token":
                     streamed = True
-                    out.print(plain(event.data["text"]), end="", markup=False, soft_wrap=True)
+                    flow.add(plain(event.data["text"]))
                 elif event.type == "done":
+                    if streamed:
+                        flow.end()
                     await self._finish(event.data["response"], streamed=streamed)
                     streamed = False
         finally:
             if streamed:  # and then it failed: what follows must not stick to it
-                out.print()
+                flow.end()
 
     async def _finish(self, reply: JourneyResponse, *, streamed: bool) -> None:
-        out.print("" if streamed else plain(reply.message), markup=False, soft_wrap=True)
+        self._said = reply.message
+        if not streamed:
+            out.print(plain(reply.message), markup=False, soft_wrap=True)
         for ask in reply.metadata["waiting"]:
             line = f"  ({_asker(ask)} waits for your answer)"
             out.print(plain(line), style="dim", markup=False, soft_wrap=True)
@@ -150,6 +155,24 @@ class Talk:
         if reply.pathway_changed or fired or reply.metadata["error"] or ended != self.complete:
             way = movement(before, reply) + (f" · {fired}" if fired else "")
             out.print(f"  {way}", style="dim", markup=False, soft_wrap=True)
+
+    async def state(self) -> dict[str, Any] | None:
+        """Return where the session stands, as JSON; None if none was begun."""
+        session = await self.journey.get_session_state() if self.begun else None
+        if session is None:
+            return None
+        return {
+            "session_id": session.session_id,
+            "journey_id": session.journey_id,
+            "pathway_id": session.current_pathway_id,
+            "pathway_stack": session.pathway_stack,
+            "is_journey_complete": session.is_journey_complete,
+            "phase": session.phase,
+            "version": session.version,
+            "waiting": session.waiting,
+            "message": self._said,
+            "context": session.accumulated_context,
+        }
 
     async def close(self) -> None:
         """Let go of the store; the session stays in it."""

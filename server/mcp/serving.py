@@ -1,20 +1,24 @@
-"""The server of the official SDK, made of what is offered."""
+"""The server of the official SDK, and how a client reaches it by standard streams.
+
+What is offered is loaded when a client first asks for it, so that a client is answered at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
-from mcp import MCPError
 from mcp.server import Server
+from mcp.server.stdio import stdio_server
 
-from server.app import installed_version
-from server.mcp.offers import Offer, Outcome, Refused, words_for
-from server.mcp.progress import Teller
-from server.mcp.resources import TRANSCRIPT, Library
+from server import installed_version
+
+if TYPE_CHECKING:
+    from server.mcp.offering import Offering
 
 _ABOUT = (
     "Each tool is a conversation with a goal, or a group of agents for a task. A conversation goes "
@@ -22,103 +26,110 @@ _ABOUT = (
 )
 
 
-def server_of(offers: Sequence[Offer], library: Library) -> Server[Any]:
-    """Return a server of these tools, and of what may be read.
+def server_of(offered: Callable[[], Awaitable[Offering]]) -> Server[Any]:
+    """Return a server of what is offered.
 
     What a client is told of an error is made of our own words; the rest is in the log.
     """
-    desk = _Desk({offer.name: offer for offer in offers}, library)
+
+    async def tools(_: Any, __: Any) -> types.ListToolsResult:
+        return (await offered()).tools()
+
+    async def call(asked: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
+        return await (await offered()).call(asked, given)
+
+    async def resources(_: Any, __: Any) -> types.ListResourcesResult:
+        return (await offered()).resources()
+
+    async def templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
+        return (await offered()).templates()
+
+    async def read(_: Any, given: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await (await offered()).read(given)
+
     return Server(
         "journeygraph",
         version=installed_version(),
         instructions=_ABOUT,
-        on_list_tools=desk.tools,
-        on_call_tool=desk.call,
-        on_list_resources=desk.resources,
-        on_list_resource_templates=desk.templates,
-        on_read_resource=desk.read,
+        on_list_tools=tools,
+        on_call_tool=call,
+        on_list_resources=resources,
+        on_list_resource_templates=templates,
+        on_read_resource=read,
     )
 
 
-class _Desk:
-    """Answers what clients ask."""
+Open = Callable[[], AbstractAsyncContextManager["Offering"]]
 
-    def __init__(self, offers: Mapping[str, Offer], library: Library) -> None:
-        self._offers = offers
-        self._library = library
 
-    async def tools(self, _: Any, __: Any) -> types.ListToolsResult:
-        tools = [
-            types.Tool(
-                name=offer.name,
-                description=offer.description,
-                input_schema=dict(offer.takes),
-                output_schema=dict(offer.gives),
-            )
-            for offer in self._offers.values()
-        ]
-        return types.ListToolsResult(tools=tools)
+def over_streams(load: Callable[[], Open]) -> None:
+    """Serve one client until it closes our standard input.
 
-    async def call(self, asked: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
-        offer = self._offers.get(given.name)
-        if offer is None:
-            known = ", ".join(self._offers)
-            raise MCPError(types.INVALID_PARAMS, f"There is no such tool. There are: {known}.")
+    What agents print goes to standard error meanwhile: standard output is the client's alone.
+
+    Args:
+        load: Imports and joins what is offered; returns what opens it.
+
+    Raises:
+        JourneyError: What is offered cannot be loaded.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asyncio.run(_serve(load))
+
+
+async def _serve(load: Callable[[], Open]) -> None:
+    lazy = _Lazy(load)
+    server = server_of(lazy.offered)
+    async with stdio_server() as (reads, writes):
+        options = server.create_initialization_options()
+        serving = asyncio.ensure_future(server.run(reads, writes, options))
+        await asyncio.wait([serving, lazy.failed], return_when=asyncio.FIRST_COMPLETED)
         try:
-            outcome = await _done(offer, given.arguments or {}, asked)
-        except Exception as error:  # the SDK would send its text to the client
-            return _result(Outcome([words_for(error, uuid.uuid4().hex)], {}, failed=True))
-        return _result(outcome)
+            if lazy.failed.done():
+                await lazy.failed
+            await serving
+        finally:
+            serving.cancel()
+            await lazy.close()
 
-    async def resources(self, _: Any, __: Any) -> types.ListResourcesResult:
-        listed = [
-            types.Resource(uri=uri, name=name, description=said, mime_type="text/vnd.mermaid")
-            for uri, name, said in self._library.listed()
-        ]
-        return types.ListResourcesResult(resources=listed)
 
-    async def templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        transcript = types.ResourceTemplate(
-            uri_template=TRANSCRIPT,
-            name="transcript",
-            description="All that was said in a session.",
-            mime_type="application/json",
-        )
-        listed = [transcript] if self._library.drawings else []
-        return types.ListResourceTemplatesResult(resource_templates=listed)
+class _Lazy:
+    """Opens what is offered once, when it is first asked for.
 
-    async def read(
-        self, _: Any, given: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    Attributes:
+        failed: Ends with the error if it cannot be opened.
+    """
+
+    def __init__(self, load: Callable[[], Open]) -> None:
+        loop = asyncio.get_running_loop()
+        self.failed: asyncio.Future[None] = loop.create_future()
+        self._ready: asyncio.Future[Offering] = loop.create_future()
+        self._load = load
+        self._keeping: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    async def offered(self) -> Offering:
+        """Return what is offered, once it is open."""
+        if self._keeping is None:
+            self._keeping = asyncio.create_task(self._keep())
+        return await asyncio.shield(self._ready)
+
+    async def _keep(self) -> None:
+        """Open it, and keep it open until the client has gone: in one task, as it was opened."""
         try:
-            text, kind = await self._library.read(given.uri)
-        except Exception as error:  # the SDK would send its text to the client
-            code = types.INVALID_PARAMS if isinstance(error, Refused) else types.INTERNAL_ERROR
-            raise MCPError(code, words_for(error, uuid.uuid4().hex)) from None
-        content = types.TextResourceContents(uri=given.uri, mime_type=kind, text=text)
-        return types.ReadResourceResult(contents=[content])
+            # In a thread: modules of authors may run a loop of their own while they are imported.
+            opened = await asyncio.to_thread(self._load)
+            async with opened() as offering:
+                self._ready.set_result(offering)
+                await self._over.wait()
+        except Exception as error:
+            if self._ready.done():
+                raise
+            self._ready.cancel()
+            self.failed.set_exception(error)
 
-
-async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any) -> Outcome:
-    wanted = bool(asked.meta and asked.meta.get("progress_token") is not None)
-    teller = Teller(asked.session) if wanted else None
-    work = offer.begin(arguments, teller.hear if teller else None)
-    try:
-        if teller:
-            await teller.during(work)
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        if work.cancelled():
-            raise Refused("The server stops; nothing of this was kept.") from None
-        raise
-    finally:
-        if not offer.goes_on:
-            work.cancel()
-
-
-def _result(outcome: Outcome) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(text=text) for text in outcome.texts],
-        structured_content=None if outcome.failed else dict(outcome.structured),
-        is_error=outcome.failed,
-    )
+    async def close(self) -> None:
+        """Close what is open."""
+        self._over.set()
+        if self._keeping:
+            await self._keeping

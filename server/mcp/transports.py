@@ -1,4 +1,4 @@
-"""How clients reach the server: by the streams of its process, or over HTTP."""
+"""An application that serves MCP clients by streamable HTTP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,15 +17,6 @@ from server.envelope import Envelope
 PATH = "/mcp"
 """Where it is, over HTTP."""
 _THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
-
-
-async def over_stdio(server: Server[Any]) -> None:
-    """Serve one client until it closes our standard input.
-
-    What agents print goes to standard error meanwhile: standard output is the client's alone.
-    """
-    async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
 
 
 @asynccontextmanager

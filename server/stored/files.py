@@ -10,10 +10,9 @@ from graphs.definitions import Draft
 from journeys import JourneyDefinitionError
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
-from server.cli.edge import CommandError, described
-from server.cli.files import placed
-from server.cli.loading import shown
-from server.cli.walking import is_definition, journey_files
+from server.discover.errors import CommandError, described
+from server.discover.files import is_definition, journey_files, placed
+from server.discover.modules import shown
 from server.stored.reading import Read, read_all
 
 _RESEALED = (

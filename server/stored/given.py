@@ -11,8 +11,8 @@ from graphs.tools import shared_tools
 from journeys import JourneyConfig, JourneySpec
 from journeys.files.classes import journey_class
 from nodes.llm.models import check_model, is_configured
-from server.cli.edge import CommandError
-from server.cli.finding import agents_in, given_in, model_in, module_of
+from server.discover.errors import CommandError
+from server.discover.journeys import agents_in, given_in, model_in, module_of
 from server.served import Served
 
 

@@ -1,11 +1,17 @@
-"""Which files of a folder may hold journeys, told without importing any of them."""
+"""Definition files and what stands beside them; which files of a folder may hold journeys."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
+
+from journeys import Journey, JourneyDefinitionError, load_journey
+from journeys.files import document_kind, read_guidelines_text
+from server.discover.errors import CommandError, described
+from server.discover.modules import looks_like_journey, module_at, shown
 
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "build", "dist", "tests", "test"})
@@ -23,7 +29,66 @@ _AGENT_KEYS = [
     )
     for key in (b"id", b"fields")
 ]
-_MARKS = ("__transitions__", "__entry_pathway__")
+
+
+class FaultyFileError(CommandError):
+    """A definition file has faults; `lines` name each with its file, line and column."""
+
+
+def journey_at(file: Path) -> type[Journey]:
+    """Return the journey of a file.
+
+    Raises:
+        FaultyFileError: It has faults.
+    """
+    try:
+        return load_journey(file)
+    except JourneyDefinitionError as error:
+        raise _faulty(file, error) from error
+
+
+def checked_guidelines(file: Path) -> int | None:
+    """Return how many global guidelines a file holds; None where it holds a journey.
+
+    Raises:
+        FaultyFileError: It has faults.
+    """
+    try:
+        text = file.read_bytes().decode("utf-8")
+        if document_kind(text, file.name) != "guidelines":
+            return None
+        return len(read_guidelines_text(text, file.name))
+    except UnicodeDecodeError:  # told where the journey is read
+        return None
+    except JourneyDefinitionError as error:
+        raise _faulty(file, error) from error
+
+
+def module_beside(file: Path) -> ModuleType:
+    """Return the module of the same name in the same folder: what a journey is run with.
+
+    It is an empty one of that name where there is none.
+
+    Raises:
+        LoadError: It cannot be imported.
+    """
+    beside = file.with_suffix(".py")
+    if beside.is_file():
+        return module_at(beside)
+    module = ModuleType(shown(beside))
+    module.__file__ = str(file)
+    return module
+
+
+def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
+    """Return faults that begin with the name of their file, with its folder before it."""
+    folder = shown(file.parent)
+    before = "" if folder == "." else f"{folder}/"
+    return (f"{before}{fault}" for fault in faults)
+
+
+def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:
+    return FaultyFileError(*placed(file, described(error)))
 
 
 def journey_files(folder: Path) -> Iterator[Path]:
@@ -69,28 +134,3 @@ def _looks_like_definition(text: bytes, is_json: bool) -> bool:
     if (_JSON_KEYS if is_json else _YAML_KEYS).search(text):
         return True
     return all(keys[is_json].search(text) for keys in _AGENT_KEYS)
-
-
-def parsed(file: Path) -> list[ast.stmt]:
-    """The statements of a file; none if it cannot be read."""
-    try:
-        return ast.parse(file.read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
-        return []
-
-
-def looks_like_journey(node: ast.ClassDef) -> bool:
-    """By the name of a base, by a pathway inside, or by what only journeys declare."""
-    return _has_base(node, "Journey") or any(
-        _has_base(part, "Pathway") if isinstance(part, ast.ClassDef) else _is_mark(part)
-        for part in node.body
-    )
-
-
-def _has_base(node: ast.ClassDef, ending: str) -> bool:
-    return any(ast.unparse(base).endswith(ending) for base in node.bases)
-
-
-def _is_mark(node: ast.stmt) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return any(isinstance(target, ast.Name) and target.id in _MARKS for target in targets)

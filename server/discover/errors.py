@@ -1,20 +1,13 @@
-"""Where errors end: a clear line and an exit code, never a traceback."""
+"""Errors that a user of the command can mend, and how they are worded."""
 
 from __future__ import annotations
 
-import logging
-import signal
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import ParamSpec
-
-import typer
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from journeys import JourneyDefinitionError, JourneyError
-from server.cli.rendering import err, plain
-
-_LOG = logging.getLogger("journeygraph")
-_P = ParamSpec("_P")
 
 
 class CommandError(Exception):
@@ -29,34 +22,6 @@ class CommandError(Exception):
         super().__init__("\n".join(lines))
         self.lines: Sequence[str] = lines
         self.exit_code = exit_code
-
-
-def guarded(command: Callable[_P, None]) -> Callable[_P, None]:
-    """Turn every error of a command into lines on standard error and an exit code."""
-
-    @wraps(command)
-    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except (typer.Exit, typer.Abort):
-            raise
-        except Exception as error:
-            _LOG.debug("The command failed.", exc_info=error)
-            say(error)
-            raise typer.Exit(getattr(error, "exit_code", 1)) from None
-
-    return run
-
-
-def interruptible() -> None:
-    """From here on, Ctrl-C is an exception that can be answered; before, it ends the process."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def say(error: BaseException) -> None:
-    """Write what an error means to the one who typed the command."""
-    for line in described(error):
-        err.print(f"[bold red]✗[/] {plain(line, markup=True)}", soft_wrap=True)
 
 
 def described(error: BaseException) -> list[str]:
@@ -76,3 +41,14 @@ def described(error: BaseException) -> list[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def command() -> str:
+    """Return how the command is called from here: by its name, or by its place in .venv."""
+    if shutil.which("journeygraph"):
+        return "journeygraph"
+    installed = Path(sys.prefix) / "bin" / "journeygraph"
+    try:
+        return str(installed.relative_to(Path.cwd()))
+    except ValueError:
+        return str(installed)

@@ -20,9 +20,9 @@ from journeys import (
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines
 from nodes.llm.models import ModelSet, is_configured
-from server.cli.edge import CommandError
-from server.cli.files import journey_at, module_beside
-from server.cli.loading import (
+from server.discover.errors import CommandError, command
+from server.discover.files import is_definition, journey_at, module_beside
+from server.discover.modules import (
     NoSuchModuleError,
     called,
     hidden_by_installed,
@@ -31,11 +31,6 @@ from server.cli.loading import (
     module_named,
     root_of,
 )
-from server.cli.rendering import command
-from server.cli.walking import is_definition
-
-NAMES = "Id of an example, file.yaml, file.py, file.py:Class, module or module:Class."
-"""What a journey can be named by, for help texts."""
 
 
 @dataclass(frozen=True)

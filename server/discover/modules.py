@@ -1,9 +1,14 @@
-"""Import the module of a file or of a dotted name; a failure names file and line."""
+"""Import the module of a file or of a dotted name; a failure names file and line.
+
+A class body keeps no line numbers, so the place of a fault is looked for in the source.
+"""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
+import re
 import sys
 import sysconfig
 import traceback
@@ -14,12 +19,13 @@ from types import ModuleType
 
 import journeys
 from journeys import Journey, JourneyDefinitionError
-from server.cli.edge import CommandError, described
-from server.cli.pointing import journeys_after, line_of
+from server.discover.errors import CommandError, described
 
 _LANGUAGE = Path(journeys.__file__).parent
 _BY_PATH = "journey_file_"
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+_ATTRIBUTE = re.compile(r"__\w+__")
+_MARKS = ("__transitions__", "__entry_pathway__")
 
 
 class LoadError(CommandError):
@@ -223,3 +229,65 @@ def _is_theirs(file: Path) -> bool:
     libraries = "site-packages" in file.parts or file.is_relative_to(_STANDARD_LIBRARY)
     ours = file.parent == _LANGUAGE or file == Path(__file__)
     return file.is_file() and not libraries and not ours
+
+
+def line_of(file: Path, fault: str) -> int | None:
+    """The line of what a fault names: `Journey.Pathway: __attribute__ ...`; None if not found."""
+    names = re.split(r"[.:\[ ]", fault.partition(": ")[0])
+    found: ast.stmt | None = None
+    body = parsed(file)
+    for name in names:
+        inner = _class_in(body, name)
+        if inner is None:
+            break
+        found, body = inner, inner.body
+    attribute = _ATTRIBUTE.search(fault) if found else None
+    assigned = _assignment_in(body, attribute[0]) if attribute else None
+    return getattr(assigned or found, "lineno", None)
+
+
+def journeys_after(file: Path, line: int) -> list[str]:
+    """Names of the classes below a line that look like journeys."""
+    return [
+        node.name
+        for node in parsed(file)
+        if isinstance(node, ast.ClassDef) and node.lineno > line and looks_like_journey(node)
+    ]
+
+
+def _class_in(body: list[ast.stmt], name: str) -> ast.ClassDef | None:
+    classes = (node for node in body if isinstance(node, ast.ClassDef))
+    return next((node for node in classes if node.name == name), None)
+
+
+def _assignment_in(body: list[ast.stmt], name: str) -> ast.stmt | None:
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return node
+    return None
+
+
+def parsed(file: Path) -> list[ast.stmt]:
+    """The statements of a file; none if it cannot be read."""
+    try:
+        return ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+
+
+def looks_like_journey(node: ast.ClassDef) -> bool:
+    """By the name of a base, by a pathway inside, or by what only journeys declare."""
+    return _has_base(node, "Journey") or any(
+        _has_base(part, "Pathway") if isinstance(part, ast.ClassDef) else _is_mark(part)
+        for part in node.body
+    )
+
+
+def _has_base(node: ast.ClassDef, ending: str) -> bool:
+    return any(ast.unparse(base).endswith(ending) for base in node.bases)
+
+
+def _is_mark(node: ast.stmt) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return any(isinstance(target, ast.Name) and target.id in _MARKS for target in targets)

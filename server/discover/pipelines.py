@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -13,14 +13,11 @@ from journeys import JourneyConfig, PatternPipeline, Pipeline
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines as examples
 from nodes.llm.models import is_configured
-from server.cli.edge import CommandError
-from server.cli.finding import example_ids, module_of, pipeline_ids
-from server.cli.loading import journeys_in, module_named
-from server.cli.rendering import command
-from server.cli.walking import is_definition
+from server.discover.errors import CommandError, command
+from server.discover.files import is_definition
+from server.discover.journeys import example_ids, module_of, pipeline_ids
+from server.discover.modules import journeys_in, module_named
 
-PIPELINE_NAMES = "Name of an example, file.py:attribute or module:attribute."
-"""What a pipeline can be named by, for help texts."""
 _WITH_MODEL, _WITHOUT = "MODEL_PIPELINE", "PIPELINE"
 
 
@@ -100,6 +97,34 @@ def pipeline_meant(name: str, config: JourneyConfig | None = None) -> FoundPipel
         near = not hasattr(module, attribute) and did_you_mean(attribute, list(known))
         return _declared(name, module, attribute) if attribute in known or near else None
     return None if journeys_in(module) or not _all(module) else _offered(name, module, config)
+
+
+def targets_of(
+    targets: Iterable[str], config: JourneyConfig | None = None
+) -> tuple[list[str], dict[str, Pipeline]]:
+    """Return the names of journeys, and the pipelines by their names.
+
+    A pipeline is called as it calls itself, or else by its example or attribute.
+
+    Args:
+        targets: As they were typed.
+        config: Settings of pipelines that have none of their own.
+
+    Raises:
+        CommandError: Two pipelines have one name, or a name means neither.
+        LoadError: A module has faults.
+    """
+    journeys: list[str] = []
+    pipelines: dict[str, Pipeline] = {}
+    for target in targets:
+        found = pipeline_meant(target, config)
+        if found is None:
+            journeys.append(target)
+        elif found.name in pipelines:
+            raise CommandError(f"Two of the pipelines are named '{found.name}'.", exit_code=2)
+        else:
+            pipelines[found.name] = found.configured(config) if config else found.pipeline
+    return journeys, pipelines
 
 
 def _is_module(place: str) -> bool:
