@@ -91,7 +91,9 @@ def with_pip(venv, lock):
     """Means 2: this Python's pip fills an environment that has no pip of its own."""
     if not venv.exists():
         run(sys.executable, "-m", "venv", "--without-pip", venv)
-    run(sys.executable, "-m", "pip", "--python", python_of(venv), "install", *LOCKED, "-r", lock)
+    # Python compiles what is imported, and most of what is installed never is.
+    install = [sys.executable, "-m", "pip", "--python", python_of(venv), "install", "--no-compile"]
+    run(*install, *LOCKED, "-r", lock)
 
 
 def with_private_uv(venv, lock):

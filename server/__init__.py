@@ -1,6 +1,6 @@
 """The edge: settings, HTTP, MCP and the `journeygraph` command."""
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 
 __all__ = ["installed_version"]
 
@@ -8,6 +8,6 @@ __all__ = ["installed_version"]
 def installed_version() -> str:
     """Return the version of JourneyGraph; "0" where it is run without being installed."""
     try:
-        return version("journeygraph")
-    except PackageNotFoundError:
+        return metadata.version("journeygraph")
+    except metadata.PackageNotFoundError:
         return "0"
