@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import signal
@@ -532,6 +533,153 @@ def test_words_are_completed_without_running_a_command(
 
     assert offered <= set(done.stdout.split())
     assert done.stderr.strip() == ""
+
+
+def test_an_mcp_client_is_answered_before_anything_is_loaded(folder: Path) -> None:
+    """The journey that is offered is faulty: nobody has asked for it yet."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "test", "version": "1"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    heavy = [name for name in HEAVY if name not in ("mcp", "journeys", "pydantic_settings")]
+    report = REPORT.replace(str(HEAVY), str(heavy))
+    code = f"import atexit, sys; atexit.register(lambda: {report}); import server.cli.__main__"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "mcp", "broken.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input=json.dumps(asked) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "journeygraph"
+    assert set(done.stderr.split()) <= {"uvicorn"}, "which the SDK may bring along"
+
+
+# --- Terminals of 60, 80 and 120 columns ---------------------------------------------------------
+
+WIDTHS = (60, 80, 120)
+COMMANDS = [[], *([str(command.name)] for command in app.registered_commands)]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_is_wrapped_between_words(folder: Path, words: list[str]) -> None:
+    shown = {width: shown_at(width, folder, *words, "--help") for width in WIDTHS}
+
+    for width, page in shown.items():
+        assert flat(page) == flat(shown[120])
+        assert max(map(len, page.splitlines())) <= width
+    _, *paragraphs = shown[120].partition("\n\nArguments:")[0].split("\n\n")
+    for paragraph in [one for one in paragraphs if re.match(r"  \w.*[^:]\n", one)]:
+        first, *others = paragraph.splitlines()
+        assert not others or len(first) + len(others[0].split()[0]) >= 115
+
+
+def shown_at(width: int, folder: Path, *words: str, typed: str = "") -> str:
+    """Return all that the command writes where a terminal has so many columns."""
+    with start(folder, *words, env={"COLUMNS": str(width)}) as process:
+        out, err = process.communicate(typed.encode())
+    return str((out + err).decode())
+
+
+TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/fields\n/nothing\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["chat", "orders.py", "--session", "a-session-with-a-long-name"],
+        ["audit", "a-session-with-a-long-name"],
+        ["check", "."],
+        ["check", "orders.py", "--against", "sqlite:///journeys.db"],
+        ["run"],
+        ["demo", "parcel_refund", "--fast"],
+        ["chat", "nothing_of_this_name"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_no_word_of_what_is_written_is_broken(folder: Path, words: list[str]) -> None:
+    run("chat", "orders.py", "--session", "a-session-with-a-long-name", typed=TALK)
+    written = {width: shown_at(width, folder, *words, typed=TALK) for width in (60, 120)}
+
+    whole = set(written[120].split())
+    for width, page in written.items():
+        moments = {word for word in page.split() if re.search(r"\d", word)}
+        pictured = re.compile("[─│┌└▼●┄]")
+        lines = [line for line in page.splitlines() if not pictured.search(line)]
+        broken = set(re.findall(r"\S*\w\S*", " ".join(lines))) - whole - moments
+        assert not {word for word in broken if word.rstrip(":") not in HEADINGS}
+        too_long = [line for line in lines if len(line.rstrip()) > width]
+        assert [line for line in too_long if not TO_COPY.match(line)] == []
+
+
+HEADINGS = {"turn", "who", "what", "was", "said", "from", "to", "why", "version", "kind", "name"}
+HEADINGS |= {"pattern", "it", "does", "pathway", "message", "value"}
+TO_COPY = re.compile("Go on with: |(talk to|draw|change|check) it +")
+
+
+# --- For programs --------------------------------------------------------------------------------
+
+
+def test_check_is_written_for_programs(folder: Path) -> None:
+    (folder / "rules.yaml").write_text("guidelines:\n  - {condition: a, action: b}\n")
+
+    faulty = json.loads(run("check", ".", "--json", code=1).stdout)
+    sound = json.loads(run("check", "orders.py", "--json").stdout)
+    nothing = run("check", str(folder / "rules.yaml"), "--json")
+
+    assert {journey["id"] for journey in faulty["journeys"]} == {"orders", "base", "bare"}
+    assert any("Broken.VerifyPath" in fault for fault in faulty["faults"])
+    assert sound["faults"] == []
+    assert sound["journeys"][0] | {"warnings": []} == {
+        "id": "orders",
+        "name": "Orders",
+        "file": "orders.py",
+        "pathways": 3,
+        "transitions": 1,
+        "warnings": [],
+    }
+    assert json.loads(nothing.stdout)["guidelines"] == [{"file": "rules.yaml", "number": 1}]
+
+
+def test_check_tells_programs_of_the_sessions_that_would_be_moved(folder: Path) -> None:
+    run("chat", "orders.py", "--session", "s-1", typed="a pear please\n")
+    renamed = ORDERS.replace("PayPath", "TillPath").replace("pay", "till")
+    (folder / "orders.py").write_text(renamed)
+    for name in [name for name in sys.modules if name.startswith("journey_file_")]:
+        del sys.modules[name]
+
+    told = run("check", "orders.py", "--against", "sqlite:///journeys.db", "--json", code=1).stdout
+
+    [compared] = json.loads(told)["stored_sessions"]
+    assert compared["moves"] == [{"pathway": "pay", "goes_to": "ask", "sessions": ["s-1"]}]
+
+
+def test_the_last_state_of_a_conversation_is_written_for_programs(folder: Path) -> None:
+    held = run("chat", "orders.py", "--session", "s-1", "--json", typed="a pear please\n")
+    again = run("chat", "orders.py", "--session", "s-1", "--json", typed="")
+    never = run("chat", "orders.py", "--json", typed="")
+
+    state = json.loads(held.stdout)
+    assert state["session_id"] == "s-1"
+    assert state["pathway_id"] == "pay"
+    assert state["context"] == {"shop": "corner", "item": "pear"}
+    assert "you > a pear please" in held.stderr
+    assert json.loads(again.stdout) == state | {"message": ""}
+    assert json.loads(never.stdout) is None
+
+
+def test_definitions_are_listed_for_programs(folder: Path) -> None:
+    (folder / "desk.yaml").write_text("id: desk\nstates:\n  talk: {say: Hello.}\n")
+    run("load", "desk.yaml")
+
+    told = json.loads(run("definitions", "--json").stdout)
+
+    [definition] = told["definitions"]
+    assert told["next"] is None
+    assert definition["id"] == "desk"
+    assert (definition["kind"], definition["version"]) == ("journey", 1)
 
 
 # --- Extras that are not installed ---------------------------------------------------------------

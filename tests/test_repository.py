@@ -139,7 +139,7 @@ def test_the_environment_of_the_demo_stays_light() -> None:
 
     assert optional & light.keys() == set()
     assert len(found) > 60
-    assert weight < 190_000_000
+    assert weight < 175_000_000
 
 
 def test_installed_packages_are_above_the_security_floors() -> None:

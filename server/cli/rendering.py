@@ -38,14 +38,43 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print as rich does; a line that may be of any length is wrapped, and no word broken."""
-        if options.get("soft_wrap") and self.wraps:
-            options |= {"soft_wrap": False, "overflow": "ignore", "crop": False}
         options.setdefault("crop", False)  # a word that is longer than a line is whole
+        if options.get("soft_wrap") and self.wraps:
+            markup = options.get("markup") is not False
+            objects = tuple(wrapped(self._text(one, markup=markup), self.width) for one in objects)
         super().print(*objects, **options)
+
+    def _text(self, given: Any, *, markup: bool) -> Text:
+        return given if isinstance(given, Text) else self.render_str(str(given), markup=markup)
 
     def raw(self, text: str, *, end: str = "\n", style: str | None = None) -> None:
         """Write what is to be copied or read by a program, with its own lines alone."""
         super().print(text, end=end, style=style, markup=False, soft_wrap=True)
+
+
+def wrapped(text: Text, width: int) -> Text:
+    """Return a text with its lines broken between words, never in one; an indent goes on."""
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        indent = " " * (len(line.plain) - len(line.plain.lstrip()))
+        for number, part in enumerate(line.divide(_breaks(line.plain, width, len(indent)))):
+            part.rstrip()
+            lines.append(Text.assemble(indent, part) if number else part)
+    return Text("\n").join(lines)
+
+
+def _breaks(line: str, width: int, indent: int) -> list[int]:
+    """Return where words of a line begin that go to the next one."""
+    breaks: list[int] = []
+    column = 0
+    for match in re.finditer(r"\s*\S+", line):
+        word = match[0].lstrip()
+        if column and column + cell_len(match[0]) > width:
+            breaks.append(match.end() - len(word))
+            column = indent + cell_len(word)
+        else:
+            column += cell_len(match[0])
+    return breaks
 
 
 class Flow:
@@ -122,6 +151,8 @@ NO_MODEL = (
 )
 _NO_KEY = f"{SERVER} is set, but {KEY} is not: set it to any text if that server wants no key."
 _SHORT = 60
+_READABLE = 30
+"""Characters below which a column that wraps is not worth a table."""
 
 
 def announce(
@@ -300,15 +331,16 @@ class Listing:
         if self._least_width <= options.max_width:
             yield self._table()
         else:
-            yield from self._blocks()
+            yield from (wrapped(block, options.max_width) for block in self._blocks())
 
     @property
     def _least_width(self) -> int:
-        """Return the width in which no word of a table has to be broken."""
+        """Return the width in which a table breaks no word, and its last column can be read."""
         *others, last = zip(*[tuple(map(Text, self._headings)), *self._rows], strict=True)
         widths = [max(map(_width, column)) for column in others]
         words = (word for cell in last for word in cell.plain.split())
-        return sum(widths) + 2 * len(widths) + max(map(cell_len, words), default=0)
+        readable = min(_READABLE, max(map(_width, last)))
+        return sum(widths) + 2 * len(widths) + max([readable, *map(cell_len, words)])
 
     def _table(self) -> Table:
         shown = any(self._headings)
@@ -326,7 +358,7 @@ class Listing:
             for heading, cell in zip(self._headings, cells, strict=True):
                 if cell.plain:
                     name = Text(f"{heading}: " if heading else "", style="dim")
-                    yield Text.assemble(name, cell, overflow="ignore")
+                    yield Text.assemble(name, cell, no_wrap=True, overflow="ignore")
 
 
 def _width(cell: Text) -> int:
