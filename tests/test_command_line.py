@@ -557,6 +557,25 @@ def test_an_mcp_client_is_answered_before_anything_is_loaded(folder: Path) -> No
     assert set(done.stderr.split()) <= {"uvicorn"}, "which the SDK may bring along"
 
 
+def test_what_cannot_be_offered_ends_the_server_once_it_is_asked_for(folder: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "test", "version": "1"}
+    begun = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    with start(folder, "mcp", "broken.py") as process:
+        assert process.stdin
+        assert process.stderr
+        for message in (begun, ready, asked):
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+        said = process.stderr.read().decode()
+
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    assert "Broken.VerifyPath: __next__ is 'oder'" in flat(said)
+
+
 # --- Terminals of 60, 80 and 120 columns ---------------------------------------------------------
 
 WIDTHS = (60, 80, 120)

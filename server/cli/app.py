@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec
+from typing import Annotated, Any, Literal, NoReturn, ParamSpec
 
 import typer
 from typer.core import TyperGroup
@@ -79,13 +80,25 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
-            from server.cli.rendering import say
-
-            _LOG.debug("The command failed.", exc_info=error)
-            say(error)
-            raise typer.Exit(getattr(error, "exit_code", 1)) from None
+            raise typer.Exit(_told(error)) from None
 
     return app.command(function.__name__)(guarded)
+
+
+def _told(error: Exception) -> int:
+    """Write an error to standard error, and return the exit code."""
+    from server.cli.rendering import say
+
+    _LOG.debug("The command failed.", exc_info=error)
+    say(error)
+    return int(getattr(error, "exit_code", 1))
+
+
+def _end(error: Exception) -> NoReturn:
+    """End the process at once; a thread of it waits for the client's next word."""
+    code = _told(error)
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _show_version(wanted: bool) -> None:
@@ -262,7 +275,7 @@ def mcp(
 
             return offered(targets or (), store)
 
-        over_streams(offered)
+        over_streams(offered, _end)
 
 
 @command

@@ -62,71 +62,54 @@ def server_of(offered: Callable[[], Awaitable[Offering]]) -> Server[Any]:
 Open = Callable[[], AbstractAsyncContextManager["Offering"]]
 
 
-def over_streams(load: Callable[[], Open]) -> None:
+def over_streams(load: Callable[[], Open], fail: Callable[[Exception], Any]) -> None:
     """Serve one client until it closes our standard input.
 
     What agents print goes to standard error meanwhile: standard output is the client's alone.
 
     Args:
         load: Imports and joins what is offered; returns what opens it.
-
-    Raises:
-        JourneyError: What is offered cannot be loaded.
+        fail: Ends the process, with the error, if that cannot be done.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve(load))
+    asyncio.run(_serve(_Lazy(load, fail)))
 
 
-async def _serve(load: Callable[[], Open]) -> None:
-    lazy = _Lazy(load)
+async def _serve(lazy: _Lazy) -> None:
     server = server_of(lazy.offered)
     async with stdio_server() as (reads, writes):
-        options = server.create_initialization_options()
-        serving = asyncio.ensure_future(server.run(reads, writes, options))
-        await asyncio.wait([serving, lazy.failed], return_when=asyncio.FIRST_COMPLETED)
         try:
-            if lazy.failed.done():
-                await lazy.failed
-            await serving
+            await server.run(reads, writes, server.create_initialization_options())
         finally:
-            serving.cancel()
             await lazy.close()
 
 
 class _Lazy:
-    """Opens what is offered once, when it is first asked for.
+    """Opens what is offered once, when it is first asked for."""
 
-    Attributes:
-        failed: Ends with the error if it cannot be opened.
-    """
-
-    def __init__(self, load: Callable[[], Open]) -> None:
-        loop = asyncio.get_running_loop()
-        self.failed: asyncio.Future[None] = loop.create_future()
-        self._ready: asyncio.Future[Offering] = loop.create_future()
-        self._load = load
+    def __init__(self, load: Callable[[], Open], fail: Callable[[Exception], Any]) -> None:
+        self._load, self._fail = load, fail
+        self._ready: asyncio.Future[Offering] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 
     async def offered(self) -> Offering:
         """Return what is offered, once it is open."""
-        if self._keeping is None:
-            self._keeping = asyncio.create_task(self._keep())
+        if self._ready is None:
+            self._ready = asyncio.get_running_loop().create_future()
+            self._keeping = asyncio.create_task(self._keep(self._ready))
         return await asyncio.shield(self._ready)
 
-    async def _keep(self) -> None:
+    async def _keep(self, ready: asyncio.Future[Offering]) -> None:
         """Open it, and keep it open until the client has gone: in one task, as it was opened."""
         try:
             # In a thread: modules of authors may run a loop of their own while they are imported.
             opened = await asyncio.to_thread(self._load)
             async with opened() as offering:
-                self._ready.set_result(offering)
+                ready.set_result(offering)
                 await self._over.wait()
         except Exception as error:
-            if self._ready.done():
-                raise
-            self._ready.cancel()
-            self.failed.set_exception(error)
+            self._fail(error)
 
     async def close(self) -> None:
         """Close what is open."""
