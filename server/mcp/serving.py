@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import mcp_types as types
 from mcp.server import Server
@@ -66,22 +67,56 @@ def over_streams(load: Callable[[], Open], fail: Callable[[Exception], Any]) -> 
     """Serve one client until it closes our standard input.
 
     What agents print goes to standard error meanwhile: standard output is the client's alone.
+    Where nobody asks, in a terminal or with nothing to read, it is loaded for its faults alone.
 
     Args:
         load: Imports and joins what is offered; returns what opens it.
         fail: Ends the process, with the error, if that cannot be done.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve(_Lazy(load, fail)))
+    if sys.stdin.isatty():
+        loaded = load()
+        asyncio.run(_serve(_Lazy(lambda: loaded, fail)))
+    elif not asyncio.run(_serve(_Lazy(load, fail))):
+        load()
 
 
-async def _serve(lazy: _Lazy) -> None:
+async def _serve(lazy: _Lazy) -> bool:
+    """Serve until the client has gone; say whether there was one."""
     server = server_of(lazy.offered)
     async with stdio_server() as (reads, writes):
+        heard = _Heard(reads)
         try:
-            await server.run(reads, writes, server.create_initialization_options())
+            await server.run(heard, writes, server.create_initialization_options())
         finally:
             await lazy.close()
+    return heard.anything
+
+
+class _Heard:
+    """A stream that knows whether anything came by it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.anything = False
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        item = await anext(self._stream)
+        self.anything = True
+        return item
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stream.__aexit__(*error)
 
 
 class _Lazy:
