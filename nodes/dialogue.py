@@ -15,7 +15,7 @@ from nodes.collect import FORM, is_collected
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.deciding import decide
 from nodes.draft import Hop, Reading, TurnDraft, draft_of
-from nodes.effect_outcome import EFFECTS, is_unsure, remember_effects, went_well
+from nodes.effect_outcome import EFFECTS, remember_effects, went_well
 from nodes.form_reading import (
     asking_in,
     authors_first,
@@ -57,11 +57,11 @@ def has_floor(draft: TurnDraft) -> bool:
     answer, where something is asked, queued, or collected, and in a journey that declares repair.
     """
     spec, dialogue = draft.spec, draft.dialogue
-    places = {draft.here.id, draft.position["pathway"]}
-    places |= {frame["pathway"] for frame in draft.position["stack"]}
+    places = [draft.here.id, draft.position["pathway"]]
+    places += [frame["pathway"] for frame in draft.position["stack"]]
     return bool(
         spec.has_repair
-        or any(spec.pathways[id_].form or spec.pathways[id_].effects for id_ in places)
+        or [id_ for id_ in places if spec.pathways[id_].form or spec.pathways[id_].effects]
         or is_deaf(draft)
         or dialogue.asked
         or dialogue.queued
@@ -292,13 +292,15 @@ def remember(hop: Hop) -> None:
         dialogue.hold_only([id_ for id_ in dialogue.held if id_ != hop.pathway.id])
     elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
         dialogue.asked = None
-    remember_effects(dialogue, hop.progress)
+    if EFFECTS in hop.progress:
+        remember_effects(dialogue, hop.progress[EFFECTS])
     hop.position = with_dialogue(hop.position, dialogue)
 
 
 def lead_on(hop: Hop) -> None:
     """Go on after a complete pathway: with what waited, or with what it interrupted."""
-    unsure = is_unsure(hop.progress) and DialogueState.of(hop.position).asked is None
+    unsure = EFFECTS in hop.progress and hop.progress[EFFECTS]["ended"] == "unsure"
+    unsure = unsure and DialogueState.of(hop.position).asked is None
     if hop.is_aside or not (hop.is_complete or unsure):
         return
     draft = draft_of(hop.services, hop.after(), hop.turn, hop.position)

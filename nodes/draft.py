@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from journeys import (
@@ -69,7 +70,7 @@ class Query:
     otherwise: str
 
 
-@dataclass(slots=True)
+@dataclass
 class TurnDraft:
     """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
 
@@ -136,8 +137,6 @@ class TurnDraft:
     spec: JourneySpec = field(init=False)
     _sheets: dict[str, Sheet] = field(init=False, default_factory=dict)
     _place: tuple[Position, PathwaySpec] | None = None
-    _dialogue: DialogueState | None = None
-    _setting: Setting | None = None
 
     def __post_init__(self) -> None:
         self.spec = self.services.spec
@@ -157,19 +156,15 @@ class TurnDraft:
             raise PathwayExecutionError("", "", str(error)) from error
         self._place, self._sheets = None, {}
 
-    @property
+    @cached_property
     def dialogue(self) -> DialogueState:
         """What the session remembers of its dialogue; read when it is first asked for."""
-        if self._dialogue is None:
-            self._dialogue = DialogueState.of(self.position)
-        return self._dialogue
+        return DialogueState.of(self.position)
 
-    @property
+    @cached_property
     def setting(self) -> Setting:
         """When and where the user speaks."""
-        if self._setting is None:
-            self._setting = setting_of(self.services, self.turn)
-        return self._setting
+        return setting_of(self.services, self.turn)
 
     @property
     def message(self) -> str:
@@ -277,12 +272,14 @@ class TurnDraft:
         }
         told: dict[str, dict[str, Any]] = {}
         for name in sorted(beside):
-            mine = owners(self.spec, name)
-            told |= {one.id: self.sheet(one).values for one in mine if one.id not in told}
-            value = next((v for one in mine if (v := told[one.id].get(name)) is not None), None)
-            was = self.context.get(name)
-            touched = name in names or self.value(name) is not None
-            if value is None and was is not None and touched:
+            value, was = None, self.context.get(name)
+            for one in owners(self.spec, name):
+                if one.id not in told:
+                    told[one.id] = self.sheet(one).values
+                value = told[one.id].get(name) if value is None else value
+            if value is None and was is None:
+                continue
+            if value is None and (name in names or self.value(name) is not None):
                 self.change(["clear", name, None])
             elif value is not None and value != was and (was is None or name in names):
                 self.change(["replace", name, value])
@@ -308,7 +305,7 @@ class TurnDraft:
 
     def note_late(self) -> None:
         """Audit the fields, one of whose patterns was stopped since the turn's step began."""
-        late = self._setting.patterns.late if self._setting else ()
+        late = self.setting.patterns.late if "setting" in vars(self) else ()
         if late:
             report(logging.WARNING, "pattern_late", fields=", ".join(late))
         reason = f"a pattern of it took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
@@ -376,9 +373,8 @@ class TurnDraft:
 
     def _kept_position(self) -> Position:
         """Return the position with the dialogue, if that was read."""
-        if self._dialogue is None:
-            return self.position
-        return with_dialogue(self.position, self._dialogue)
+        read = "dialogue" in vars(self)
+        return with_dialogue(self.position, self.dialogue) if read else self.position
 
     def _announce(self) -> None:
         """Let listeners know what was decided."""

@@ -64,11 +64,8 @@ def went_well(progress: Mapping[str, Any]) -> bool:
     return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
 
 
-def remember_effects(dialogue: DialogueState, progress: Mapping[str, Any]) -> None:
+def remember_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
     """Note which effects of a pathway were taken, and what was asked then."""
-    if EFFECTS not in progress:
-        return
-    outcome = progress[EFFECTS]
     for name, value in outcome["dialogue"].items():
         setattr(dialogue, name, value)
     keys = {step: [*dialogue.done.get(step, []), key] for step, key in outcome["done"].items()}
@@ -78,11 +75,6 @@ def remember_effects(dialogue: DialogueState, progress: Mapping[str, Any]) -> No
     if outcome["unsure"] and outcome["unsure"] not in dialogue.unsure:
         dialogue.unsure = [*dialogue.unsure, outcome["unsure"]]
     dialogue.asked = outcome["asked"] or dialogue.asked
-
-
-def is_unsure(progress: Mapping[str, Any]) -> bool:
-    """Say whether the effects of a pathway ended where nobody knows what one of them did."""
-    return EFFECTS in progress and progress[EFFECTS]["ended"] == "unsure"
 
 
 def begin_effects_anew(dialogue: DialogueState, pathway: PathwaySpec) -> None:

@@ -94,7 +94,8 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     hop.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]
     quiet = pathway.form is not None or len(turn["replies"]) > len(hop.state["turn"]["replies"])
-    flags = [*turn["flags"], *flags_of(hop.results), *ended.report.get("flags", ())]
+    own = flags_of(hop.results) if hop.results else ()
+    flags = [*turn["flags"], *own, *ended.report.get("flags", ())]
     if not said and not quiet:
         flags.append(f"no_reply:{pathway.id}")
     turn["ran"] = [*turn["ran"], pathway.id]
@@ -104,14 +105,14 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
         hop.heard = len(turn["replies"])
     turn["ops"] = [*turn["ops"], *hop.ops]
     turn["flags"] = list(dict.fromkeys(flags))
-    outputs = list(leaves(hop.results))
+    outputs = list(leaves(hop.results)) if hop.results else []
     done = services.running.journal.unwritten() if services.running.journal else []
     failed = [_failure(hop.position, output) for output in outputs if "error" in output]
     turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
     if pathway.anew or "visits" in hop.position:
-        own = [name for name in written_names(given) if name not in hop.known]
+        names = [name for name in written_names(given) if name not in hop.known]
         changes = turn["entered"] == "transition"
-        hop.position = wrote(services.spec, hop.position, pathway, own, changes=changes)
+        hop.position = wrote(services.spec, hop.position, pathway, names, changes=changes)
     if any("pending" in output for output in outputs):
         hop.position = waiting(hop.position, outputs, turn["at"])
 

@@ -249,6 +249,8 @@ def add_attempts(
 
 
 def _windowed(attempts: list[FieldAttempt]) -> list[FieldAttempt]:
+    if len(attempts) <= FIELD_WINDOW:
+        return attempts
     kept = attempts[-FIELD_WINDOW:]
     if any(attempt["validation_status"] in SETTLING for attempt in kept):
         return kept

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec
+from journeys.fields import Form
 from nodes.authored import FAILURES
 from nodes.plain import copied
 from nodes.state import Turn
@@ -113,18 +114,27 @@ class Sheet:
         form = self.pathway.form
         if form is None:
             return []
-        names = {field.name for field in form.fields}
-        seen = {name: value for name, value in self.context.items() if name not in names}
+        seen: dict[str, Any] | None = None
         walked: list[tuple[Field, Any]] = []
         for field in form.fields:
-            if field.when is not None and not _holds(field, seen):
-                continue
-            last = settled(self.attempts.get(field.name, ()))
+            if field.when is not None:
+                if seen is None:
+                    seen = self._seen(form, walked)
+                if not _holds(field, seen):
+                    continue
+            given = self.attempts.get(field.name)
+            last = settled(given) if given else None
             value = last["value"] if last else None
             walked.append((field, value))
-            if value is not None:
+            if seen is not None and value is not None:
                 seen[field.name] = value
         return walked
+
+    def _seen(self, form: Form, walked: Sequence[tuple[Field, Any]]) -> dict[str, Any]:
+        """Return the context as the first `when` of a form sees it."""
+        names = {field.name for field in form.fields}
+        seen = {name: value for name, value in self.context.items() if name not in names}
+        return seen | {field.name: value for field, value in walked if value is not None}
 
     @property
     def wants_summary(self) -> bool:

@@ -152,7 +152,7 @@ def _rivals(claim: Claim, other: Claim) -> bool:
 
 def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
     """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
-    for kind in _SPANNED:
+    for kind in _SPANNED if len(found) > 1 else ():
         claims = [claim for claim in found if claim.field.type == kind]
         places = sorted({(claim.start, claim.end) for claim in claims})
         fields = list(dict.fromkeys(claim.field.name for claim in claims))

@@ -269,7 +269,7 @@ class _Pass:
         found: list[Claim] = []
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
-            tokens = tuple(token for clause in here for token in clause.words.tokens)
+            tokens = tuple([token for clause in here for token in clause.words.tokens])
             if not tokens:
                 continue
             segment = Reading(self.reading.text, tokens, self.lexicon)
@@ -325,7 +325,11 @@ class _Pass:
             body = _together(clause.body, after.words) if after else clause.body
             if words.ends_asking and not self.lexicon.begins("wish", words.said):
                 continue
+            tried: list[tuple[Token, ...]] = []
             for part in (words, words.after(lead_of(words)), body):
+                if part.tokens in tried:
+                    continue
+                tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
                 if commands and not self._is_of_another(commands, words):
                     self._explain(commands, words.tokens)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from nodes.language.lexicon import Lexicon
 from nodes.matching.words import plain
@@ -14,6 +15,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
 _BREAK = re.compile(r"[,;:.!?\u2026\n]|\s[-\u2013\u2014]+\s|\u2014")
 _AHEAD = 30
+_WORD_OF = attrgetter("word")
 _LONG_RUN = re.compile(r"(\w)\1{2,}")
 _DIGRAPHS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 
@@ -53,7 +55,7 @@ class Reading:
     @cached_property
     def said(self) -> str:
         """The words, with a space between them."""
-        return " ".join([token.word for token in self.tokens])
+        return " ".join(map(_WORD_OF, self.tokens))
 
     @cached_property
     def marked(self) -> str:
@@ -64,7 +66,7 @@ class Reading:
     @cached_property
     def words(self) -> list[str]:
         """The words."""
-        return [token.word for token in self.tokens]
+        return list(map(_WORD_OF, self.tokens))
 
     @property
     def raw(self) -> str:
@@ -120,11 +122,8 @@ class Reading:
 
     def between(self, start: int, end: int) -> Reading:
         """Return the words that stand in a part of the message."""
-        return Reading(
-            self.text,
-            tuple(t for t in self.tokens if t.start < end and t.end > start),
-            self.lexicon,
-        )
+        inside = [t for t in self.tokens if t.start < end and t.end > start]
+        return Reading(self.text, tuple(inside), self.lexicon)
 
     def clauses(self) -> Iterator[Reading]:
         """Yield the parts that punctuation separates."""
@@ -159,10 +158,8 @@ def read(message: str, lexicon: Lexicon) -> Reading:
     """Return a message as its words."""
     found = list(_TOKEN.finditer(message))
     ends = [match.start() for match in found[1:]] + [len(message)]
-    tokens = tuple(
-        _token(message, match, end, lexicon) for match, end in zip(found, ends, strict=False)
-    )
-    return Reading(message, tokens, lexicon, complete=True)
+    tokens = [_token(message, match, end, lexicon) for match, end in zip(found, ends, strict=False)]
+    return Reading(message, tuple(tokens), lexicon, complete=True)
 
 
 def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> Token:

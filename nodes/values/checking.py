@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from journeys.fields import Field
@@ -32,67 +33,64 @@ def ranges_of(field: Field) -> list[Range]:
     return [one for one in field.validators if isinstance(one, Range)]
 
 
-def bound_of(bound: float | str | None, kind: str, setting: Setting) -> Any:
+@lru_cache(maxsize=1_000)
+def bound_of(bound: float | str | None, kind: str, now: datetime) -> Any:
     """Return one end of a range as what it is compared with.
 
     Args:
         bound: A number, ISO text, "today" or "now"; None for no bound.
         kind: Type of the field.
-        setting: When it is asked.
+        now: When it is asked, where the user is; see `minute_of`.
 
     Raises:
         ValueError: It is nothing that values of the type are compared with.
     """
     if bound is None:
         return None
-    if kind not in DATED:
-        if isinstance(bound, str):
-            raise ValueError(f"{bound!r} bounds no {kind}")
-        return Decimal(str(bound))
-    if not isinstance(bound, str):
+    if isinstance(bound, str) != (kind in DATED):
         raise ValueError(f"{bound!r} bounds no {kind}")
-    now = setting.at.replace(tzinfo=None, second=0, microsecond=0)
+    if not isinstance(bound, str):
+        return Decimal(str(bound))
     if kind == "time":
         return now.time() if bound in ("now", "today") else time.fromisoformat(bound)
     said = {"now": now, "today": now.date()}.get(bound) or _moment(bound)
-    if kind == "date" and isinstance(said, datetime):
-        return said.date()
-    return said
+    return said.date() if kind == "date" and isinstance(said, datetime) else said
+
+
+def minute_of(setting: Setting) -> datetime:
+    """Return the minute in which something is said, where the user is."""
+    return setting.at.replace(tzinfo=None, second=0, microsecond=0)
 
 
 def _moment(text: str) -> date | datetime:
-    return (
-        date.fromisoformat(text) if len(text) == len("2026-11-22") else datetime.fromisoformat(text)
-    )
+    is_day = len(text) == len("2026-11-22")
+    return date.fromisoformat(text) if is_day else datetime.fromisoformat(text)
 
 
-def measure_of(value: Any, kind: str) -> Any:
-    """Return a value as what ranges compare.
-
-    Raises:
-        ValueError, TypeError, KeyError: It is no value of the type.
-    """
-    if kind == "money":
-        return Decimal(value["amount"])
-    if kind == "date":
-        return date.fromisoformat(value)
-    if kind == "time":
-        return time.fromisoformat(value)
-    if kind == "datetime":
-        return datetime.fromisoformat(value)
+def _number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{kind} is not compared with a range")
+        raise TypeError("Only numbers are compared with a range")
     return Decimal(str(value))
 
 
-def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
+_MEASURES: dict[str, Callable[[Any], Any]] = {
+    "integer": _number,
+    "number": _number,
+    "money": lambda value: Decimal(value["amount"]),
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "datetime": datetime.fromisoformat,
+}
+
+
+def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
     """Say whether a value lies in a range. One of times may go over midnight.
 
     Raises:
         ValueError, TypeError, KeyError: The two cannot be compared.
     """
-    measure, least = measure_of(value, kind), bound_of(one.least, kind, setting)
-    most = bound_of(one.most, kind, setting)
+    measure = _MEASURES[kind](value)
+    least, most = bound_of(one.least, kind, now), bound_of(one.most, kind, now)
     if isinstance(measure, datetime):  # a moment, as a day where only a day bounds it
         day = measure.date()
         above = least is None or (measure if isinstance(least, datetime) else day) >= least
@@ -106,10 +104,10 @@ def lies_in(value: Any, one: Range, kind: str, setting: Setting) -> bool:
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Say whether a value lies in all ranges of a field, as far as it can be compared."""
-    kind = field.items if field.type == "list" else field.type
+    kind, now = kind_of(field), minute_of(setting)
     try:
         for one in field.validators:
-            if isinstance(one, Range) and not lies_in(value, one, kind, setting):
+            if isinstance(one, Range) and not lies_in(value, one, kind, now):
                 return False
     except (ValueError, TypeError, KeyError, ArithmeticError):
         pass
@@ -123,13 +121,14 @@ def kind_of(field: Field) -> str:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Say whether a field takes no day after today."""
+    now = minute_of(setting)
     for one in field.validators:
         try:
-            most = bound_of(one.most, "datetime", setting) if isinstance(one, Range) else None
+            most = bound_of(one.most, "datetime", now) if isinstance(one, Range) else None
         except ValueError:
             continue
         day = most.date() if isinstance(most, datetime) else most
-        if day is not None and day <= setting.at.date():
+        if day is not None and day <= now.date():
             return True
     return False
 
@@ -205,8 +204,8 @@ def _as_text(value: Any) -> str:
 
 
 def _range(one: Range, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
-    kind = kind_of(field)
-    if all(lies_in(value, one, kind, setting) for value in values):
+    kind, now = kind_of(field), minute_of(setting)
+    if all(lies_in(value, one, kind, now) for value in values):
         return None
     ends = bounds_shown(one.least, one.most, field, setting)
     text = "out_of_range" if len(ends) > 1 else "too_low" if "least" in ends else "too_high"
@@ -303,7 +302,7 @@ def bounds_shown(least: Any, most: Any, field: Field, setting: Setting) -> dict[
 
 def _bound(bound: Any, field: Field, setting: Setting) -> str:
     kind = kind_of(field)
-    measure = bound_of(bound, kind, setting)
+    measure = bound_of(bound, kind, minute_of(setting))
     if kind == "money":
         currency = field.currency.upper()
         # At least the decimals that amounts of the currency have.

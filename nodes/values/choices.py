@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from types import SimpleNamespace
 
@@ -43,7 +44,7 @@ def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
     for pattern, value in patterns:
         hits += [Hit(found.start(), found.end(), value) for found in pattern.finditer(text)]
     if hits:
-        longer = {said: value for said, value in ways.items() if len(words_in(said)) > 1}
+        longer = [way for way in ways if way[1] > 1]
         return apart([*hits, *_nearly(text, longer)])
     return _placed(text, field, setting) or _nearly(text, ways)
 
@@ -51,8 +52,8 @@ def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
 @lru_cache(maxsize=1_000)
 def _ways(
     declared: tuple[tuple[str, tuple[str, ...]], ...],
-) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
-    """Return how each value may be said; what would stand for two values says neither."""
+) -> tuple[list[tuple[str, int, str]], list[tuple[re.Pattern[str], str]]]:
+    """Return how each value may be said, in how many words; what stands for two says neither."""
     ways: dict[str, set[str]] = {}
     for value, others in declared:
         spelled = value.replace("_", " ").replace("-", " ")
@@ -65,7 +66,7 @@ def _ways(
     for said, value in plainly.items():
         spaced = r"[\s_-]+".join(re.escape(part) for part in said.split())
         patterns.setdefault(value, []).append(spaced)
-    return plainly, [
+    return [(said, len(words_in(said)), value) for said, value in plainly.items()], [
         (compiled(rf"(?<!\w)(?:{_longest(said)})(?:s|es)?(?!\w)"), value)
         for value, said in patterns.items()
     ]
@@ -88,17 +89,16 @@ def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
     return apart(hits)
 
 
-def _nearly(text: str, ways: dict[str, str]) -> list[Hit]:
+def _nearly(text: str, ways: Sequence[tuple[str, int, str]]) -> list[Hit]:
     """Return the one value that words of a text differ from by a slip of the hand."""
     hits: list[Hit] = []
     words = list(_TOKEN.finditer(text))[:40]
-    for said, value in ways.items():
+    for said, count, value in ways:
         most = 0 if len(said) < _SHORT else 1 if len(said) < _LONG else 2
         if not most:
             continue
-        count = max(1, len(words_in(said)))
-        for at in range(len(words) - count + 1):
-            start, end = words[at].start(), words[at + count - 1].end()
+        for at in range(len(words) - max(1, count) + 1):
+            start, end = words[at].start(), words[at + max(1, count) - 1].end()
             near = text[start:end].casefold()
             if near[0] == said[0] and OSA.distance(near, said, score_cutoff=most) <= most:
                 hits.append(Hit(start, end, value, False))

@@ -81,18 +81,20 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
     """
     words = vocabulary(setting.language)
     own = _grammar(words)
-    if not own.maybe.search(text):
+    digits, named = any_digit(text), own.named.search(text)
+    if not (digits or named):
         return []
     over, today = wants_past(field, setting), setting.at.date()
     past = over or own.past.search(text) is not None
-    first_day = first_day_of_week(setting)
-    found = [
-        *(_in_digits(text, setting, past) if any_digit(text) else ()),
-        *_named(text, today, past, own),
-        *_nth(text, today, over, own),
-        *_feasts(text, today, past, own),
-        *_relative(text, today, first_day, own, words),
-    ]
+    found = [*_in_digits(text, setting, past)] if digits else []
+    found += _by_day(text, today, past, own)
+    weekdays: list[Hit] = []
+    if named:
+        first_day = first_day_of_week(setting)
+        found += _nth(text, today, over, own)
+        found += _feasts(text, today, past, own)
+        found += _relative(text, today, first_day, own, words)
+        weekdays = _weekdays(text, today, past, first_day, own)
     hits = []
     for match, day, certain in found:
         if day is not None:
@@ -101,7 +103,7 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits = [_with_year(text, hit, words) for hit in apart(hits)]
     if hits and own.shifts.search(text):
         hits = [_moved(text, hit, own, words) for hit in hits]
-    return _with_weekdays(text, hits, _weekdays(text, today, past, first_day, own), own, today)
+    return _with_weekdays(text, hits, weekdays, own, today) if weekdays else hits
 
 
 any_digit = re.compile(r"\d").search
@@ -141,7 +143,7 @@ def _nth(text: str, today: date, over: bool, own: SimpleNamespace) -> _Found:
             yield found, day, True
 
 
-def _named(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
+def _by_day(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
     for form in (own.day_month, own.month_day):
         for found in form.finditer(text):
             day, month = (
@@ -322,8 +324,6 @@ def _with_weekdays(
     text: str, hits: list[Hit], weekdays: list[Hit], own: SimpleNamespace, today: date
 ) -> list[Hit]:
     """Join the name of a day with the date beside it, if the date is such a day."""
-    if not weekdays:
-        return hits
     joined = [
         hit
         for hit in hits

@@ -214,7 +214,10 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     plain = plain if len(plain) == len(text) else text
     if field.type == "list":
         return _list(field, plain, text, setting)
-    hits = settled(plain, hits_in(field, plain, setting), setting)
+    hits: Sequence[Hit] = hits_in(field, plain, setting)
+    if not hits:
+        return []
+    hits = settled(plain, hits, setting)
     if field.type in _PLAIN:
         hits = _not_of_others(hits, plain, setting)
     spans = [_span(hit, text, field) for hit in hits]

@@ -7,9 +7,9 @@ morning, unless the field asks for an evening, or a range of it takes the evenin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -103,13 +103,13 @@ class _Clock(NamedTuple):
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find times of day."""
-    own, hits = _grammar(vocabulary(setting.language)), []
-    for hit in readings_in(text, setting):
-        readings = hit.value
-        hit = hit._replace(value=_meant(readings, field, setting))
+    words = vocabulary(setting.language)
+    own, hits = _grammar(words), []
+    for hit in readings_in(text, words):
+        value, settled = _meant(hit.value, field, setting)
+        hit = hit._replace(value=value)
         bound = own.open.search(before(text, hit.start))
-        open_ended = len(readings) > 1 and not _is_settled(readings, field, setting)
-        if bound and (open_ended or not bound["least"]):
+        if bound and not (settled and bound["least"]):
             hit = hit._replace(certain=False)  # "after 6", "before 9"
         elif bound:
             hit = hit._replace(start=hit.start - len(bound[0]))
@@ -117,34 +117,30 @@ def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     return hits
 
 
-def _is_settled(readings: list[str], field: Field, setting: Setting) -> bool:
-    """Say whether the ranges take one of two readings only, or the field asks for an evening."""
-    fitting = {fits(value, field, setting) for value in readings}
-    return len(fitting) > 1 or _asks_for_evening(field, setting)
+def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str, bool]:
+    """Return the reading that is meant, and whether the field leaves no other.
 
-
-def _meant(readings: list[str], field: Field, setting: Setting) -> str:
-    """Return the first reading that the ranges allow, the later one first for an evening."""
+    It is the first that the ranges allow, the later one where the field asks for an evening.
+    """
     if len(readings) == 1:
-        return readings[0]
-    if _asks_for_evening(field, setting):
-        readings = readings[::-1]
-    for value in readings if field.validators else ():
-        if fits(value, field, setting):
-            return value
-    return readings[0]
+        return readings[0], True
+    evening = _asks_for_evening(field.name, field.label, field.ask, vocabulary(setting.language))
+    readings = readings[::-1] if evening else readings
+    fitting = [v for v in readings if fits(v, field, setting)] if field.validators else readings
+    return (fitting or readings)[0], evening or 0 < len(fitting) < len(readings)
 
 
-def _asks_for_evening(field: Field, setting: Setting) -> bool:
-    own = _grammar(vocabulary(setting.language))
-    said = f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
-    found = {match.lastgroup for match in own.part.finditer(said)}
+@lru_cache(maxsize=2_000)
+def _asks_for_evening(name: str, label: str, ask: str, words: Vocabulary) -> bool:
+    said = f"{name.replace('_', ' ')} {label} {ask}"
+    found = {match.lastgroup for match in _grammar(words).part.finditer(said)}
     return bool(found & {"parts_evening", "parts_meal"}) and "parts_morning" not in found
 
 
-def readings_in(text: str, setting: Setting) -> list[Hit]:
+@lru_cache(maxsize=64)  # a message is read for each field that it may be about
+def readings_in(text: str, words: Vocabulary) -> list[Hit]:
     """Find times of day; the value of each is a list of what it may mean, the likeliest first."""
-    own = _grammar(vocabulary(setting.language))
+    own = _grammar(words)
     if not own.maybe.search(text):
         return []
     hits = []
@@ -323,7 +319,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     days = scan_dates(text, field, setting)
     past = is_past(text, field, setting)
     today = setting.at.date().isoformat()
-    for day, hour in product(days[:_MOST], readings_in(text, setting)[:_MOST] if days else ()):
+    for day, hour in product(days[:_MOST], readings_in(text, words)[:_MOST] if days else ()):
         if _belong(text, day, hour, own, setting):
             moments = _moments(day.value, hour.value, past, setting)
             if day.value == today and own.midnight.search(text, hour.start, hour.end):
