@@ -90,7 +90,7 @@ from nodes.running import Running
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
 from nodes.telemetry import report
-from nodes.with_person import WITH_PERSON
+from nodes.handing_over import WITH_PERSON
 
 if TYPE_CHECKING:
     from journeys import Journey

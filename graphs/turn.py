@@ -56,6 +56,7 @@ from nodes.checking.scope import checks_of, place_of
 from nodes.context import Op
 from nodes.draft import new_turn
 from nodes.escalating import takeover_of
+from nodes.handing_over import WITH_PERSON
 from nodes.journal import WAITING
 from nodes.llm.client import Usage
 from nodes.llm.models import Models
@@ -69,7 +70,6 @@ from nodes.speech import texts_of
 from nodes.state import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.triggers import matcher_of
-from nodes.with_person import WITH_PERSON
 
 BYPASSED = "journey_bypassed"
 """Flag of a turn that was answered without the journey."""

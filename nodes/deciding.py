@@ -23,11 +23,10 @@ from nodes.draft import TurnDraft
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.forms.sheet import owners
-from nodes.language.greetings import is_greeting
+from nodes.language.signals import is_greeting
 from nodes.repair.answering import answered, confirmed_corrections
-from nodes.repair.clarifying import ambiguous, most_specific, tasks_of
+from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_understood, tasks_of
 from nodes.repair.coming_back import begin_next
-from nodes.repair.digressing import digressed, not_understood
 from nodes.repair.knowledge import take_question
 from nodes.repair.leaving import (
     as_denial,
@@ -117,11 +116,13 @@ async def _led_on(
 ) -> None:
     """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
-    moves = without_given_up(draft, most_specific(moves), given_up)
-    parts = apart(draft, moves, limits)
+    if given_up or len(moves) > 1:
+        moves = without_given_up(draft, most_specific(moves), given_up)
+    parts = apart(draft, moves, limits) if len(moves) > 1 else []
     draft.wished = [wish.part for wish in parts]
     wishes = parts and all_meant(draft, parts)
-    wishes = wishes or judged_in_turn(draft, moves, said, limits)
+    if not wishes and len(moves) > 1:
+        wishes = judged_in_turn(draft, moves, said, limits)
     if wishes and not spoke and not is_in_order(draft, wishes, said):
         ask_order(draft, wishes, said)
         return

@@ -188,8 +188,8 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         parts += values
         given = [v.casefold() for c in answer.commands if (v := getattr(c, "value", ""))]
         parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
-    known = [*parts, *(attempt["raw"] for attempt in draft.attempts)]
-    left = [value for value in values if value and not any(value in words for words in known)]
+    known = "\n".join([*parts, *[attempt["raw"] for attempt in draft.attempts]])
+    left = [value for value in values if value not in known]
     hidden = any(field.sensitive for field in draft.sheet().live)
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])

@@ -11,13 +11,12 @@ from nodes import dialogue, parts
 from nodes.call_tools import keep_saved
 from nodes.draft import Hop, Reading, TurnDraft
 from nodes.guidance import apply_guidelines, weigh_guidelines
-from nodes.handing_over import hand_over
+from nodes.handing_over import hand_over, with_person
 from nodes.read_questions import weigh_questions
 from nodes.repair import knowledge, people
 from nodes.rewording import reworded
 from nodes.services import Services
 from nodes.state import Position, SessionState, Turn, Update
-from nodes.with_person import with_person
 
 Read = Callable[[TurnDraft, Reading], Awaitable[None]]
 Gather = Callable[[Hop], None]

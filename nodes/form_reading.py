@@ -34,10 +34,9 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import is_record, settled
 from nodes.language import Expected, Parse, asks, clauses_in, read_message
-from nodes.language.expected import NAMES
-from nodes.language.greetings import is_greeting
+from nodes.language.expected import NAMES, value_in
 from nodes.language.mentions import speaks
-from nodes.language.readable import value_in
+from nodes.language.signals import is_greeting
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
 from nodes.repair.leaving import names_of_all
@@ -164,10 +163,11 @@ def _stays(draft: TurnDraft, field: Field, message: str) -> bool:
 def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
     """Return the fields that a message may open: those whose `when` does not hold yet."""
     form = draft.here.form
-    if form is None or not any(field.when for field in form.fields):
+    conditional = [field for field in form.fields if field.when] if form else []
+    if not conditional:
         return []
-    live = {field.name for field in draft.sheet().live} | {field.name for field in open_fields}
-    return [field for field in form.fields if field.when is not None and field.name not in live]
+    live = {field.name for field in (*draft.sheet().live, *open_fields)}
+    return [field for field in conditional if field.name not in live]
 
 
 def _only_option(draft: TurnDraft, asked: Asked | None) -> Fill | None:

@@ -8,8 +8,8 @@ from nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
 from nodes.draft import Reading, TurnDraft
 from nodes.form_reading import parse_of
 from nodes.language import Parse
+from nodes.language.clauses import questions_in
 from nodes.language.expected import WORDY
-from nodes.language.questions import questions_in
 from nodes.repair.knowledge import ANSWERS, VALUES
 from nodes.steer import asks_model, legal
 

@@ -36,8 +36,8 @@ def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
 def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
     """Return the transitions that may fire now, the first to be asked first."""
     where = places(spec, position)
-    applying = (t for t in spec.transitions if t.applies_in(*where))
-    armed = (t for t in applying if t.id not in position["fired"])
+    fired = position["fired"]
+    armed = [t for t in spec.transitions if t.applies_in(*where) and t.id not in fired]
     return sorted(armed, key=lambda t: -t.priority)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import graphs.manager  # noqa: F401  (so that a fork has it)
 from graphs import lease
 from journeys import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
-from nodes.language.languages import lexicon_of
+from nodes.language.lexicon import lexicon_of
 from tests import crash_child
 from tests.clerks import said
 

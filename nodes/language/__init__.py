@@ -2,7 +2,7 @@
 
 from nodes.language.clauses import asks, clauses_in, refused_in
 from nodes.language.expected import Expected, Parse
-from nodes.language.languages import load, ready_to_read
+from nodes.language.lexicon import load, ready_to_read
 from nodes.language.parsing import read_message
 
 __all__ = [

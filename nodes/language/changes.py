@@ -8,10 +8,18 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
-from nodes.language.expected import FREE, NAMES, WORDY, Expected
+from nodes.language.expected import (
+    FREE,
+    NAMES,
+    WORDY,
+    Expected,
+    Read,
+    is_readable,
+    readable_part,
+    value_in,
+)
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import mentioned, speaks, speaks_of
-from nodes.language.readable import Read, is_readable, readable_part, value_in
 from nodes.language.reading import Reading, read
 from nodes.values import found_in
 

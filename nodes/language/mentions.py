@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from journeys import Field
-from nodes.language.languages import lexicon_of
-from nodes.language.lexicon import Lexicon
+from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.matching.words import plain
 
 _LEAST_STEM = 4

@@ -12,17 +12,23 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
-from nodes.language.answers import answer, boolean, holds, unjoined
+from nodes.language.answers import answer, boolean, choice, holds, unjoined
 from nodes.language.changes import lead_of, named_change, of_type, turned
-from nodes.language.choices import choice
 from nodes.language.claims import Claim, claims_in, is_of_another
-from nodes.language.expected import FREE, NAMES, WORDY, YES_OR_NO, Expected, Parse
-from nodes.language.greetings import is_greeting
-from nodes.language.languages import lexicon_of
-from nodes.language.noise import noise
-from nodes.language.readable import Read, readable_part, value_in
+from nodes.language.expected import (
+    FREE,
+    NAMES,
+    WORDY,
+    YES_OR_NO,
+    Expected,
+    Parse,
+    Read,
+    readable_part,
+    value_in,
+)
+from nodes.language.lexicon import lexicon_of
 from nodes.language.reading import Reading, Token, read
-from nodes.language.signals import explains, signal
+from nodes.language.signals import explains, is_greeting, noise, signal
 from nodes.values import found_in, usual
 
 MOST_CHARACTERS = 4096

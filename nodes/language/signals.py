@@ -1,24 +1,31 @@
-"""What is said about the talk itself: stop, again, one moment, why, a person please."""
+"""Words about the talk itself, greetings, and messages that say nothing."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
+from journeys.locale import LANGUAGES
 from nodes.commands import (
     Back,
     Cancel,
     Command,
+    Confirm,
     Deny,
     Explain,
     Human,
+    Noise,
     Repeat,
     Restart,
     Skip,
     Status,
     Wait,
 )
-from nodes.language.expected import FREE, Expected
-from nodes.language.lexicon import SIGNALS
+from nodes.language.expected import FREE, YES_OR_NO, Expected, Parse
+from nodes.language.lexicon import SIGNALS, sayings_of
 from nodes.language.mentions import is_task, mentioned, speaks_of
 from nodes.language.reading import Reading
+from nodes.matching.words import plain
 from nodes.values import Unreadable, value_of
 
 _LONGEST = 30
@@ -139,3 +146,76 @@ def explains(part: Reading, command: Command) -> bool:
     return isinstance(command, Cancel) and (
         lexicon.says("no", said) or (lexicon.says("reason", said) and not part.asks)
     )
+
+
+_LONGEST_GREETING = 60
+_WORD = re.compile(r"\w+")
+
+
+def is_greeting(message: str) -> bool:
+    """Say whether a message does nothing but greet, in any language.
+
+    >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four"), is_greeting("¡Buenos días!")
+    (True, False, True)
+    """
+    if len(message) > _LONGEST_GREETING or "?" in message:
+        return False
+    return _greeting().fullmatch(" ".join(_WORD.findall(plain(message)))) is not None
+
+
+@cache
+def _greeting() -> re.Pattern[str]:
+    spoken = [sayings_of(language) for language in LANGUAGES]
+    hello, whom = (
+        "|".join(line for each in spoken for line in each.lines(name))
+        for name in ("greeting", "greeted")
+    )
+    return re.compile(rf"(?:{hello})(?: (?:{hello}|{whom}))*")
+
+
+_YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
+_NO = frozenset("\U0001f44e\u274c\u2716\U0001f645")
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm")
+_LEAST_RUN = 3
+_LEAST_MASH = 4
+_MOST = 3
+_DRAWN_OUT = re.compile(r"([a-z]{1,3})\1{3,}")
+_REAL = frozenset(("wert", "were", "pop", "uio"))
+
+
+def noise(reading: Reading, expected: Expected) -> Parse | None:
+    """Hear a thumb as an answer, and other signs or mashed keys as nothing said."""
+    text = reading.text
+    if any(sign.isalnum() for sign in text):
+        mashed = 0 < len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
+        return Parse([Noise()], certain=True, whole=True) if mashed else None
+    yes, no = bool(_YES.intersection(text)), bool(_NO.intersection(text))
+    if yes is not no and expected.kind in YES_OR_NO:
+        return Parse([Confirm() if yes else Deny()], certain=True, whole=True)
+    return Parse([Noise()], certain=True, whole=True)
+
+
+def _is_mashed(word: str) -> bool:
+    """Whether keys were hit one beside the other; capitals may be a code."""
+    if len(word) < _LEAST_MASH or not word.islower() or word in _REAL:
+        return False
+    if _DRAWN_OUT.fullmatch(word):
+        return True
+    place = 0
+    while place < len(word):
+        run = _run(word[place:])
+        if run < _LEAST_RUN:
+            return False
+        place += run
+    return True
+
+
+def _run(word: str) -> int:
+    """Return how many letters at the beginning stand side by side on a keyboard."""
+    longest = 0
+    for row in (*_ROWS, *(row[::-1] for row in _ROWS)):
+        length = 1
+        while length < len(word) and word[: length + 1] in row:
+            length += 1
+        longest = max(longest, length)
+    return longest

@@ -11,7 +11,7 @@ from nodes.draft import TurnDraft
 from nodes.effect_outcome import begin_effects_anew
 from nodes.forms.filling import emptied
 from nodes.forms.sheet import settled
-from nodes.language.languages import lexicon_of
+from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
 from nodes.matching.words import plain
 from nodes.moves import at_entry, left

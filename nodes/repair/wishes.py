@@ -15,8 +15,7 @@ from nodes.draft import TurnDraft
 from nodes.forms.filling import SURE
 from nodes.forms.sheet import MOST_RAW, owners, settled
 from nodes.language import Expected, read_message
-from nodes.language.languages import lexicon_of
-from nodes.language.lexicon import Lexicon
+from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.mentions import mentioned
 from nodes.language.reading import read
 from nodes.repair.clarifying import clarify, options_of
@@ -67,8 +66,6 @@ def judged_in_turn(
     They are all meant if it names each as a command, in that order; or if it is sure of all, and
     all but the one that it has values for only want an answer.
     """
-    if len(moves) < 2:
-        return []
     open_now = {t.target: t for t in reversed(_held(draft, moves, limits))}
     named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
     judged = [m for m in moves if isinstance(m, Verdict) and m.holds and m.tier in MODELS]
@@ -88,8 +85,6 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
     Those are moves to different pathways by phrases between which a clause ends, or a word such as
     "and" or "or" stands; none if it is one wish.
     """
-    if len(moves) < 2:
-        return []
     chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
     held = [] if chosen else _held(draft, moves, limits)
     if len(held) < 2:

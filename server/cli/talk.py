@@ -15,7 +15,7 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
-from nodes.with_person import WITH_PERSON
+from nodes.handing_over import WITH_PERSON
 from server.cli.rendering import Flow, firing, movement, out, plain, short, troubles
 from server.discover.journeys import Found
 

@@ -15,8 +15,7 @@ import journeys
 from journeys import ConfigurationError
 from journeys.languages import catalogue_from, catalogue_of
 from journeys.locale import LANGUAGES
-from nodes.language.languages import DATA, lexicon_of, sayings_from, sayings_of
-from nodes.language.lexicon import Lexicon
+from nodes.language.lexicon import DATA, Lexicon, lexicon_of, sayings_from, sayings_of
 
 ROOT = Path(journeys.__file__).parents[1]
 SAID = ROOT / "journeys" / "languages"
