@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from importlib import import_module
@@ -29,15 +29,6 @@ from nodes.values.numbers import numeral_of, numerals_in, ordinals_of
 from nodes.values.scanning import Hit, apart, before
 from nodes.values.setting import Setting
 
-_EDGE, _END = r"(?<![\w.,/:+-])", r"(?![\w]|[-/:.,]\d)"
-_ISO = re.compile(
-    rf"{_EDGE}(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})"
-    r"(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?(?![\d/-]|\.\d)"
-)
-_COMPACT = re.compile(rf"{_EDGE}((?:19|20)\d\d)([01]\d)([0-3]\d){_END}")
-_DIGITS = re.compile(
-    rf"{_EDGE}(\d{{1,2}})([./-])\s?(\d{{1,2}})(?:\2\s?(\d{{4}}|'?\d{{2}})|(\.(?!\d)))?{_END}"
-)
 _WHICH = re.compile("^which_(behind_)?")
 _NEAR = 40
 """Most characters between the name of a day and its date."""
@@ -79,31 +70,9 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
-    words = vocabulary(setting.language)
-    own = _grammar(words)
-    digits, named = any_digit(text), own.named.search(text)
-    if not (digits or named):
-        return []
-    over, today = wants_past(field, setting), setting.at.date()
-    past = over or own.past.search(text) is not None
-    found = [*_in_digits(text, setting, past)] if digits else []
-    found += _by_day(text, today, past, own)
-    weekdays: list[Hit] = []
-    if named:
-        first_day = first_day_of_week(setting)
-        found += _nth(text, today, over, own)
-        found += _feasts(text, today, past, own)
-        found += _relative(text, today, first_day, own, words)
-        weekdays = _weekdays(text, today, past, first_day, own)
-    hits = []
-    for match, day, certain in found:
-        if day is not None:
-            end = match.start() + len(match[0].rstrip())
-            hits.append(Hit(match.start(), end, day.isoformat(), certain))
-    hits = [_with_year(text, hit, words) for hit in apart(hits)]
-    if hits and own.shifts.search(text):
-        hits = [_moved(text, hit, own, words) for hit in hits]
-    return _with_weekdays(text, hits, weekdays, own, today) if weekdays else hits
+    own = _grammar(vocabulary(setting.language))
+    named = own.named.search(text) is not None
+    return _Days(text, field, setting, own).hits(named) if named or any_digit(text) else []
 
 
 any_digit = re.compile(r"\d").search
@@ -116,66 +85,248 @@ def is_past(text: str, field: Field, setting: Setting) -> bool:
     return wants_past(field, setting) or past.search(text) is not None
 
 
-def _in_digits(text: str, setting: Setting, past: bool) -> _Found:
-    today = setting.at.date()
-    for found in _ISO.finditer(text):
-        yield found, day_of(int(found[1]), int(found[3]), int(found[4])), True
-    for found in _COMPACT.finditer(text):
-        yield found, day_of(int(found[1]), int(found[2]), int(found[3])), False
-    for found in _DIGITS.finditer(text):
-        first, sign, second, year, dotted = found.groups()
-        if not year and not (dotted and sign == ".") and sign != "/":
-            continue
-        day, month = int(first), int(second)
-        if month > 12 or (sign != "." and day <= 12 and month_is_first(setting)):
-            day, month = month, day
-        yield found, _dated(day, month, year, today, past), bool(year or dotted)
+class _Days:
+    """The days that are named in one text, for a field, at a moment and place."""
+
+    def __init__(self, text: str, field: Field, setting: Setting, own: SimpleNamespace) -> None:
+        self.text, self.setting, self.own = text, setting, own
+        self.words, self.today = vocabulary(setting.language), setting.at.date()
+        self.over = wants_past(field, setting)
+        self.past = self.over or own.past.search(text) is not None
+
+    def hits(self, named: bool) -> list[Hit]:
+        """Return the dates; without any names of days, months and the like only those in digits."""
+        found = [*self._in_digits(), *self._by_day()]
+        if named:
+            found += [*self._nth(), *self._feasts(), *self._relative()]
+        hits = []
+        for match, day, certain in found:
+            if day is not None:
+                end = match.start() + len(match[0].rstrip())
+                hits.append(Hit(match.start(), end, day.isoformat(), certain))
+        hits = [self._with_year(hit) for hit in apart(hits)]
+        if hits and self.own.shifts.search(self.text):
+            hits = [self._moved(hit) for hit in hits]
+        return self._with_weekdays(hits, self._weekdays()) if named else hits
+
+    def _in_digits(self) -> _Found:
+        for found in self.own.iso.finditer(self.text):
+            yield found, day_of(int(found[1]), int(found[3]), int(found[4])), True
+        for found in self.own.compact.finditer(self.text):
+            yield found, day_of(int(found[1]), int(found[2]), int(found[3])), False
+        for found in self.own.digits.finditer(self.text):
+            first, sign, second, year, dotted = found.groups()
+            if not year and not (dotted and sign == ".") and sign != "/":
+                continue
+            day, month = int(first), int(second)
+            if month > 12 or (sign != "." and day <= 12 and month_is_first(self.setting)):
+                day, month = month, day
+            yield found, self._dated(day, month, year), bool(year or dotted)
+
+    def _by_day(self) -> _Found:
+        for form in (self.own.day_month, self.own.month_day):
+            for found in form.finditer(self.text):
+                day = self._day(found["digits"], found["word"])
+                yield found, self._dated(day, self._month(found), found["year"]), True
+        for found in self.own.day_only.finditer(self.text):
+            digits = found["digits"] or found["dotted"] or found["bare"]
+            yield found, self._in_month(self._day(digits, found["word"])), False
+
+    def _nth(self) -> _Found:
+        """Find "the last friday of May"; only other words tell that it is past."""
+        for found in self.own.nth.finditer(self.text):
+            place = -1 if found["last"] else self._day(None, found["place"])
+            name = _DAYS[self.own.weekdays.of(found["day"])]
+            if place <= 5:
+                around = self.text[: found.start()] + self.text[found.end() :]
+                past = self.over or self.own.past.search(around) is not None
+                feast = f"{self._month(found):02} {name} {place}"
+                yield found, self._feast(feast, found["year"], past), True
+
+    def _feasts(self) -> _Found:
+        for found in self.own.feast.finditer(self.text):
+            feast = self.own.feasts.of(found["feast"])
+            yield found, self._feast(feast, found["year"], self.past), True
+
+    def _relative(self) -> _Found:
+        """Find days that are named by their distance from today."""
+        own, text, today = self.own, self.text, self.today
+        for found in own.next_week_starts.finditer(text):
+            yield found, self._next_week(first_day_of_week(self.setting)), True
+        for found in own.near_words.finditer(text):
+            unless = own.not_near.get(found["near"].casefold())
+            if not (unless and unless.search(before(text, found.start()))):
+                later = own.later.of(found["later"]) if found["later"] else 0
+                yield found, _after(today, own.near.of(found["near"]) + later), True
+        month = _after(today.replace(day=1), 1, _MONTH)
+        for found in own.month_ends.finditer(text):
+            yield found, _after(month, -1) if month else None, True
+        for found in own.next_month.finditer(text):
+            yield found, month, False
+        for form in (own.ahead_of, own.from_day):
+            for found in form.finditer(text):
+                yield found, self._counted(found), True
+
+    def _counted(self, found: re.Match[str]) -> date | None:
+        own, said = self.own, found.groupdict()
+        count, unit = numeral_of(found["count"], self.words), own.units.of(found["unit"])
+        if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
+            return None
+        days = 0
+        if way := said.get("way"):
+            count *= (own.ahead if found.re is own.ahead_of else own.behind).of(way)
+        elif said.get("weekday"):
+            days = (own.weekdays.of(said["weekday"]) - self.today.weekday()) % 7 or 7
+        else:
+            days = own.near.of(said["near"])
+        return _after(self.today + timedelta(days=days), count, unit)
+
+    def _weekdays(self) -> list[Hit]:
+        """Find names of days: the next such day after today, or the last one before.
+
+        "next friday" is the coming one, as most libraries have it; "friday next week" is counted
+        from the first day of the week on. An abbreviation that is another word too is weak: it
+        counts beside a date only.
+        """
+        hits = []
+        for found in self.own.week_before.finditer(self.text):
+            day = self._next_week(self.own.weekdays.of(found["day"]))
+            hits.append(Hit(found.start(), found.end(), day.isoformat()))
+        ends = [(hit.start, hit.end) for hit in hits]
+        for found in self.own.weekday.finditer(self.text):
+            if not [1 for start, end in ends if start <= found.start() < end]:
+                short = found["day"].casefold() in self.own.short_weekdays
+                start = found.start() + len(found[0]) - len(found[0].lstrip())
+                day = self._weekday(found)
+                hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
+        return sorted(hits)
+
+    def _weekday(self, found: re.Match[str]) -> date:
+        said = {_WHICH.sub("", name) for name, text in found.groupdict().items() if text}
+        weekday = self.own.weekdays.of(found["day"])
+        ahead = (weekday - self.today.weekday()) % 7
+        which = said & {"this", "next", "last", "after_next"}
+        if "last" in which or (self.past and not which):
+            return self.today + timedelta(days=ahead - 7)
+        if found["next_week"]:
+            return self._next_week(weekday)
+        ahead = ahead if "this" in which else ahead or 7
+        later = self.own.later.of(found["later"]) if found["later"] else 0
+        return self.today + timedelta(days=ahead + (7 if "after_next" in which else later))
+
+    def _next_week(self, weekday: int) -> date:
+        first = first_day_of_week(self.setting)
+        days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
+        return self.today + timedelta(days=days)
+
+    def _with_year(self, hit: Hit) -> Hit:
+        """Join a day and its month with the year in words behind them: "nineteen ninety"."""
+        if not hit.certain or not words_behind(self.text, hit.end):
+            return hit
+        following = self.text[hit.end : hit.end + 60]
+        numbers = list(numerals_in(following, self.words))[:2]
+        if not numbers or not self.own.before_year.fullmatch(following, 0, numbers[0].start):
+            return hit
+        year, end = numbers[0].value, numbers[0].end
+        if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
+            joint = following[end : numbers[1].start].strip(" -").casefold()
+            if joint in ("", *self.words.times.zero):
+                year, end = year * 100 + numbers[1].value, numbers[1].end
+        day = date.fromisoformat(hit.value)
+        made = day_of(int(year), day.month, day.day) if 1000 <= year < 3000 else None
+        return Hit(hit.start, hit.end + end, made.isoformat()) if made else hit
+
+    def _moved(self, hit: Hit) -> Hit:
+        """Move a day by the distance that is said before it: "two days before Easter"."""
+        found = self.own.shift.search(before(self.text, hit.start))
+        if found is None:
+            return hit
+        count = numeral_of(found["count"], self.words) if found["count"] else None
+        start = found.start() if count or not found["count"] else found.start("unit")
+        unit, sign = self.own.units.of(found["unit"]), self.own.beside.of(found["way"])
+        day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
+        shifted = hit.start - len(found.string) + start
+        return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
+
+    def _with_weekdays(self, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]:
+        """Join the name of a day with the date beside it, if the date is such a day."""
+        joined = [
+            hit
+            for hit in hits
+            if not [1 for named in weekdays if named.start < hit.start and hit.end <= named.end]
+        ]
+        for named in weekdays:
+            # Of a text full of names of days, only what is near is looked at closely.
+            least, most = named.start - _NEAR, named.end + _NEAR
+            near = [hit for hit in joined if hit.start <= most and least <= hit.end]
+            if [1 for hit in near if named.start < hit.end and hit.start < named.end]:
+                continue
+            beside = next((hit for hit in near if self._adjoin(named, hit)), None)
+            day = self._such_a_day(named, beside) if beside else None
+            if beside is None or day is None:
+                joined.append(named)
+            else:
+                start, end = min(named.start, beside.start), max(named.end, beside.end)
+                joined[joined.index(beside)] = Hit(start, end, day)
+        return sorted([hit for hit in joined if not hit.weak or hit.certain])
+
+    def _such_a_day(self, named: Hit, beside: Hit) -> str | None:
+        """Return the date beside the name of a day, or the next of its number that is such one."""
+        weekday, day = date.fromisoformat(named.value).weekday(), date.fromisoformat(beside.value)
+        if day.weekday() == weekday:
+            return str(beside.value)
+        if beside.certain or abs((day - self.today).days) <= _CLASH:
+            return None
+        later = [_after(day, months, _MONTH) for months in range(1, 48)]
+        fitting = (one for one in later if one and one.day == day.day and one.weekday() == weekday)
+        return next((one.isoformat() for one in fitting), None)
+
+    def _adjoin(self, first: Hit, second: Hit) -> bool:
+        left, right = sorted((first, second))
+        return self.own.adjoining.fullmatch(self.text, left.end, right.start) is not None
+
+    def _day(self, digits: str | None, word: str | None) -> int:
+        said = "-".join((word or "").casefold().split())
+        return int(digits) if digits else int(self.own.ordinals[said])
+
+    def _month(self, found: re.Match[str]) -> int:
+        return int(self.own.months.of(found["month"])) + 1
+
+    def _dated(self, day: int, month: int, said: str | None) -> date | None:
+        """Return a day of a month in a year; else the next one from today on, or the last."""
+        this = self.today.year
+        if said is None:
+            step = -1 if self.past else 1
+            years = range(this, this + 9 * step, step)
+            return self._first((day_of(year, month, day) for year in years), self.past)
+        digits = said.lstrip("'")
+        year = int(digits)
+        if len(digits) < 4:
+            # Two digits are a year of the last eighty or the next twenty ones.
+            year += this - this % 100
+            year -= 100 if year > this + (0 if self.past else 20) else 0
+        return day_of(year, month, day)
+
+    def _in_month(self, day: int) -> date | None:
+        """Return the next day of that number from today on, or the last one until today."""
+        count, step = self.today.year * 12 + self.today.month - 1, -1 if self.past else 1
+        months = [divmod(count + step * months, 12) for months in range(13)]
+        return self._first((day_of(year, month + 1, day) for year, month in months), self.past)
+
+    def _feast(self, feast: str, year: str | None, past: bool) -> date | None:
+        """Return the day of a feast in a year; else the next one, or the last one."""
+        if year:
+            return _feast_in(int(year.lstrip("'")), feast)
+        years = [self.today.year + add for add in ((0, -1) if past else (0, 1))]
+        return self._first([_feast_in(year, feast) for year in years], past)
+
+    def _first(self, days: Iterable[date | None], past: bool) -> date | None:
+        """Return the first day that there is from today on, or until today."""
+        now = self.today
+        return next((day for day in days if day and (day <= now if past else day >= now)), None)
 
 
-def _nth(text: str, today: date, over: bool, own: SimpleNamespace) -> _Found:
-    """Find "the last friday of May"; only other words tell that it is past."""
-    for found in own.nth.finditer(text):
-        place = -1 if found["last"] else _day(None, found["place"], own)
-        month, name = own.months.of(found["month"]) + 1, _DAYS[own.weekdays.of(found["day"])]
-        if place <= 5:
-            past = over or own.past.search(text[: found.start()] + text[found.end() :]) is not None
-            day = _feast_near(f"{month:02} {name} {place}", found["year"], today, past)
-            yield found, day, True
-
-
-def _by_day(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
-    for form in (own.day_month, own.month_day):
-        for found in form.finditer(text):
-            day, month = (
-                _day(found["digits"], found["word"], own),
-                own.months.of(found["month"]) + 1,
-            )
-            yield found, _dated(day, month, found["year"], today, past), True
-    for found in own.day_only.finditer(text):
-        digits = found["digits"] or found["dotted"] or found["bare"]
-        yield found, in_month(_day(digits, found["word"], own), today, past), False
-
-
-def _day(digits: str | None, word: str | None, own: SimpleNamespace) -> int:
-    return int(digits) if digits else own.ordinals["-".join((word or "").casefold().split())]
-
-
-def _feasts(text: str, today: date, past: bool, own: SimpleNamespace) -> _Found:
-    for found in own.feast.finditer(text):
-        feast = own.feasts.of(found["feast"])
-        yield found, _feast_near(feast, found["year"], today, past), True
-
-
-def _feast_near(feast: str, year: str | None, today: date, past: bool) -> date | None:
-    """Return the day of a feast in a year; else the next one, or the last one."""
-    if year:
-        return feast_in(int(year.lstrip("'")), feast)
-    days = [feast_in(today.year + add, feast) for add in ((0, -1) if past else (0, 1))]
-    near = [day for day in days if day and (day <= today if past else day >= today)]
-    return near[0] if near else None
-
-
-def feast_in(year: int, feast: str) -> date | None:
+def _feast_in(year: int, feast: str) -> date | None:
     """Return the day of a feast: "MM-DD", "easter+N", "advent N" or "MM sunday N"."""
     if not 1583 <= year <= 4099:
         return None
@@ -186,195 +337,13 @@ def feast_in(year: int, feast: str) -> date | None:
         return sunday + timedelta(days=int(feast.removeprefix("easter")))
     if feast.startswith("advent"):
         eve = date(year, 12, 24)
-        last = eve - timedelta(days=(eve.weekday() + 1) % 7)
-        return last - timedelta(weeks=4 - int(feast[-1]))
+        return eve - timedelta(days=(eve.weekday() + 1) % 7, weeks=4 - int(feast[-1]))
     if feast[2] == "-":
         return day_of(year, int(feast[:2]), int(feast[3:]))
     month, name, place = feast.split()
-    weekday, length = _DAYS.index(name), monthrange(year, int(month))[1]
-    first = date(year, int(month), 1)
-    days = range((weekday - first.weekday()) % 7 + 1, length + 1, 7)
-    nth = int(place)
-    return first.replace(day=days[nth if nth < 0 else nth - 1])
-
-
-def _relative(
-    text: str, today: date, first_day: int, own: SimpleNamespace, words: Vocabulary
-) -> _Found:
-    """Find days that are named by their distance from today."""
-    for found in own.next_week_starts.finditer(text):
-        yield found, _next_week(today, first_day, first_day), True
-    for found in own.near_words.finditer(text):
-        unless = own.not_near.get(found["near"].casefold())
-        if not (unless and unless.search(before(text, found.start()))):
-            later = own.later.of(found["later"]) if found["later"] else 0
-            yield found, after_days(today, own.near.of(found["near"]) + later), True
-    month = after_months(today.replace(day=1), 1)
-    for found in own.month_ends.finditer(text):
-        yield found, after_days(month, -1) if month else None, True
-    for found in own.next_month.finditer(text):
-        yield found, month, False
-    for form in (own.ahead_of, own.from_day):
-        for found in form.finditer(text):
-            yield found, _counted(found, today, own, words), True
-
-
-def _counted(
-    found: re.Match[str], today: date, own: SimpleNamespace, words: Vocabulary
-) -> date | None:
-    count, unit = numeral_of(found["count"], words), own.units.of(found["unit"])
-    said, start = found.groupdict(), today
-    if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
-        return None
-    if way := said.get("way"):
-        signs = own.ahead if found.re is own.ahead_of else own.behind
-        count *= signs.of(way)
-    elif said.get("weekday"):
-        ahead = (own.weekdays.of(said["weekday"]) - today.weekday()) % 7 or 7
-        start = today + timedelta(days=ahead)
-    else:
-        start = today + timedelta(days=own.near.of(said["near"]))
-    return _after(start, count, unit)
-
-
-def _weekdays(
-    text: str, today: date, past: bool, first_day: int, own: SimpleNamespace
-) -> list[Hit]:
-    """Find names of days: the next such day after today, or the last one before.
-
-    "next friday" is the coming one, as most libraries have it; "friday next week" is counted from
-    the first day of the week on. An abbreviation that is another word too is weak: it counts beside
-    a date only.
-    """
-    hits = []
-    for found in own.week_before.finditer(text):
-        day = _next_week(today, first_day, own.weekdays.of(found["day"]))
-        hits.append(Hit(found.start(), found.end(), day.isoformat()))
-    ends = [(hit.start, hit.end) for hit in hits]
-    for found in own.weekday.finditer(text):
-        if not [1 for start, end in ends if start <= found.start() < end]:
-            day = _weekday(found, today, past, first_day, own)
-            short = found["day"].casefold() in own.short_weekdays
-            start = found.start() + len(found[0]) - len(found[0].lstrip())
-            hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
-    return sorted(hits)
-
-
-def _weekday(
-    found: re.Match[str], today: date, past: bool, first_day: int, own: SimpleNamespace
-) -> date:
-    said = {_WHICH.sub("", name) for name, text in found.groupdict().items() if text}
-    weekday = own.weekdays.of(found["day"])
-    ahead = (weekday - today.weekday()) % 7
-    which = said & {"this", "next", "last", "after_next"}
-    if "last" in which or (past and not which):
-        return today + timedelta(days=ahead - 7)
-    if found["next_week"]:
-        return _next_week(today, first_day, weekday)
-    ahead = ahead if "this" in which else ahead or 7
-    more = 7 if "after_next" in which else own.later.of(found["later"]) if found["later"] else 0
-    return today + timedelta(days=ahead + more)
-
-
-def _next_week(today: date, first_day: int, weekday: int) -> date:
-    begins = today + timedelta(days=7 - (today.weekday() - first_day) % 7)
-    return begins + timedelta(days=(weekday - first_day) % 7)
-
-
-def _with_year(text: str, hit: Hit, words: Vocabulary) -> Hit:
-    """Join a day and its month with the year in words behind them: "nineteen ninety"."""
-    if not hit.certain or not words_behind(text, hit.end):
-        return hit
-    following = text[hit.end : hit.end + 60]
-    numbers = list(numerals_in(following, words))[:2]
-    if not numbers or not _grammar(words).before_year.fullmatch(following, 0, numbers[0].start):
-        return hit
-    year, end = numbers[0].value, numbers[0].end
-    if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
-        joint = following[end : numbers[1].start].strip(" -").casefold()
-        if joint in ("", *words.times.zero):
-            year, end = year * 100 + numbers[1].value, numbers[1].end
-    day = date.fromisoformat(hit.value)
-    if not 1000 <= year < 3000 or not (made := day_of(int(year), day.month, day.day)):
-        return hit
-    return Hit(hit.start, hit.end + end, made.isoformat())
-
-
-def _moved(text: str, hit: Hit, own: SimpleNamespace, words: Vocabulary) -> Hit:
-    """Move a day by the distance that is said before it: "two days before Easter"."""
-    found = own.shift.search(before(text, hit.start))
-    if found is None:
-        return hit
-    count = numeral_of(found["count"], words) if found["count"] else None
-    start = found.start() if count or not found["count"] else found.start("unit")
-    unit, sign = own.units.of(found["unit"]), own.beside.of(found["way"])
-    day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
-    shifted = hit.start - len(found.string) + start
-    return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
-
-
-def _after(day: date, count: int, unit: int) -> date | None:
-    """Return the day so many days, weeks, months or years later."""
-    if unit >= _MONTH:
-        return after_months(day, count * (unit // _MONTH))
-    return after_days(day, count * unit)
-
-
-def _with_weekdays(
-    text: str, hits: list[Hit], weekdays: list[Hit], own: SimpleNamespace, today: date
-) -> list[Hit]:
-    """Join the name of a day with the date beside it, if the date is such a day."""
-    joined = [
-        hit
-        for hit in hits
-        if not [1 for named in weekdays if named.start < hit.start and hit.end <= named.end]
-    ]
-    for named in weekdays:
-        # Of a text full of names of days, only what is near is looked at closely.
-        least, most = named.start - _NEAR, named.end + _NEAR
-        near = [hit for hit in joined if hit.start <= most and least <= hit.end]
-        if [1 for hit in near if named.start < hit.end and hit.start < named.end]:
-            continue
-        beside = next((hit for hit in near if _adjoin(text, named, hit, own)), None)
-        day = _such_a_day(named, beside, today) if beside else None
-        if beside is None or day is None:
-            joined.append(named)
-        else:
-            start, end = min(named.start, beside.start), max(named.end, beside.end)
-            joined[joined.index(beside)] = Hit(start, end, day)
-    return sorted([hit for hit in joined if not hit.weak or hit.certain])
-
-
-def _such_a_day(named: Hit, beside: Hit, today: date) -> str | None:
-    """Return the date beside the name of a day, or the next of its number that is such a day."""
-    weekday, day = date.fromisoformat(named.value).weekday(), date.fromisoformat(beside.value)
-    if day.weekday() == weekday:
-        return str(beside.value)
-    if beside.certain or abs((day - today).days) <= _CLASH:
-        return None
-    for months in range(1, 48):
-        later = after_months(day, months)
-        if later and later.day == day.day and later.weekday() == weekday:
-            return later.isoformat()
-    return None
-
-
-def _adjoin(text: str, first: Hit, second: Hit, own: SimpleNamespace) -> bool:
-    left, right = sorted((first, second))
-    return own.adjoining.fullmatch(text, left.end, right.start) is not None
-
-
-def _dated(day: int, month: int, year: str | None, today: date, past: bool) -> date | None:
-    if year is None:
-        return next_year_day(day, month, today, past)
-    digits = year.lstrip("'")
-    if len(digits) == 4:
-        return day_of(int(digits), month, day)
-    full = today.year - today.year % 100 + int(digits)
-    # Two digits are a year of the last eighty or the next twenty ones.
-    if full > today.year + (0 if past else 20):
-        full -= 100
-    return day_of(full, month, day)
+    begins, length = monthrange(year, int(month))
+    days = range((_DAYS.index(name) - begins) % 7 + 1, length + 1, 7)
+    return date(year, int(month), days[int(place) - (int(place) > 0)])
 
 
 def day_of(year: int, month: int, day: int) -> date | None:
@@ -385,40 +354,14 @@ def day_of(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def next_year_day(day: int, month: int, today: date, past: bool) -> date | None:
-    """Return the next day of a month from today on, or the last one until today."""
-    step = -1 if past else 1
-    for year in range(today.year, today.year + 9 * step, step):
-        found = day_of(year, month, day)
-        if found and (found <= today if past else found >= today):
-            return found
-    return None
-
-
-def in_month(day: int, today: date, past: bool) -> date | None:
-    """Return the next day of that number from today on, or the last one until today."""
-    count = today.year * 12 + today.month - 1
-    for months in range(13):
-        year, month = divmod(count + (-months if past else months), 12)
-        found = day_of(year, month + 1, day)
-        if found and (found <= today if past else found >= today):
-            return found
-    return None
-
-
-def after_months(day: date, months: int) -> date | None:
-    """Return the same day some months on, or the last one of that month."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    if not 1 <= year <= 9999:
-        return None
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
-def after_days(day: date, days: int) -> date | None:
-    """Return the day some days on; None past the end of the calendar."""
+def _after(day: date, count: int, unit: int = 1) -> date | None:
+    """Return the day so many days, weeks, months or years later; None past the calendar."""
     try:
-        return day + timedelta(days=days)
-    except OverflowError:
+        if unit < _MONTH:
+            return day + timedelta(days=count * unit)
+        year, month = divmod(day.year * 12 + day.month - 1 + count * (unit // _MONTH), 12)
+        return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    except (OverflowError, ValueError):
         return None
 
 
