@@ -69,6 +69,7 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find amounts of money; what names no currency is uncertain, and has the field's."""
     own = _grammar(vocabulary(setting.language))
     spaced, places = _spaced(text, own)
+    amounts = _Amounts(spaced, field, setting, own)
     found = [
         hit
         for hit in apart(decimals_in(spaced, setting, whole=True))
@@ -76,7 +77,7 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
     ]
     hits: list[Hit] = []
     for hit, following in zip_longest(found, found[1:]):
-        made = _amount(spaced, hit, following, own, field, setting)
+        made = amounts.amount(hit, following)
         if made is not None and not (hits and made.start < hits[-1].end):
             hits.append(made)
     return [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
@@ -97,37 +98,49 @@ def _spaced(text: str, own: SimpleNamespace) -> tuple[str, list[int]]:
     return "".join(pieces), places
 
 
-def _amount(
-    text: str,
-    hit: Hit,
-    following: Hit | None,
-    own: SimpleNamespace,
-    field: Field,
-    setting: Setting,
-) -> Hit | None:
-    before = own.before.search(text, max(0, hit.start - own.longest), hit.start)
-    after = own.after.match(text, hit.end)
-    written, dash = text[hit.start : hit.end], after["dash"] if after else ""
-    name = after["name"] if after else ""
-    if name and not _currency_of(name, own, setting.region):
-        name = ""
-    first = before["name"] if before and _leads(before["name"], own) else ""
-    if before and first and (code := _currency_of(first, own, setting.region)):
-        if name and first != "$" and code != name.upper():
+class _Amounts:
+    """The amounts in one text, of which the numbers are found."""
+
+    def __init__(self, text: str, field: Field, setting: Setting, own: SimpleNamespace) -> None:
+        self.text, self.field, self.setting, self.own = text, field, setting, own
+
+    def amount(self, hit: Hit, following: Hit | None) -> Hit | None:
+        """Return the amount that a number is; None if it is none."""
+        text, own, region = self.text, self.own, self.setting.region
+        before = own.before.search(text, max(0, hit.start - own.longest), hit.start)
+        after = own.after.match(text, hit.end)  # which may match nothing
+        name = after["name"] or ""
+        if name and not _currency_of(name, own, region):
+            name = ""
+        end = after.end() if name else after.end("dash") if after["dash"] else hit.end
+        first = before["name"] if before and _leads(before["name"], own) else ""
+        if first and (code := _currency_of(first, own, region)):
+            if name and first != "$" and code != name.upper():
+                return None
+            # "$50 CAD" names it twice.
+            value = -hit.value if before["sign"] else hit.value
+            return self._made(Hit(before.start(), end, value), name or first, hit)
+        if cents := own.cents.match(text, hit.end):
+            name = "GBP" if "p" in cents[0].casefold() else ""
+            return self._made(Hit(hit.start, cents.end(), hit.value / 100), name)
+        if name:
+            return self._made(_with_cents(text, hit._replace(end=end), following, own), name, hit)
+        return self._made(hit._replace(end=end), "")
+
+    def _made(self, hit: Hit, name: str, said: Hit | None = None) -> Hit | None:
+        """Return an amount as it is kept; None if its currency has no such one."""
+        field, setting, value = self.field, self.setting, hit.value
+        currency = _currency_of(name, self.own, setting.region) if name else field.currency.upper()
+        digits = digits_of(currency)
+        if digits > 2 and said:
+            written = self.text[said.start : said.end]
+            value = next((one.value for one in apart(decimals_in(written, setting))), value)
+        step = Decimal(1).scaleb(-digits)
+        if abs(value) >= 10**_MOST_DIGITS or value != value.quantize(step):
             return None
-        # "$50 CAD" names it twice.
-        end = after.end() if after and name else after.end("dash") if after and dash else hit.end
-        value = -hit.value if before["sign"] else hit.value
-        return _made(Hit(before.start(), end, value), name or first, written, own, field, setting)
-    if cents := own.cents.match(text, hit.end):
-        name = "GBP" if "p" in cents[0].casefold() else ""
-        made = Hit(hit.start, cents.end(), hit.value / 100)
-        return _made(made, name, "", own, field, setting)
-    if after and name:
-        made = _with_cents(text, hit._replace(end=after.end()), following, own)
-        return _made(made, name, written, own, field, setting)
-    end = after.end("dash") if after and dash else hit.end
-    return _made(hit._replace(end=end), "", "", own, field, setting)
+        amount = str(value.quantize(step) or Decimal(0).quantize(step))
+        money = {"amount": amount, "currency": currency}
+        return Hit(hit.start, hit.end, money, bool(name) or hit.certain, hit.weak and not name)
 
 
 def _with_cents(text: str, hit: Hit, following: Hit | None, own: SimpleNamespace) -> Hit:
@@ -138,19 +151,3 @@ def _with_cents(text: str, hit: Hit, following: Hit | None, own: SimpleNamespace
     joint = own.cents_joint.fullmatch(text, hit.end, following.start) if whole else None
     end = own.cents_end.match(text, following.end) if joint else None
     return hit._replace(end=end.end(), value=hit.value + following.value / 100) if end else hit
-
-
-def _made(
-    hit: Hit, name: str, written: str, own: SimpleNamespace, field: Field, setting: Setting
-) -> Hit | None:
-    """Return an amount as it is kept; None if its currency has no such one."""
-    currency = _currency_of(name, own, setting.region) if name else field.currency.upper()
-    digits, value = digits_of(currency), hit.value
-    if digits > 2:
-        value = next((one.value for one in apart(decimals_in(written, setting))), value)
-    step = Decimal(1).scaleb(-digits)
-    if abs(value) >= 10**_MOST_DIGITS or value != value.quantize(step):
-        return None
-    amount = str(value.quantize(step) or Decimal(0).quantize(step))
-    money = {"amount": amount, "currency": currency}
-    return Hit(hit.start, hit.end, money, bool(name) or hit.certain, hit.weak and not name)

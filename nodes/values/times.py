@@ -23,12 +23,6 @@ from nodes.values.scanning import MOST_HITS, Hit, apart, before, is_filler, word
 from nodes.values.setting import Setting
 
 _NOON = 12
-_FOUR_DIGITS = re.compile(r"\A\s*(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)\s*[.!]?\s*$")
-_ISO = re.compile(
-    r"(?<!\w)(\d{4}-\d\d-\d\d)(?P<joint>[T ])(\d\d:\d\d(?::\d\d)?)(?P<exact>\.\d+)?"
-    r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?!\w|\s*[ap]\s?\.?\s?m\b)",
-    re.IGNORECASE,
-)
 _SIGNS = re.compile(r"[^\w\s,'.]")
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
 _NEAR, _MOST, _NEAR_DAY = 24, 20, 40
@@ -181,7 +175,7 @@ def _in_digits(text: str, own: SimpleNamespace) -> list[Hit]:
     for pattern in (own.halved, own.on_the_hour):
         for found in pattern.finditer(text):
             hits.append(_hit(found, own, int(found["hour"]), int(found["minute"] or 0)))
-    for pattern in (own.military, _FOUR_DIGITS):
+    for pattern in (own.military, own.four_digits):
         for found in pattern.finditer(text):
             hit = _hit(found, own, int(found["hour"]), int(found["minute"]), whole=True)
             hits.append(hit._replace(certain=pattern is own.military))
@@ -315,7 +309,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     own = _grammar(words)
     if not (own.maybe.search(text) or own.soon.search(text)):
         return []
-    hits = [*_iso(text, setting), *_soon(text, setting, own, words)]
+    hits = [*_iso(text, setting, own), *_soon(text, setting, own, words)]
     days = scan_dates(text, field, setting)
     past = is_past(text, field, setting)
     today = setting.at.date().isoformat()
@@ -351,8 +345,8 @@ def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[s
     return sorted(moments, key=lambda moment: (moment < now) != past)
 
 
-def _iso(text: str, setting: Setting) -> Iterator[Hit]:
-    for found in _ISO.finditer(text):
+def _iso(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
+    for found in own.iso.finditer(text):
         if found["joint"] == " " and not (found["exact"] or found["zone"]):
             continue  # a day and a time as any other, of which more may be said
         try:
