@@ -83,6 +83,7 @@ from journeys import (
 from nodes.checking.outlet import Outlet
 from nodes.draft import new_turn
 from nodes.escalating import takeover_of
+from nodes.handing_over import WITH_PERSON
 from nodes.journal import Journal
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, check_model, is_configured, open_models
@@ -90,7 +91,6 @@ from nodes.running import Running
 from nodes.services import Services
 from nodes.talk import OperatorAct, Takeover
 from nodes.telemetry import report
-from nodes.handing_over import WITH_PERSON
 
 if TYPE_CHECKING:
     from journeys import Journey
