@@ -159,7 +159,7 @@ PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 Write = Callable[[list[Statement]], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Commit:
     """Commit of a turn: the statements to write once it is done."""
 
@@ -173,6 +173,8 @@ class Commit:
     """The run that this turn goes on with; None for one that begins anew."""
     left: PausedRun = field(default_factory=PausedRun)
     """Takes what LangGraph keeps of the run where it does not come to its end."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The values of the state, once they are written."""
 
     def settles(self, checkpoint: Any) -> bool:
         """Say whether a checkpoint is that of this turn, done."""
@@ -198,7 +200,8 @@ class Commit:
 
     def written(self, checkpoint: Any) -> None:
         """Take note that a checkpoint and its rows count."""
-        self.counts(checkpoint["channel_values"])
+        self.values = checkpoint["channel_values"]
+        self.counts(self.values)
 
 
 def commit_of(config: Any) -> Commit | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +24,8 @@ from nodes.plain import plain
 MAX_MESSAGE_BYTES = 16 * 1024
 """Longest message, in bytes of UTF-8."""
 
-_LAYOUT = "\t\n\r"
+_BROKEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
+"""Control characters but for tab and line ends, and halves of characters."""
 
 
 def read(message: Any) -> str:
@@ -35,17 +37,15 @@ def read(message: Any) -> str:
     """
     if not isinstance(message, str):
         raise InvalidMessageError(f"A message must be text, not {type(message).__name__}.")
-    for place, char in enumerate(message):
-        if (char < " " and char not in _LAYOUT) or "\x7f" <= char <= "\x9f":
-            what = "the control character"
-        elif "\ud800" <= char <= "\udfff":
-            what = "half of a character, the lone surrogate"
-        else:
-            continue
-        raise InvalidMessageError(
-            f"The message holds {what} U+{ord(char):04X} at position {place}; send it without."
-        )
-    return message
+    broken = _BROKEN.search(message)
+    if broken is None:
+        return message
+    number = ord(broken[0])
+    is_half = number >= 0xD800
+    what = "half of a character, the lone surrogate" if is_half else "the control character"
+    raise InvalidMessageError(
+        f"The message holds {what} U+{number:04X} at position {broken.start()}; send it without."
+    )
 
 
 def unanswerable(message: str) -> str | None:

@@ -282,6 +282,9 @@ def services_in(
     """
     services = default if default is not None else config["configurable"].get(SERVICES)
     assert isinstance(services, Services), "the graph was built for a manager, and run without one"
+    locale = brought_locale(state)
+    if default is None and not services.listening:  # its stream is read by its session alone
+        return services if locale is services.locale else services.localized(locale)
     write = runtime.stream_writer
 
     def emit(event: Mapping[str, Any]) -> None:
@@ -289,7 +292,7 @@ def services_in(
         if say is not None and event["type"] == "token":
             say(event["text"])
 
-    return services.telling(emit, brought_locale(state))
+    return services.telling(emit, locale)
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:

@@ -280,7 +280,7 @@ async def _answered(
     try:
         running = _run(session, services, inputs, config, audience)
         values = await _in_time(running, services.config, until)
-        if not values["turn"]["done"]:
+        if not values:
             values = await going.waits(config, audience)
     except Exception as error:
         if is_invalid_resume(error) and going.wait:
@@ -541,36 +541,29 @@ async def _run(
     config: Any,
     audience: Audience | None = None,
 ) -> Mapping[str, Any]:
-    """Run the graph and return its values; its saver commits them."""
-    options: dict[str, Any] = {"durability": "exit"}
-    config = serving(services, config)
+    """Run the graph, whose saver commits the turn; return the values of the state.
+
+    There are none where the run waits, and nothing was committed.
+    """
+    # Of the values nothing is streamed: the commit has those that count.
+    options: dict[str, Any] = {"durability": "exit", "stream_mode": []}
     with translated():
         try:
             if audience is None or audience.tell is None:
-                values: Mapping[str, Any] = await session.graph.ainvoke(inputs, config, **options)
-                return values
-            return await _streamed(session.graph.astream, inputs, config, options, audience)
+                await session.graph.ainvoke(inputs, serving(services, config), **options)
+            else:
+                options |= {"stream_mode": ["custom"], "subgraphs": True}
+                run = session.graph.astream(inputs, serving(services, config), **options)
+                async for _, mode, data in run:
+                    if event := event_in(mode, data):
+                        details = {name: value for name, value in event.items() if name != "type"}
+                        audience(JourneyEvent(event["type"], details))
         finally:
             if services.running.speculation:
                 await services.running.ended(services.usage)
-
-
-async def _streamed(
-    astream: Callable[..., AsyncIterator[Any]],
-    inputs: Any,
-    config: Any,
-    options: Mapping[str, Any],
-    tell: Tell,
-) -> Mapping[str, Any]:
-    last: Mapping[str, Any] = {}
-    modes = {"stream_mode": ["custom", "values"], "subgraphs": True}
-    async for namespace, mode, data in astream(inputs, config, **options, **modes):
-        if event := event_in(mode, data):
-            details = {name: value for name, value in event.items() if name != "type"}
-            tell(JourneyEvent(event["type"], details))
-        elif mode == "values" and not namespace:
-            last = data
-    return last
+    commit = commit_of(config)
+    assert commit is not None
+    return commit.values
 
 
 async def settled(session: Session, head: Row, config: JourneyConfig, models: Models | None) -> Row:

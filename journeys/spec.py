@@ -221,6 +221,23 @@ class JourneySpec:
             pathways[id_] = replace(pathways[id_], form=form.at(context))
         return replace(self, pathways=frozen(pathways), is_of_the_moment=True)
 
+    @cached_property
+    def _leaving(self) -> dict[tuple[str, ...], tuple[TransitionSpec, ...]]:
+        return {}
+
+    def leaving(self, *pathways: str) -> tuple[TransitionSpec, ...]:
+        """Return the transitions with one of these pathways as a source, in order of priority."""
+        found = self._leaving.get(pathways)
+        if found is None:
+            applying = (t for t in self.transitions if t.applies_in(*pathways))
+            found = self._leaving[pathways] = tuple(sorted(applying, key=lambda t: -t.priority))
+        return found
+
+    @cached_property
+    def conditions(self) -> tuple[TransitionSpec, ...]:
+        """The transitions that a condition on the context triggers."""
+        return tuple(t for t in self.transitions if t.is_condition)
+
     @property
     def uses_dialogue(self) -> bool:
         """Whether anything in it collects, acts, repairs, or comes back in a way of its own."""
@@ -259,7 +276,7 @@ class JourneySpec:
         """Whether a person can be called anywhere in it, or in a part of it."""
         return any(part.escalation for part in (self, *self.parts.values()))
 
-    @property
+    @cached_property
     def is_judged_later(self) -> bool:
         """Whether a model judges its replies after they are sent, wherever they are checked."""
         parts = (self, *self.parts.values())

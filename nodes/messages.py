@@ -96,10 +96,13 @@ def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
     New ones that stand before a known one are older than it: whoever sends a whole conversation
     may know more of it than the window does.
     """
+    fresh = {m.get("id") or place: m for place, m in enumerate(new)}
     known = {message["id"] for message in window if "id" in message}
+    if known.isdisjoint(fresh):  # as nearly always
+        return [*window, *fresh.values()][-WINDOW:]
     before: dict[str, list[Message]] = {}
     after: list[Message] = []
-    for message in {m.get("id") or place: m for place, m in enumerate(new)}.values():
+    for message in fresh.values():
         after.append(message)
         if (id_ := message.get("id", "")) in known:
             before[id_], after = after, []

@@ -29,7 +29,7 @@ class Standing:
 
     def at(self, position: Position) -> Standing:
         """Return the same session in another position."""
-        return replace(self, position=position)
+        return self if position is self.position else replace(self, position=position)
 
 
 @dataclass(frozen=True, slots=True)

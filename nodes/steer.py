@@ -35,10 +35,8 @@ def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
 
 def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
     """Return the transitions that may fire now, the first to be asked first."""
-    where = places(spec, position)
     fired = position["fired"]
-    armed = [t for t in spec.transitions if t.applies_in(*where) and t.id not in fired]
-    return sorted(armed, key=lambda t: -t.priority)
+    return [t for t in spec.leaving(*places(spec, position)) if t.id not in fired]
 
 
 def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activation: float) -> bool:
@@ -138,9 +136,8 @@ def steer(
         steering = _fire(spec, standing, *chosen, limits, audit)
     else:
         steering = _stay(spec, standing, audit)
-    if steering.transition:
-        return replace(steering, flags=doubts)
-    return replace(steering, judged=_surest(commands), flags=doubts)
+    judged = None if steering.transition else _surest(commands)
+    return replace(steering, judged=judged, flags=doubts) if judged or doubts else steering
 
 
 def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
@@ -154,6 +151,8 @@ def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) ->
 
 def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
     """Arm the conditions again that were seen false; what a model thinks of them does not count."""
+    if not position["fired"]:
+        return position
     known = {transition.id for transition in spec.transitions}
     judged = [c for c in commands if isinstance(c, Verdict) and c.tier == "condition"]
     false = {verdict.question for verdict in judged if not verdict.holds}

@@ -39,7 +39,7 @@ async def free_verdicts(
     """
     answered = services.matcher.match(message)
     open_now = legal(services.spec, position)
-    conditions = [t for t in services.spec.transitions if t.is_condition]
+    conditions = services.spec.conditions
     others = [t for t in open_now if _judges_itself(t.trigger)]
     intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
     # A judge gets a copy: what it does to the context must change nothing.

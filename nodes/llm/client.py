@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,12 @@ class Usage:
 
     def counted(self) -> dict[str, int]:
         """Return the counts as plain data."""
-        return {name: count for name, count in asdict(self).items() if count is not None}
+        counts = {
+            "model_calls": self.model_calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+        }
+        return counts if self.discarded is None else {**counts, "discarded": self.discarded}
 
 
 Message = Any
