@@ -51,14 +51,17 @@ def plain_messages(new: Any) -> list[Message]:
         ValueError: One is none.
     """
     listed = new if isinstance(new, list) else [new]
-    said = [_simple(given) or _plain(given) for given in listed]
-    kept = [m for m in said if m and (m["content"] or m["role"] != "assistant")]
+    kept: list[Message] = []
     batch = ""
-    for place, message in enumerate(kept):
+    for given in listed:
+        message = _simple(given) or _plain(given)
+        if message is None or (message["role"] == "assistant" and not message["content"]):
+            continue
         if "id" not in message:
             # An id, as what is only sent back must replace itself, not be said twice.
             batch = batch or uuid.uuid4().hex
-            message["id"] = f"{batch}-{place}"
+            message["id"] = f"{batch}-{len(kept)}"
+        kept.append(message)
     return kept
 
 
@@ -137,22 +140,18 @@ def message_of(plain: Message) -> BaseMessage:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
     # As pydantic reads one from a pickle: to make one takes far longer, and there are forty.
-    given = {"content", "id"}
+    own: dict[str, Any] = {"content": content, "id": id_, "additional_kwargs": {}, "response_metadata": {}}
     if plain["role"] == "user":
         message: BaseMessage = HumanMessage.__new__(HumanMessage)
-        fields = _HUMAN.copy()
+        _set(message, "__dict__", {**_HUMAN, **own})
     else:
         message = AIMessage.__new__(AIMessage)
-        fields = {**_AI, "tool_calls": [], "invalid_tool_calls": []}
-        if name := plain.get("name"):
-            fields["name"] = name
-            given.add("name")
-    fields["content"], fields["id"] = content, id_
-    fields["additional_kwargs"], fields["response_metadata"] = {}, {}
-    _set(message, "__dict__", fields)
-    _set(message, "__pydantic_fields_set__", given)
+        _set(message, "__dict__", {**_AI, **own, "tool_calls": [], "invalid_tool_calls": []})
+    _set(message, "__pydantic_fields_set__", {"content", "id"})
     _set(message, "__pydantic_extra__", {})
     _set(message, "__pydantic_private__", None)
+    if "name" in plain:
+        message.name = plain["name"]
     return message
 
 
@@ -182,8 +181,11 @@ def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
         if first is None:
             return merged(window, new[_repeated(window, new) :])
         return merged(window[:first], new)
+    said = plain_messages(new)
+    if not any(message["role"] == _REMOVE for message in said):
+        return merged(window, said)
     added: list[Message] = []
-    for message in plain_messages(new):
+    for message in said:
         if message["role"] != _REMOVE:
             added.append(message)
         elif message["id"] == REMOVE_ALL_MESSAGES:
@@ -207,7 +209,7 @@ def _repeated(window: Sequence[Message], new: Sequence[Message]) -> int:
 
 
 class _Shown(list[BaseMessage]):
-    """The window as LangChain messages, and the plain dicts that they were made of."""
+    """The window as LangChain messages, and as the steps of a turn read it."""
 
     plain: Sequence[Message] = ()
 
@@ -219,7 +221,7 @@ class Window(BinaryOperatorAggregate[Any]):
 
     def __init__(self, typ: Any, operator: Any = add_chat_messages) -> None:
         super().__init__(typ, operator)
-        self.made: tuple[list[Message], list[BaseMessage]] = ([], [])
+        self.made: tuple[list[Message], list[BaseMessage], list[Message]] = ([], [], [])
 
     @property
     def UpdateType(self) -> Any:
@@ -242,13 +244,14 @@ class Window(BinaryOperatorAggregate[Any]):
     def get(self) -> list[BaseMessage]:
         """Return the messages as LangChain has them, each made once a run."""
         window = super().get()
-        known, messages = self.made
+        known, messages, bare = self.made
         if window is not known:
             before = {id(plain): message for plain, message in zip(known, messages, strict=True)}
             messages = [before.get(id(plain)) or message_of(plain) for plain in window]
-            self.made = (window, messages)
+            bare = [plain if "extras" not in plain else _bare(plain) for plain in window]
+            self.made = (window, messages, bare)
         shown = _Shown(messages)
-        shown.plain = window
+        shown.plain = bare
         return shown
 
 
@@ -306,8 +309,7 @@ class StepState:
 
     def __new__(cls, **channels: Any) -> Any:
         """Return the values of the channels as the steps of a turn know them."""
-        messages = channels["messages"].plain
-        return {**channels, "messages": [m if "extras" not in m else _bare(m) for m in messages]}
+        return {**channels, "messages": channels["messages"].plain}
 
 
 def _bare(message: Message) -> Message:
