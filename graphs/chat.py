@@ -140,7 +140,8 @@ def message_of(plain: Message) -> BaseMessage:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
     # As pydantic reads one from a pickle: to make one takes far longer, and there are forty.
-    own: dict[str, Any] = {"content": content, "id": id_, "additional_kwargs": {}, "response_metadata": {}}
+    own: dict[str, Any] = {"content": content, "id": id_}
+    own |= {"additional_kwargs": {}, "response_metadata": {}}
     if plain["role"] == "user":
         message: BaseMessage = HumanMessage.__new__(HumanMessage)
         _set(message, "__dict__", {**_HUMAN, **own})

@@ -306,11 +306,11 @@ class StoreSaver(TurnSaver):
         """Bind what is sealed to its place, where anything is sealed."""
         return state_of if isinstance(self.serde, EncryptedSerializer) else _no_place
 
-    def _values(self, place: Row, checkpoint: Any, new_versions: Mapping[str, Any]) -> Statement:
+    def _values(self, place: Row, checkpoint: Any, new_versions: Iterable[str]) -> Statement:
         """Return the statement that writes the values that are new."""
         session, rows = place["thread_id"], []
         values = checkpoint["channel_values"]
-        for channel in values.keys() & new_versions.keys():
+        for channel in values.keys() & new_versions:
             version = checkpoint["channel_versions"][channel]
             with self._place(session, f"{channel}|{version}"):
                 kind, blob = self.serde.dumps_typed(values[channel])

@@ -10,7 +10,7 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -36,15 +36,17 @@ Written = list[Statement]
 _VALUES = "__values"
 """Key of the metadata that names the version of each value of a checkpoint."""
 _KEPT = "kept"
-"""Key of a checkpoint that names its values, which are apart from it."""
+"""Key of a checkpoint that names those of its values that are apart from it."""
+_APART = ("context", "fields")
+"""Values that are apart from checkpoints: they may be large, and a turn need not change them."""
 
 
 class SqliteJourneySaver(StoreSaver, SqliteSaver):
     """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together.
 
-    LangGraph's own writes every value of the state with every checkpoint. Here values are apart,
-    and those that a turn does not change are not written again. A checkpoint of an older release
-    has its values in itself, and is read as it is.
+    LangGraph's own writes every value of the state with every checkpoint. Here the context and the
+    fields are apart, and are not written again by a turn that does not change them. A checkpoint of
+    an older release has all of its values in itself, or all apart, and is read as it is.
 
     Args:
         conn: The connection, which no other saver has.
@@ -151,9 +153,9 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             return await self._done(
                 partial(self.put, config, checkpoint, metadata, new_versions), whole=True
             )
-        if commit.head and not commit.head["channel_values"]:
-            # An older release wrote the head: none of its values is apart yet.
-            new_versions = checkpoint["channel_versions"]
+        if commit.head:  # an older release may have written it, with none of its values apart
+            kept = {channel for channel, *_ in commit.head["channel_values"]}
+            new_versions = {*new_versions, *(name for name in _APART if name not in kept)}
         place = config["configurable"]
         state = self._state(place, checkpoint, metadata, new_versions)
         await self.write([*commit.rows(checkpoint), *state])
@@ -167,15 +169,17 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         await self._done(partial(self.delete_thread, thread_id), whole=True)
 
     def _state(
-        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
+        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Collection[str]
     ) -> Written:
         """Return the statements that write a checkpoint and its new values."""
         session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
+        apart = [name for name in _APART if name in values]
+        within = {name: value for name, value in values.items() if name not in _APART}
         with self._place(session, id_):
-            document = {**checkpoint, "channel_values": {}, _KEPT: list(values)}
+            document = {**checkpoint, "channel_values": within, _KEPT: apart}
             kind, blob = self.serde.dumps_typed(document)
         versions = checkpoint["channel_versions"]
-        about = {**metadata, _VALUES: {name: versions[name] for name in values}}
+        about = {**metadata, _VALUES: {name: versions[name] for name in apart}}
         saved: Row = {
             "session": session,
             "namespace": place["checkpoint_ns"],
@@ -185,7 +189,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             "checkpoint": blob,
             "metadata": json.dumps(about, ensure_ascii=False).encode("utf-8", "ignore"),
         }
-        changed = self._values(place, checkpoint, new_versions)
+        changed = self._values(place, checkpoint, [name for name in apart if name in new_versions])
         return [changed, Statement(statements.SAVE_CHECKPOINT, [saved])]
 
     def _opened(self, row: Row, writes: Iterable[Any] = ()) -> CheckpointTuple:
@@ -197,7 +201,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         session, about = row["thread_id"], json.loads(row["metadata"])
         about.pop(_VALUES, None)
         with self._place(session, row["checkpoint_id"]):
-            checkpoint = self.serde.loads_typed((row["type"], row["checkpoint"]))
+            checkpoint = self._opened_value(row["type"], row["checkpoint"])
             pending = load_pending_writes(writes, self.serde)
         kept = checkpoint.pop(_KEPT, None)
         if kept is not None:
@@ -207,7 +211,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
                     f"Part of the state of session '{session}' is missing: rows of the store were "
                     "removed."
                 )
-            checkpoint["channel_values"] = values
+            checkpoint["channel_values"] = {**checkpoint["channel_values"], **values}
         return found_at(row, checkpoint, about, pending)
 
     async def _done(self, deed: Callable[[], _T], *, whole: bool = False) -> _T:

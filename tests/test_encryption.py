@@ -264,12 +264,12 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
             "cannot be opened",
         ),
         (
-            "UPDATE checkpoint_blobs AS b SET blob = o.blob FROM checkpoint_blobs AS o WHERE "
-            "b.channel = 'context' AND o.channel = 'turn'",
+            "UPDATE checkpoint_blobs AS b SET blob = c.checkpoint FROM checkpoints AS c WHERE "
+            "b.thread_id = c.thread_id AND b.channel = 'context'",
             "cannot be opened",
         ),
     ],
-    ids=["missing", "unnamed", "plain", "older", "of-another-channel"],
+    ids=["missing", "unnamed", "plain", "older", "of-another-place"],
 )
 async def test_a_value_of_the_state_that_is_not_its_own_is_refused(
     url: str, change: str, reason: str
