@@ -17,12 +17,12 @@ from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from graphs.build import (
-    MOST_STEPS,
-)
+from graphs.agents.registry import services_of
 from graphs.chat import ChatInput, ChatState, StepState
 from graphs.pathway import node_of, whole_timeout
-from graphs.registry import services_of
+from graphs.pipelines.build import (
+    MOST_STEPS,
+)
 from graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
 from graphs.steps import Graph, Step, bind
 from journeys import (

@@ -10,7 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from graphs.build import (
+from graphs.agents.registry import timeout_of
+from graphs.pipelines.build import (
     LONGEST_PAUSE,
     MOST_STEPS,
     Plan,
@@ -19,11 +20,10 @@ from graphs.build import (
     lone_agent,
     task_of,
 )
-from graphs.checkpoints import commit_of
-from graphs.patterns import PathwayOutput, PatternGraph
-from graphs.registry import timeout_of
+from graphs.pipelines.patterns import PathwayOutput, PatternGraph
 from graphs.standalone import LEVELS, SAVER
 from graphs.steps import bind
+from graphs.storage.checkpoints import commit_of
 from journeys import (
     JourneyConfig,
     JourneySpec,

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphs.manager import PathwayManager
+    from graphs.session.manager import PathwayManager
     from journeys.agent_card import AgentCard
     from journeys.journey import Journey
     from journeys.knowledge import Passage
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def open_manager(journey: Journey, **options: Any) -> PathwayManager:
     """Return the manager that runs the journey's session."""
-    from graphs.manager import PathwayManager  # noqa: PLC0415
+    from graphs.session.manager import PathwayManager  # noqa: PLC0415
 
     return PathwayManager(journey, **options)
 
@@ -49,21 +49,21 @@ def text_of(spec: JourneySpec) -> str:
 
 def run_pipeline(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> Any:
     """Return what runs a pipeline once, to be awaited."""
-    from graphs.run import run  # noqa: PLC0415
+    from graphs.pipelines.run import run  # noqa: PLC0415
 
     return run(pipeline, inputs)
 
 
 def stream_pipeline(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[Any]:
     """Run a pipeline once and yield its events."""
-    from graphs.run import stream  # noqa: PLC0415
+    from graphs.pipelines.run import stream  # noqa: PLC0415
 
     return stream(pipeline, inputs)
 
 
 def compile_pipeline(pipeline: Pipeline, **options: Any) -> Any:
     """Return the compiled LangGraph graph of a pipeline."""
-    from graphs.run import compile_pipeline as compiled  # noqa: PLC0415
+    from graphs.pipelines.run import compile_pipeline as compiled  # noqa: PLC0415
 
     return compiled(pipeline, **options)
 

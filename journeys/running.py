@@ -16,7 +16,7 @@ from journeys.outcomes import (
 )
 
 if TYPE_CHECKING:
-    from graphs.manager import PathwayManager
+    from graphs.session.manager import PathwayManager
 
 
 class RunningSession:

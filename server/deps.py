@@ -8,11 +8,11 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Query, Request
 
-from graphs.directory import Found
-from graphs.input import checked_id, read
-from graphs.listing import Listed
-from graphs.manager import PathwayManager
-from graphs.session import SessionContext
+from graphs.records.listing import Listed
+from graphs.session.directory import Found
+from graphs.session.input import checked_id, read
+from graphs.session.manager import PathwayManager
+from graphs.session.session import SessionContext
 from journeys import ConfigurationError, JourneySpec
 from server.problems import Problem, no_session
 from server.schemas import Message

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from graphs.errors import Unconfirmed
+from graphs.storage.errors import Unconfirmed
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from graphs.listing import Listed
-from graphs.session import SessionContext
+from graphs.records.listing import Listed
+from graphs.session.session import SessionContext
 from journeys import (
     AuditedTurn,
     AuditEntry,
@@ -98,7 +98,7 @@ class Message(_Asked):
 
     message: str = Field(
         description="Empty ones and those over 16 kB get a fixed reply, and change nothing.",
-        # As graphs/input.py reads it, which says what is wrong better than a pattern could.
+        # As graphs/session/input.py reads it, which says what is wrong better than a pattern could.
         json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
     )
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-from graphs.manager import PathwayManager
+from graphs.session.manager import PathwayManager
 from journeys import JourneyEvent
 from server.events import PUBLIC, Listener, failed, sent
 from server.problems import problem_of

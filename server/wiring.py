@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from graphs.definitions import Epoch
-from graphs.directory import Directory
-from graphs.manager import PathwayManager
-from graphs.registry import check_all, services_of
-from graphs.session import is_over, overdue, prepare
-from graphs.store import open_store
-from graphs.webhook import Courier, port_of
+from graphs.agents.registry import check_all, services_of
+from graphs.records.definitions import Epoch
+from graphs.session.directory import Directory
+from graphs.session.manager import PathwayManager
+from graphs.session.session import is_over, overdue, prepare
+from graphs.session.webhook import Courier, port_of
+from graphs.storage.store import open_store
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

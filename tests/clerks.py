@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
+import graphs.session.manager  # noqa: F401
 from journeys import IntentTrigger, Journey
 
 Agent = Callable[[dict[str, Any]], Any]

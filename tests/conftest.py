@@ -167,7 +167,7 @@ def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time by which sessions expire."""
     made = Clock()
-    for module in ("graphs.ledger", "graphs.session", "graphs.listing"):
+    for module in ("graphs.records.ledger", "graphs.session.session", "graphs.records.listing"):
         monkeypatch.setattr(f"{module}.now", made)
     return made
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from psycopg import AsyncCursor
 
-import graphs.manager  # noqa: F401  (so that a fork has it)
-from graphs import lease, store
-from graphs.sqlite import SqliteJourneySaver
+import graphs.session.manager  # noqa: F401  (so that a fork has it)
+from graphs.storage import lease, store
+from graphs.storage.sqlite import SqliteJourneySaver
 from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
 from journeys import Transition as Move
 from tests.clerks import said

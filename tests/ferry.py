@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import graphs.manager  # noqa: F401  (so that a fork has it)
-from graphs import lease
+import graphs.session.manager  # noqa: F401  (so that a fork has it)
+from graphs.storage import lease
 from journeys import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
 from nodes.language.lexicon import lexicon_of
 from tests import crash_child

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphs import lease
+from graphs.storage import lease
 from journeys import JourneyError
 from tests.post_office import AGENTS, opened
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-import graphs.manager  # noqa: F401  (imported by first use otherwise, which is some test's time)
+import graphs.session.manager  # noqa: F401  (imported by first use otherwise, which is some test's time)
 from journeys import (
     ConditionTrigger,
     Journey,

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from graphs.migrate_postgres import migrate_postgres
+from graphs.storage.migrate_postgres import migrate_postgres
 
 NAMED = "JOURNEY_TEST_DATABASE_URL"
 TABLES = (

@@ -9,7 +9,12 @@ import importlib
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
     *("alembic.command", "alembic.context", "dateparser", "langchain_openai", "psycopg_pool"),
-    *("graphs.manager", "graphs.migrate_postgres", "graphs.drawing.pipelines", "server.app"),
+    *(
+        "graphs.session.manager",
+        "graphs.storage.migrate_postgres",
+        "graphs.drawing.pipelines",
+        "server.app",
+    ),
     *("server.stored.catalogue", "server.wiring", "journeys.examples.healthcare_referral"),
     *("tests.crash_child", "tests.ferry", "tests.lease_child", "tests.process_child"),
 ):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphs.definitions import Draft
+from graphs.records.definitions import Draft
 from journeys.files import document_kind
 
 CLAIM = """

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
-from graphs.definitions import Draft
+import graphs.session.manager  # noqa: F401
+from graphs.records.definitions import Draft
 from journeys import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
 from journeys.examples import bank_transfer, table_booking
 from journeys.files import document_kind, read_journey_text

@@ -22,7 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
-from graphs.sealing import AesSeal
+from graphs.storage.sealing import AesSeal
 from journeys import NEVER, Journey, Pathway, ReturnToPrevious, Transition
 from tests.clerks import said
 

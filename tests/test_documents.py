@@ -22,7 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 import journeys
-from graphs.manager import PathwayManager
+from graphs.session.manager import PathwayManager
 from journeys import (
     IntentTrigger,
     JourneyConfig,

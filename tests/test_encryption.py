@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graphs.sealing import AesSeal
-from graphs.statements import FORGET_RECORDS, Records
-from graphs.tables import metadata
+from graphs.storage.sealing import AesSeal
+from graphs.storage.statements import FORGET_RECORDS, Records
+from graphs.storage.tables import metadata
 from journeys import (
     ConditionTrigger,
     ConfigurationError,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from graphs import webhook
-from graphs.directory import Directory
-from graphs.store import open_store
-from graphs.webhook import Courier, Webhook
+from graphs.session import webhook
+from graphs.session.directory import Directory
+from graphs.session.webhook import Courier, Webhook
+from graphs.storage.store import open_store
 from journeys import ConfigurationError, JourneyConfig
 from tests import api as helpers
 from tests.bike_shop import WEBHOOK_SECRET, Workshop, clerk, workshop

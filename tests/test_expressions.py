@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
+import graphs.session.manager  # noqa: F401
 from journeys import JourneyConfig, JourneyDefinitionError
 from journeys.files import read_journey_text
 from journeys.files.classes import journey_class

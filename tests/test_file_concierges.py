@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
+import graphs.session.manager  # noqa: F401
 from journeys import Concierge, JourneyConfig, JourneyDefinitionError, load_journey
 from journeys.files import read_journey_text
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
+import graphs.session.manager  # noqa: F401
 from journeys import Journey, JourneyConfig, JourneyDefinitionError, Signature, load_journey
 from journeys.files import document_kind, read_journey_text
 from journeys.hashing import content_hash

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphs import connections
-from graphs.errors import Unconfirmed
-from graphs.session import Session
+from graphs.session.session import Session
+from graphs.storage import connections
+from graphs.storage.errors import Unconfirmed
 from journeys import StateError
 from server.routes import health
 from tests import api as helpers

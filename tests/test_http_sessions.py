@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphs import ledger, statements
+from graphs.records import ledger
+from graphs.storage import statements
 from tests import api as helpers
 from tests.api import Api, one
 from tests.clerks import staff

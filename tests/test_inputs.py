@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphs.input import read, unanswerable
+from graphs.session.input import read, unanswerable
 from journeys import (
     ConfigurationError,
     ContextMergeError,

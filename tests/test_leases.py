@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from graphs import lease
+from graphs.storage import lease
 from journeys import StateError
 from tests import forked, lease_child
 from tests.post_office import AGENTS, Parcel, echo, found, opened

@@ -86,7 +86,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         def dated(*args: Any, **kwargs: Any) -> Any:
             return {**new_turn(*args, **kwargs), "at": stamp(now)}
 
-        monkeypatch.setattr("graphs.turn.new_turn", dated)
+        monkeypatch.setattr("graphs.session.turn.new_turn", dated)
 
     return moved
 

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.migrate import HEAD, migrate
-from graphs.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
-from graphs.sealing import state_of
-from graphs.tables import USAGE
+from graphs.storage.migrate import HEAD, migrate
+from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
+from graphs.storage.sealing import state_of
+from graphs.storage.tables import USAGE
 from journeys import JourneyConfig, JourneyError, StateError
 from tests.command import run
 from tests.post_office import AGENTS, Parcel, opened

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg import AsyncCursor
 
-from graphs import connections
-from graphs.connections import Connections
-from graphs.migrate_postgres import migrate_postgres
+from graphs.storage import connections
+from graphs.storage.connections import Connections
+from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import StateError
 from tests import postgres
 from tests.post_office import AGENTS, Parcel, opened, rows

@@ -19,7 +19,12 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("journeys", "nodes", "graphs", "server")
 LOCKS = ("requirements.lock", "requirements-dev.lock")
-TURN = ("server/routes/turns.py", "graphs/manager.py", "graphs/compile.py", "nodes/understand.py")
+TURN = (
+    "server/routes/turns.py",
+    "graphs/session/manager.py",
+    "graphs/compile.py",
+    "nodes/understand.py",
+)
 TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
 TARGETS |= {"clean", "live"}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphs.manager import PathwayManager
+from graphs.session.manager import PathwayManager
 from journeys import (
     NEVER,
     ConditionTrigger,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from graphs.definitions import Definitions
+from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, StateError
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from graphs.definitions import Definitions
-from graphs.session import Session
+from graphs.records.definitions import Definitions
+from graphs.session.session import Session
 from journeys import Journey, JourneyConfig, Pathway
 from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from server.cache import MemoryCache

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, interrupt
 
-from graphs import store as stores
+from graphs.storage import store as stores
 from journeys import (
     ConfigurationError,
     JourneyConfig,

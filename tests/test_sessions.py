@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from graphs import statements
-from graphs.listing import Place
-from graphs.statements import Row, Sql, Statement, now
+from graphs.records.listing import Place
+from graphs.storage import statements
+from graphs.storage.statements import Row, Sql, Statement, now
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
@@ -326,7 +326,9 @@ async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
 ) -> None:
     names = "SELECT DISTINCT channel FROM checkpoint_blobs ORDER BY channel"
     with monkeypatch.context() as older:
-        older.setattr("graphs.sqlite._APART", ("context", "fields", "messages", "position", "turn"))
+        older.setattr(
+            "graphs.storage.sqlite._APART", ("context", "fields", "messages", "position", "turn")
+        )
         call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
         await call.says("street=Main")
     assert len(found(sqlite_url, names)) >= 4

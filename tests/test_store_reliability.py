@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graphs import connections
-from graphs.migrate_postgres import migrate_postgres
-from graphs.session import Session
+from graphs.session.session import Session
+from graphs.storage import connections
+from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import ConfigurationError, JourneyConfig, StateError
 from server.settings import Settings
 from tests.post_office import found, opened

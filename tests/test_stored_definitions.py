@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from graphs.definitions import LARGEST, Definitions, Draft, UnknownDefinitionError
-from graphs.store import open_store
+from graphs.records.definitions import LARGEST, Definitions, Draft, UnknownDefinitionError
+from graphs.storage.store import open_store
 from journeys import JourneyConfig, StateError
 
 CLAIM = Draft("journey", "claim", "claim.yaml", "id: claim\n")

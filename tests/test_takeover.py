@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graphs.directory import Directory
-from graphs.manager import MOST_NAME
-from graphs.store import open_store
+from graphs.session.directory import Directory
+from graphs.session.manager import MOST_NAME
+from graphs.storage.store import open_store
 from journeys import (
     ConfigurationError,
     ConversationPhase,

@@ -11,7 +11,7 @@ from graphs.drawing.layout import Part
 from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectangle, words
 from graphs.drawing.mermaid import escaped, title_of
 from graphs.drawing.svg import FOOT, MARGIN, document, heading
-from graphs.run import BEGIN, CONCLUDE, compile_pipeline
+from graphs.pipelines.run import BEGIN, CONCLUDE, compile_pipeline
 from journeys import Agent, PatternPipeline, Pipeline
 
 START, END = "__start__", "__end__"

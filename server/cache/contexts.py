@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import fields
 from datetime import datetime
 
-from graphs.definitions import Epoch
-from graphs.directory import Directory, Found
-from graphs.session import SessionContext
-from graphs.statements import now
+from graphs.records.definitions import Epoch
+from graphs.session.directory import Directory, Found
+from graphs.session.session import SessionContext
+from graphs.storage.statements import now
 from server.cache.port import Counts
 from server.cache.shelf import Envelope, Shelf
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from graphs.directory import Directory, Review, SessionAudit
-from graphs.listing import cursor_behind, number_of, paged
+from graphs.records.listing import cursor_behind, number_of, paged
+from graphs.session.directory import Directory, Review, SessionAudit
 from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Page
 from server.cli.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError

@@ -17,8 +17,8 @@ from typing import Any
 import typer
 from langchain_core.tools import BaseTool
 
-from graphs.directory import Stranding, strandings
-from graphs.registry import check_agent
+from graphs.agents.registry import check_agent
+from graphs.session.directory import Stranding, strandings
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

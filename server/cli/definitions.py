@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from graphs.definitions import TENANT, Definition, Definitions, Draft, Loaded
-from graphs.store import POSTGRES, open_store
+from graphs.records.definitions import TENANT, Definition, Definitions, Draft, Loaded
+from graphs.storage.store import POSTGRES, open_store
 from journeys import Page
 from journeys.errors import require_extra
 from journeys.files.schema import published
@@ -23,7 +23,7 @@ from server.stored.files import drafts_at
 from server.stored.texts import SHELF
 
 if TYPE_CHECKING:
-    from graphs.migrate_postgres import Migration
+    from graphs.storage.migrate_postgres import Migration
 
 
 def load(paths: Sequence[str], store: str | None) -> None:
@@ -94,7 +94,7 @@ def migrate(store: str | None) -> None:
     url = Settings().config(store).persistence
     if is_server(url):
         require_extra("postgres", "A Postgres store", *POSTGRES)
-        from graphs.migrate_postgres import migrate_postgres  # noqa: PLC0415
+        from graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
         _say_done(migrate_postgres(url))
     else:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import typer
 
-from graphs.directory import Directory
-from graphs.listing import cursor_behind, number_of, paged
-from graphs.manager import PathwayManager
-from graphs.webhook import port_of
+from graphs.records.listing import cursor_behind, number_of, paged
+from graphs.session.directory import Directory
+from graphs.session.manager import PathwayManager
+from graphs.session.webhook import port_of
 from journeys import (
     EscalationCase,
     EscalationEntry,

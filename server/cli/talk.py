@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from graphs.registry import check_all
+from graphs.agents.registry import check_all
 from journeys import (
     AgentNotRegisteredError,
     Journey,

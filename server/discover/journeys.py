@@ -106,7 +106,7 @@ class Found:
         Raises:
             CommandError: One is missing, or is none; with the place where they are looked for.
         """
-        from graphs.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
+        from graphs.agents.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
 
         tools = self.tools
         try:

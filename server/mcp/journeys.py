@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from graphs.input import read
-from graphs.manager import PathwayManager
+from graphs.session.input import read
+from graphs.session.manager import PathwayManager
 from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
 from nodes.llm.mcp.connected import name_for_models
 from nodes.state import PARTING

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graphs.errors import Unconfirmed
+from graphs.storage.errors import Unconfirmed
 from journeys import PathwayExecutionError, SessionExpiredError
 from nodes.telemetry import report
 from server.problems import problem_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from graphs.input import read
+from graphs.session.input import read
 from journeys import InvalidMessageError, Pipeline
 from nodes.llm.mcp.connected import name_for_models
 from nodes.plain import plain

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Path
 
-from graphs.listing import cursor_behind, number_of, paged
-from graphs.manager import PathwayManager
+from graphs.records.listing import cursor_behind, number_of, paged
+from graphs.session.manager import PathwayManager
 from journeys import EscalationCase, EscalationEntry
 from server.deps import Cursor, Limit, UpToDate, known_journey
 from server.escalation_schemas import Act, Escalation, Escalations, EscalationStatus, Words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from graphs.listing import cursor_behind, number_of, paged
+from graphs.records.listing import cursor_behind, number_of, paged
 from server.deps import Cursor, Limit, Wired, known_journey
 from server.routing import ApiRoute
 from server.schemas import Reviews

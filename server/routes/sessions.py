@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
-from graphs.auditing import audited_turns
-from graphs.listing import cursor_of, paged, place_of
+from graphs.records.history import audited_turns
+from graphs.records.listing import cursor_of, paged, place_of
 from server.deps import (
     Cursor,
     Limit,

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from graphs.definitions import Definition, Definitions, Epoch, digest_of
-from graphs.session import prepare
-from graphs.store import Store, open_store
+from graphs.records.definitions import Definition, Definitions, Epoch, digest_of
+from graphs.session.session import prepare
+from graphs.storage.store import Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,

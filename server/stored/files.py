@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from graphs.definitions import Draft
+from graphs.records.definitions import Draft
 from journeys import JourneyDefinitionError
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphs.registry import check_all
-from graphs.tools import shared_tools
+from graphs.agents.registry import check_all
+from graphs.agents.tools import shared_tools
 from journeys import JourneyConfig, JourneySpec
 from journeys.files.classes import journey_class
 from nodes.llm.models import check_model, is_configured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphs.definitions import Draft
+from graphs.records.definitions import Draft
 from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeys.files import read_guidelines_text, read_journey_text
 from journeys.global_guidelines import with_guidelines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from graphs.definitions import (
+from graphs.records.definitions import (
     Definition,
     Definitions,
     Draft,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graphs.definitions import TENANT, Definitions, Draft
+from graphs.records.definitions import TENANT, Definitions, Draft
 from journeys import JourneyConfig
 from journeys.examples import insurance_claim
 from server.auth import Keys

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from graphs import lease
+from graphs.storage import lease
 from journeys import JourneyConfig, Validation
 from nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import POLITE, VALID, desk, says, told, verdict

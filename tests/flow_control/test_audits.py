@@ -217,7 +217,7 @@ async def test_reviews_and_audits_are_behind_the_key(serve: Callable[..., Any]) 
 
 @pytest.mark.parametrize("kept_url", ["postgres"], indirect=True)
 async def test_postgres_lists_what_to_review(kept_url: str) -> None:
-    from graphs.directory import Directory  # noqa: PLC0415
+    from graphs.session.directory import Directory  # noqa: PLC0415
 
     await talked(kept_url)
     directory = await Directory.open(JourneyConfig(persistence=kept_url))

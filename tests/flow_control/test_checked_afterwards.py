@@ -12,7 +12,7 @@ import pytest
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
-from graphs import lease
+from graphs.storage import lease
 from journeys import (
     CheckEntry,
     JourneyConfig,

@@ -17,7 +17,7 @@ import pytest
 from redis.asyncio import Redis
 from ruamel.yaml import YAML
 
-from graphs.definitions import Definitions
+from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, load_journey
 from nodes.llm.scripted import leads_to, rules_hold
 from server.cache import open_cache

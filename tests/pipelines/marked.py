@@ -15,7 +15,7 @@ from copy import deepcopy
 from typing import Any
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.manager  # noqa: F401
+import graphs.session.manager  # noqa: F401
 from journeys import Agent, PatternPipeline, Pipeline, Skill
 
 ALL_PATTERNS = (

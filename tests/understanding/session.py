@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs.statements import now as now_of_ledger
+from graphs.storage.statements import now as now_of_ledger
 from journeys import AuditEntry, FormView, Journey, JourneyConfig, JourneyResponse, JourneySession
 from nodes.draft import now as now_of_turn
 from nodes.llm.scripted import ScriptedModel

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from graphs.sealing import Seal
-from graphs.statements import Records, Row, Statement
-from graphs.tables import field_attempts
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import Records, Row, Statement
+from graphs.storage.tables import field_attempts
 from journeys import FieldAttemptEntry, JourneySpec
 from nodes.state import Turn
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
-from graphs.sealing import Seal
-from graphs.statements import TURNS, Records, Row, Sql, Statement, first
-from graphs.tables import USAGE, turns, validation_audit
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first
+from graphs.storage.tables import USAGE, turns, validation_audit
 from journeys import CheckEntry
 from nodes.llm.client import Usage
 from nodes.state import Check, Turn

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs import checks, escalations, fields, statements
-from graphs.auditing import version_info
-from graphs.sealing import Seal
-from graphs.statements import AUDIT, TURNS, Row, Statement, now
-from graphs.tables import USAGE
+from graphs.records import checks, escalations, fields
+from graphs.records.history import version_info
+from graphs.storage import statements
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
+from graphs.storage.tables import USAGE
 from journeys import FieldVersion, JourneySpec, VersionInfo
 from nodes.context import apply_ops
 from nodes.plain import stamp

@@ -15,10 +15,10 @@ from contextlib import asynccontextmanager, suppress
 
 import psycopg
 
-from graphs import statements
-from graphs.connections import Connection, Connections, Deed
-from graphs.errors import translated
-from graphs.statements import Row, Sql
+from graphs.storage import statements
+from graphs.storage.connections import Connection, Connections, Deed
+from graphs.storage.errors import translated
+from graphs.storage.statements import Row, Sql
 from journeys import StateError
 
 SECONDS = 10.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphs.sealing import Seal
-from graphs.statements import AUDIT, TURNS, Row
-from graphs.tables import USAGE
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import AUDIT, TURNS, Row
+from graphs.storage.tables import USAGE
 from journeys import (
     AuditedTurn,
     AuditEntry,

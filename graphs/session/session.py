@@ -13,14 +13,15 @@ from typing import Any, NoReturn
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from graphs import escalations, statements
-from graphs.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from graphs.compile import RECURSION_LIMIT, build
-from graphs.errors import LostRace
-from graphs.ledger import Scribe
-from graphs.statements import Row, Statement, now
+from graphs.records import escalations
+from graphs.records.ledger import Scribe
 from graphs.steps import COMMIT, Graph
-from graphs.store import Store, open_store
+from graphs.storage import statements
+from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
+from graphs.storage.errors import LostRace
+from graphs.storage.statements import Row, Statement, now
+from graphs.storage.store import Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,

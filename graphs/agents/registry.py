@@ -10,7 +10,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from graphs.tools import check_allowed, reserved_in, shared_tools, tools_of, with_tools
+from graphs.agents.tools import check_allowed, reserved_in, shared_tools, tools_of, with_tools
 from journeys import (
     Agent as DeclaredAgent,
 )

@@ -22,10 +22,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.types import Interrupt
 
-from graphs import statements
-from graphs.sealing import state_of, strict_serializer
-from graphs.statements import Row, Statement
 from graphs.steps import COMMIT, INTERRUPT
+from graphs.storage import statements
+from graphs.storage.sealing import state_of, strict_serializer
+from graphs.storage.statements import Row, Statement
 from journeys import StateError
 from nodes.plain import LARGE, uncollected
 from nodes.state import Position, Turn

@@ -15,9 +15,9 @@ from psycopg.rows import dict_row
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from graphs.connections import database_name
-from graphs.errors import reason_of
-from graphs.migrate import HEAD, upgrade
+from graphs.storage.connections import database_name
+from graphs.storage.errors import reason_of
+from graphs.storage.migrate import HEAD, upgrade
 from journeys import StateError
 
 SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1

@@ -18,10 +18,10 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from graphs.errors import LostRace
-from graphs.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
-from graphs.statements import Row, Statement, now
-from graphs.store import Store
+from graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
+from graphs.storage.errors import LostRace
+from graphs.storage.statements import Row, Statement, now
+from graphs.storage.store import Store
 from journeys import EscalationCase, JourneyConfig, JourneyError
 from nodes.plain import stamp
 from nodes.telemetry import escalation_sent, report

@@ -10,10 +10,10 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graphs.build import asks_of
-from graphs.checkpoints import ROOT, NotStorable, PausedRun
-from graphs.session import Session
-from graphs.statements import Row
+from graphs.pipelines.build import asks_of
+from graphs.session.session import Session
+from graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
+from graphs.storage.statements import Row
 from journeys import (
     ConfigurationError,
     NotWaitingError,

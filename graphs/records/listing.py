@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from graphs import statements
-from graphs.statements import Row, now
-from graphs.store import Store
+from graphs.storage import statements
+from graphs.storage.statements import Row, now
+from graphs.storage.store import Store
 from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.plain import stamp
 

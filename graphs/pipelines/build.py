@@ -24,7 +24,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, RetryPolicy
 
-from graphs.patterns import PATTERNS, PatternGraph, Stage
+from graphs.pipelines.patterns import PATTERNS, PatternGraph, Stage
 from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agent import (

@@ -19,12 +19,12 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.auditing import transcript_of, version_info
-from graphs.fields import ATTEMPTS
-from graphs.sealing import Seal, SealOfReader
-from graphs.statements import TURNS, Records, Row, Sql, Statement, first, now
-from graphs.store import Store
-from graphs.tables import escalations, field_attempts, sessions, turns
+from graphs.records.fields import ATTEMPTS
+from graphs.records.history import transcript_of, version_info
+from graphs.storage.sealing import Seal, SealOfReader
+from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, now
+from graphs.storage.store import Store
+from graphs.storage.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, TranscriptEntry
 from nodes.plain import stamp
 from nodes.state import Turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from graphs.tables import metadata
+from graphs.storage.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -15,9 +15,9 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Interrupt, Overwrite
 from typing_extensions import TypedDict
 
-from graphs.build import Plan, asks_of, at_most, build_pattern
-from graphs.patterns import PatternGraph
-from graphs.registry import services_of
+from graphs.agents.registry import services_of
+from graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
+from graphs.pipelines.patterns import PatternGraph
 from graphs.standalone import compiled_with
 from graphs.steps import (
     INTERRUPT,

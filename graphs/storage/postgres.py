@@ -15,13 +15,13 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
-from graphs import statements
-from graphs.checkpoints import Commit, StoreSaver, config_at, found_at
-from graphs.connections import Connection, Connections, Deed
-from graphs.errors import LostRace, Unconfirmed, reason_of
-from graphs.lease import Leases
-from graphs.sealing import AesSeal, Seal
-from graphs.statements import Row, Sql, Statement, joined
+from graphs.storage import statements
+from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
+from graphs.storage.connections import Connection, Connections, Deed
+from graphs.storage.errors import LostRace, Unconfirmed, reason_of
+from graphs.storage.lease import Leases
+from graphs.storage.sealing import AesSeal, Seal
+from graphs.storage.statements import Row, Sql, Statement, joined
 
 _SEAL = "seal"
 _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"

@@ -27,15 +27,15 @@ from langgraph.errors import (
 )
 from pydantic import ValidationError
 
-from graphs import checks
-from graphs.checkpoints import commit_of
-from graphs.errors import AlreadyThere, LostRace, translated
-from graphs.input import unanswerable
-from graphs.response import response_of, unmoved
-from graphs.session import Session, already_there
-from graphs.statements import Row
+from graphs.records import checks
+from graphs.session.input import unanswerable
+from graphs.session.response import response_of, unmoved
+from graphs.session.session import Session, already_there
+from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from graphs.steps import event_in, serving
-from graphs.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
+from graphs.storage.checkpoints import commit_of
+from graphs.storage.errors import AlreadyThere, LostRace, translated
+from graphs.storage.statements import Row
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,

@@ -9,24 +9,16 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphs.auditing import audit_entry, transcript_of
-from graphs.checks import CHECKS
-from graphs.checks import entry as check_entry
-from graphs.effects import EffectsOfSession
-from graphs.errors import unconfirmed
-from graphs.escalations import OF_SESSION, entry, read_case
-from graphs.fields import ATTEMPTS, names_in
-from graphs.fields import entry as attempt_entry
-from graphs.input import (
-    MAX_MESSAGE_BYTES,
-    checked_id,
-    checked_locale,
-    initial_ops,
-    read,
-    run_config_of,
-    unanswerable,
-)
-from graphs.listing import (
+from graphs.agents.registry import check_agent, check_all, services_of
+from graphs.agents.tools import check_tools
+from graphs.records.checks import CHECKS
+from graphs.records.checks import entry as check_entry
+from graphs.records.effects import EffectsOfSession
+from graphs.records.escalations import OF_SESSION, entry, read_case
+from graphs.records.fields import ATTEMPTS, names_in
+from graphs.records.fields import entry as attempt_entry
+from graphs.records.history import audit_entry, transcript_of
+from graphs.records.listing import (
     LIVE,
     checked_limit,
     cursor_of,
@@ -35,10 +27,17 @@ from graphs.listing import (
     read_sessions,
     span_after,
 )
-from graphs.registry import check_agent, check_all, services_of
-from graphs.response import form_view, has_ended, session_of
-from graphs.sealing import Seal
-from graphs.session import (
+from graphs.session.input import (
+    MAX_MESSAGE_BYTES,
+    checked_id,
+    checked_locale,
+    initial_ops,
+    read,
+    run_config_of,
+    unanswerable,
+)
+from graphs.session.response import form_view, has_ended, session_of
+from graphs.session.session import (
     LateResults,
     OnCommit,
     Session,
@@ -51,10 +50,11 @@ from graphs.session import (
     refuse,
     sweep,
 )
-from graphs.statements import AUDIT, TURNS, Records, Row
-from graphs.tools import check_tools
-from graphs.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
-from graphs.webhook import Courier, port_of
+from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
+from graphs.session.webhook import Courier, port_of
+from graphs.storage.errors import unconfirmed
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import AUDIT, TURNS, Records, Row
 from journeys import (
     AuditEntry,
     CheckEntry,

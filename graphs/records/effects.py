@@ -13,12 +13,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, insert, null, select, update
 
-from graphs.definitions import TENANT
-from graphs.errors import AlreadyThere
-from graphs.sealing import Seal
-from graphs.statements import STANDS, Records, Row, Sql, Statement, now
-from graphs.store import Store
-from graphs.tables import effects
+from graphs.records.definitions import TENANT
+from graphs.storage.errors import AlreadyThere
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
+from graphs.storage.store import Store
+from graphs.storage.tables import effects
 from nodes.effects import Step, Taken
 from nodes.plain import stamp
 

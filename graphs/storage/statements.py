@@ -40,8 +40,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
-from graphs.sealing import Seal
-from graphs.tables import audit, metadata, sessions, turns
+from graphs.storage.sealing import Seal
+from graphs.storage.tables import audit, metadata, sessions, turns
 
 Row = dict[str, Any]
 

@@ -16,19 +16,19 @@ from urllib.parse import quote
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs import statements
-from graphs.errors import reason_of, translated
-from graphs.migrate import migrate
-from graphs.sealing import AesSeal, Seal
-from graphs.sqlite import SqliteJourneySaver
-from graphs.statements import Row, Sql, Statement
 from graphs.steps import Graph
+from graphs.storage import statements
+from graphs.storage.errors import reason_of, translated
+from graphs.storage.migrate import migrate
+from graphs.storage.sealing import AesSeal, Seal
+from graphs.storage.sqlite import SqliteJourneySaver
+from graphs.storage.statements import Row, Sql, Statement
 from journeys import JourneySpec, StateError
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 
 if TYPE_CHECKING:
-    from graphs.postgres import PostgresJourneySaver
+    from graphs.storage.postgres import PostgresJourneySaver
 
 POSTGRES = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres")
 """The packages of the extra `postgres`."""
@@ -194,9 +194,9 @@ async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
     require_extra("postgres", "A Postgres store", *POSTGRES)
     import psycopg  # noqa: PLC0415 - the extra `postgres`
 
-    from graphs.connections import Connections, database_name  # noqa: PLC0415
-    from graphs.migrate_postgres import required  # noqa: PLC0415
-    from graphs.postgres import PostgresJourneySaver  # noqa: PLC0415
+    from graphs.storage.connections import Connections, database_name  # noqa: PLC0415
+    from graphs.storage.migrate_postgres import required  # noqa: PLC0415
+    from graphs.storage.postgres import PostgresJourneySaver  # noqa: PLC0415
 
     name = database_name(url)
     try:

@@ -23,13 +23,13 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.errors import AlreadyThere, LostRace
-from graphs.listing import checked_limit, paged
-from graphs.sealing import Seal
-from graphs.statements import Records, Row, Sql, Statement, first, now
-from graphs.store import Store, open_store
-from graphs.tables import definition_epoch as epochs
-from graphs.tables import definitions, sessions
+from graphs.records.listing import checked_limit, paged
+from graphs.storage.errors import AlreadyThere, LostRace
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from graphs.storage.store import Store, open_store
+from graphs.storage.tables import definition_epoch as epochs
+from graphs.storage.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError
 from journeys.errors import did_you_mean
 from nodes.plain import stamp

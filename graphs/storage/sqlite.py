@@ -23,10 +23,10 @@ from langgraph.checkpoint.sqlite.utils import (
     search_where,
 )
 
-from graphs import statements
-from graphs.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
-from graphs.errors import LostRace
-from graphs.statements import Row, Sql, Statement
+from graphs.storage import statements
+from graphs.storage.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
+from graphs.storage.errors import LostRace
+from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
 
 _T = TypeVar("_T")

@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
-from graphs import checks, definitions
-from graphs.auditing import audit_entry, audited_turns, version_info
-from graphs.definitions import TENANT, Epoch
-from graphs.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-from graphs.fields import ATTEMPTS
-from graphs.fields import entry as attempt_of
-from graphs.listing import LIVE, Listed, Place, read_sessions, span_after
-from graphs.sealing import SealOfReader, is_sealed
-from graphs.session import is_over
-from graphs.statements import AUDIT, TURNS, Row, now
-from graphs.store import Store, open_store
-from graphs.webhook import Courier, EscalationPort
+from graphs.records import checks, definitions
+from graphs.records.definitions import TENANT, Epoch
+from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
+from graphs.records.fields import ATTEMPTS
+from graphs.records.fields import entry as attempt_of
+from graphs.records.history import audit_entry, audited_turns, version_info
+from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
+from graphs.session.session import is_over
+from graphs.session.webhook import Courier, EscalationPort
+from graphs.storage.sealing import SealOfReader, is_sealed
+from graphs.storage.statements import AUDIT, TURNS, Row, now
+from graphs.storage.store import Store, open_store
 from journeys import (
     AuditedTurn,
     CheckEntry,

@@ -1,0 +1,1 @@
+"""Agents of a journey and their tools: found complete, checked, made callable."""

@@ -1,0 +1,1 @@
+"""Pipelines: the nine patterns as graphs, run within a pathway or by themselves."""

@@ -1,0 +1,1 @@
+"""Records of sessions, and definitions: one file for each kind of row."""

@@ -1,0 +1,1 @@
+"""Storage: the tables, their statements, and the stores on SQLite and Postgres."""
