@@ -115,7 +115,8 @@ class Records:
         self._add = add
         self._written = [one.name for one in table.c if one.autoincrement is not True]
         self._places = {one.name: one.info["place"] for one in table.c if "place" in one.info}
-        self._json = {one.name for one in table.c if one.info.get("json")}
+        self._empty = dict.fromkeys(self._written)
+        self._json = [one.name for one in table.c if one.info.get("json")]
         self._flags = {one.name for one in table.c if isinstance(one.type, Boolean)}
 
     @cached_property
@@ -146,9 +147,10 @@ class Records:
 
     def stored(self, row: Row, seal: Seal) -> Row:
         """Return a row as it is stored; a column that it leaves out is null."""
-        made: Row = {**dict.fromkeys(self._written), **row}
-        for name in self._json & row.keys():
-            made[name] = json.dumps(row[name], ensure_ascii=False)
+        made: Row = {**self._empty, **row}
+        for name in self._json:
+            if name in row:
+                made[name] = json.dumps(row[name], ensure_ascii=False)
         if seal.hides:
             for name, place in self._places.items():
                 if made[name] is not None:
