@@ -10,13 +10,13 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 
 from server import installed_version
-from server.envelope import Envelope
-from server.problems import MEDIA_TYPE, answer_problems
-from server.routes import escalations, fields, health, reviews, sessions, turns
-from server.routes import journeys as journeys_routes
-from server.schemas import ProblemBody
+from server.http.envelope import Envelope
+from server.http.problems import MEDIA_TYPE, answer_problems
+from server.http.routes import escalations, fields, health, reviews, sessions, turns
+from server.http.routes import journeys as journeys_routes
+from server.http.schemas.sessions import ProblemBody
+from server.http.wiring import Wiring, wire
 from server.settings import Settings
-from server.wiring import Wiring, wire
 
 _ABOUT = """Long conversations with a goal. Begin a session, then send it messages.
 

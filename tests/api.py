@@ -17,11 +17,11 @@ import uvicorn
 
 from journeys import Journey, JourneyConfig
 from server.app import app_of
-from server.auth import Keys
-from server.patience import PatientProtocol
-from server.served import Served
-from server.turns import Turns
-from server.wiring import Wiring
+from server.discover.served import Served
+from server.http.auth import Keys
+from server.http.patience import PatientProtocol
+from server.http.turns import Turns
+from server.http.wiring import Wiring
 from tests.clerks import staff
 from tests.post_office import Letter, Parcel
 

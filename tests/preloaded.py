@@ -15,7 +15,8 @@ for name in (
         "graphs.drawing.pipelines",
         "server.app",
     ),
-    *("server.stored.catalogue", "server.wiring", "journeys.examples.healthcare_referral"),
+    *("server.definitions.catalogue", "server.http.wiring"),
+    "journeys.examples.healthcare_referral",
     *("tests.crash_child", "tests.ferry", "tests.lease_child", "tests.process_child"),
 ):
     importlib.import_module(name)

@@ -17,8 +17,8 @@ from journeys.examples import bank_transfer, table_booking
 from journeys.files import document_kind, read_journey_text
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
-from server.stored.files import drafts_at
-from server.stored.reading import read_all
+from server.definitions.files import drafts_at
+from server.definitions.reading import read_all
 from tests import command
 from tests.command import ROOT, flat, run
 from tests.talk import Talk

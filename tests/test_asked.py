@@ -21,7 +21,7 @@ from journeys import (
     Transition,
 )
 from nodes.llm.scripted import ScriptedModel, says
-from server.served import Served
+from server.discover.served import Served
 from tests import api as helpers
 from tests.talk import Talk
 

@@ -10,8 +10,8 @@ import pytest
 
 from journeys.files.reading import read_tree
 from server.discover.journeys import find
+from server.http.wiring import wire
 from server.settings import Settings
-from server.wiring import wire
 from tests import claim_desk, command
 from tests.command import flat, run
 from tests.test_file_faults import FAULTS

@@ -33,7 +33,7 @@ from journeys import (
 )
 from journeys.composing import compose
 from nodes.llm.scripted import ScriptedModel, leads_to
-from server.served import Served
+from server.discover.served import Served
 from tests.api import serve
 from tests.clerks import clerk, said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving, Repair

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from journeys import ConfigurationError
-from server.auth import Keys, is_loopback
-from server.problems import Problem
+from server.http.auth import Keys, is_loopback
+from server.http.problems import Problem
 from tests import api as helpers
 from tests.api import KEY, Api
 

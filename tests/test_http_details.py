@@ -13,7 +13,7 @@ from graphs.session.session import Session
 from graphs.storage import connections
 from graphs.storage.errors import Unconfirmed
 from journeys import StateError
-from server.routes import health
+from server.http.routes import health
 from tests import api as helpers
 from tests.api import Api
 from tests.proxy import Proxy

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from server import patience, routing
+from server.http import patience, routing
 from tests import api as helpers
 from tests.api import Api, answer_in, one
 from tests.solo import Solo, function

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
-from server import envelope, events, turns
-from server.served import Served
+from server.discover.served import Served
+from server.http import envelope, events, turns
 from tests import api as helpers
 from tests.api import Api, events_in, message_request, one, serving, wired
 from tests.clerks import staff

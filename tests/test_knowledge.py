@@ -45,9 +45,9 @@ from nodes.llm.scripted import (
     fill,
     says,
 )
+from server.definitions.given import given_by
 from server.discover.journeys import find
-from server.served import Served
-from server.stored.given import given_by
+from server.discover.served import Served
 from tests import api as helpers
 from tests.talk import Talk
 

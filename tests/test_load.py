@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from server.http.wiring import wire
 from server.settings import Settings
-from server.wiring import wire
 from tests import command
 from tests.command import flat, run
 from tests.stored_claims import CLAIM, DESK, FILES, HOURS, MANNERS, written

@@ -23,8 +23,8 @@ from journeys import (
 )
 from nodes.llm.models import PROVIDERS
 from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
+from server.definitions.given import given_by
 from server.scripted import ScriptedServer
-from server.stored.given import given_by
 from tests.command import ROOT, flat, folder, logging_as_before, run, start
 from tests.ollama import serving_ollama
 from tests.test_http_models import Talk, Weather

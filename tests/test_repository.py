@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("journeys", "nodes", "graphs", "server")
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 TURN = (
-    "server/routes/turns.py",
+    "server/http/routes/turns.py",
     "graphs/session/manager.py",
     "graphs/compile.py",
     "nodes/understand.py",

@@ -24,11 +24,11 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError
-from server import garbage
 from server.cli.serve import run_loop
 from server.discover.journeys import example_ids
+from server.http import garbage
+from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
-from server.turns import Turns
 from tests import command
 from tests.api import KEY
 from tests.command import ROOT, flat, run, start

@@ -15,9 +15,9 @@ from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, StateError
 from server.cache import Cache, Counts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
-from server.stored.catalogue import Catalogue
-from server.stored.given import Given
-from server.stored.texts import SHELF
+from server.definitions.catalogue import Catalogue
+from server.definitions.given import Given
+from server.definitions.texts import SHELF
 from tests.api import Api, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer
@@ -235,12 +235,12 @@ async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
         await read(catalogue)
 
     monkeypatch.setattr(Catalogue, "_read", held)
-    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 0.02)
+    monkeypatch.setattr("server.definitions.catalogue.FOLLOW_SECONDS", 0.02)
     await load("claim.yaml", CHANGED)
     assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
     go_on.set()
-    monkeypatch.setattr("server.stored.catalogue.FOLLOW_SECONDS", 4.0)
+    monkeypatch.setattr("server.definitions.catalogue.FOLLOW_SECONDS", 4.0)
     await api.says(session, "start over")
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
 

@@ -20,7 +20,7 @@ from journeys import Journey, JourneyConfig, Pathway
 from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from server.cache import MemoryCache
 from server.cache.redis import RedisCache
-from server.served import Served
+from server.discover.served import Served
 from tests.api import Api, one, serving, wired
 from tests.proxy import Proxy
 from tests.redis import RedisServer

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError, JourneyConfig, Texts
+from server.http.wiring import wire
 from server.scripted import ScriptedServer
 from server.settings import Settings, known_settings, settings_table
-from server.wiring import wire
 from tests.command import ROOT, flat, folder, logging_as_before, run
 from tests.test_serve import served
 

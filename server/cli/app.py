@@ -87,7 +87,7 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
 
 def _told(error: Exception) -> int:
     """Write an error to standard error, and return the exit code."""
-    from server.cli.rendering import say
+    from server.cli.terminal.rendering import say
 
     _LOG.debug("The command failed.", exc_info=error)
     say(error)
@@ -164,7 +164,7 @@ def chat(
 
     Lines can be piped in. /help lists the commands inside a conversation.
     """
-    from server.cli.chat import chat
+    from server.cli.terminal.chat import chat
 
     chat(journey, session, store, as_json=as_json)
 

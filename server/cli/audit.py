@@ -9,7 +9,7 @@ from dataclasses import asdict
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.directory import Directory, Review, SessionAudit
 from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Page
-from server.cli.rendering import Listing, out, plain, row, short, show_next, write_json
+from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
 from server.settings import Settings
 

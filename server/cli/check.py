@@ -33,7 +33,7 @@ from journeys import (
 from journeys.errors import did_you_mean
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
-from server.cli.rendering import err, out, plain, write_json
+from server.cli.terminal.rendering import err, out, plain, write_json
 from server.discover.errors import CommandError
 from server.discover.files import (
     FaultyFileError,

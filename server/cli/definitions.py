@@ -17,10 +17,10 @@ from journeys.files.schema import published
 from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, Shelf, open_cache
 from server.cache.port import CacheUnavailableError
-from server.cli.rendering import Listing, out, row, show_next, write_json
+from server.cli.terminal.rendering import Listing, out, row, show_next, write_json
+from server.definitions.files import drafts_at
+from server.definitions.texts import SHELF
 from server.settings import Settings
-from server.stored.files import drafts_at
-from server.stored.texts import SHELF
 
 if TYPE_CHECKING:
     from graphs.storage.migrate_postgres import Migration

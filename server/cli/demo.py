@@ -15,7 +15,7 @@ from rich.text import Text
 from graphs.drawing import terminal
 from journeys import EscalationCase, JourneyConfig, JourneyResponse
 from server.cli.draw import drawn
-from server.cli.rendering import (
+from server.cli.terminal.rendering import (
     announce,
     changes,
     coloured,

@@ -8,7 +8,7 @@ from pathlib import Path
 from graphs.drawing import mermaid, pipelines, svg, terminal
 from graphs.drawing.pipelines import Chart, chart, compiled
 from journeys import AgentNotRegisteredError, JourneySpec
-from server.cli.rendering import out
+from server.cli.terminal.rendering import out
 from server.discover.errors import CommandError
 from server.discover.journeys import Found, find
 from server.discover.pipelines import FoundPipeline, pipeline_meant

@@ -25,7 +25,7 @@ from journeys import (
 )
 from journeys.files import read_journey_text
 from journeys.files.classes import journey_class
-from server.cli.rendering import Listing, out, plain, row, short, show_next, write_json
+from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
 from server.discover.journeys import Found, example_ids, find
 from server.settings import Settings

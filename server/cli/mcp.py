@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from journeys import Pipeline
 from journeys.store_url import masked
-from server.cli.rendering import Terminal, announce_all, err, out
 from server.cli.serve import answer, listening, place_of, run_loop, whom_answered, write_log
+from server.cli.terminal.rendering import Terminal, announce_all, err, out
 from server.discover.pipelines import targets_of
+from server.http.wiring import Wiring, wire
 from server.mcp.offering import Offering, offering
 from server.mcp.serving import server_of
 from server.mcp.transports import PATH
 from server.mcp.transports import over_http as application
 from server.settings import Settings
-from server.wiring import Wiring, wire
 
 
 class _Loaded(NamedTuple):

@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
-from server.cli.rendering import Flow, Listing, interruptible, models_place, out, plain, row, short
+from server.cli.terminal.rendering import (
+    Flow,
+    Listing,
+    interruptible,
+    models_place,
+    out,
+    plain,
+    row,
+    short,
+)
 from server.discover.errors import CommandError, command
 from server.discover.journeys import pipeline_ids
 from server.discover.modules import called

@@ -16,15 +16,15 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from journeys.store_url import masked
 from server.app import app_of
-from server.auth import KEY_REMEDY, Keys, is_loopback
-from server.cli.rendering import announce_all, out, plain
+from server.cli.terminal.rendering import announce_all, out, plain
 from server.discover.errors import CommandError
-from server.garbage import collected_between
+from server.http.auth import KEY_REMEDY, Keys, is_loopback
+from server.http.garbage import collected_between
+from server.http.patience import PatientProtocol
+from server.http.turns import GRACE_SECONDS, Turns
+from server.http.wiring import Wiring, wire
 from server.logs import Level, write_logs
-from server.patience import PatientProtocol
 from server.settings import Settings
-from server.turns import GRACE_SECONDS, Turns
-from server.wiring import Wiring, wire
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000

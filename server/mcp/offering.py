@@ -11,12 +11,12 @@ import mcp_types as types
 from mcp import MCPError
 
 from journeys import ConfigurationError, Pipeline
+from server.http.wiring import Wiring
 from server.mcp.journeys import JourneyOffer
 from server.mcp.offers import Offer, Outcome, Refused, words_for
 from server.mcp.pipelines import PipelineOffer
 from server.mcp.progress import Teller
 from server.mcp.resources import TRANSCRIPT, Library
-from server.wiring import Wiring
 
 
 def offering(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Offering:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from graphs.storage.errors import Unconfirmed
 from journeys import PathwayExecutionError, SessionExpiredError
 from nodes.telemetry import report
-from server.problems import problem_of
+from server.http.problems import problem_of
 
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Told the type of an event and what it says, while the work goes on."""

@@ -13,8 +13,8 @@ from graphs.session.input import read
 from journeys import InvalidMessageError, Pipeline
 from nodes.llm.mcp.connected import name_for_models
 from nodes.plain import plain
+from server.http.turns import Turns
 from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
-from server.turns import Turns
 
 _OWN = frozenset({"message", "self"})
 

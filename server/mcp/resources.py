@@ -11,9 +11,9 @@ from mcp import UriTemplate
 from pydantic import TypeAdapter, ValidationError
 
 from graphs.drawing.mermaid import mermaid
+from server.http.schemas.sessions import SessionId
+from server.http.wiring import Wiring
 from server.mcp.offers import Refused
-from server.schemas import SessionId
-from server.wiring import Wiring
 
 TRANSCRIPT = "session://{session_id}/transcript"
 """Where what was said in a session is read."""

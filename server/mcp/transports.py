@@ -11,8 +11,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.auth import Keys
-from server.envelope import Envelope
+from server.http.auth import Keys
+from server.http.envelope import Envelope
 
 PATH = "/mcp"
 """Where it is, over HTTP."""

@@ -11,16 +11,16 @@ from pathlib import Path
 from graphs.records.definitions import TENANT, Definitions, Draft
 from journeys import JourneyConfig
 from journeys.examples import insurance_claim
-from server.auth import Keys
 from server.cache import Cache, Contexts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
-from server.deps import standing_of
-from server.served import Served
-from server.stored.catalogue import Catalogue
-from server.stored.given import Given
-from server.stored.texts import SHELF, Texts
-from server.turns import Turns
-from server.wiring import Wiring
+from server.definitions.catalogue import Catalogue
+from server.definitions.given import Given
+from server.definitions.texts import SHELF, Texts
+from server.discover.served import Served
+from server.http.auth import Keys
+from server.http.deps import standing_of
+from server.http.turns import Turns
+from server.http.wiring import Wiring
 from tests import redis
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration

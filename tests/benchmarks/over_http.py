@@ -22,11 +22,11 @@ import uvicorn
 
 from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
 from server.app import app_of
-from server.auth import Keys
-from server.patience import PatientProtocol
-from server.served import Served
-from server.turns import Turns
-from server.wiring import Wiring
+from server.discover.served import Served
+from server.http.auth import Keys
+from server.http.patience import PatientProtocol
+from server.http.turns import Turns
+from server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
 

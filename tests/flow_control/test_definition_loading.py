@@ -21,8 +21,8 @@ from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, load_journey
 from nodes.llm.scripted import leads_to, rules_hold
 from server.cache import open_cache
-from server.stored.files import drafts_at
-from server.stored.given import Given
+from server.definitions.files import drafts_at
+from server.definitions.given import Given
 from tests import watching
 from tests.api import Api, serving, wired
 from tests.flow_control import line as the_line

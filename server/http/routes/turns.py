@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from server.deps import RequestId, SessionName, Spoken, Wired
-from server.events import AS_EVENTS, Listener
-from server.routing import ApiRoute, EventsRoute
-from server.schemas import Reply, Resumed
+from server.http.deps import RequestId, SessionName, Spoken, Wired
+from server.http.events import AS_EVENTS, Listener
+from server.http.routing import ApiRoute, EventsRoute
+from server.http.schemas.sessions import Reply, Resumed
 
 router = APIRouter(tags=["turns"], route_class=ApiRoute)
 events_router = APIRouter(route_class=EventsRoute, include_in_schema=False)

@@ -8,9 +8,9 @@ from http import HTTPStatus
 from fastapi import APIRouter
 
 from journeys import StateError
-from server.deps import Wired
-from server.problems import RETRY_AFTER, Problem
-from server.schemas import Health, Readiness
+from server.http.deps import Wired
+from server.http.problems import RETRY_AFTER, Problem
+from server.http.schemas.sessions import Health, Readiness
 
 router = APIRouter(tags=["health"])
 READY_SECONDS = 2.0

@@ -13,7 +13,7 @@ from typing import Any
 
 from journeys import InvalidMessageError
 from journeys.store_url import masked
-from server.cli.rendering import (
+from server.cli.terminal.rendering import (
     announce,
     interruptible,
     out,
@@ -22,8 +22,8 @@ from server.cli.rendering import (
     telling_on_stderr,
     write_json,
 )
-from server.cli.slash import run_slash
-from server.cli.talk import Talk
+from server.cli.terminal.slash import run_slash
+from server.cli.terminal.talk import Talk
 from server.discover.errors import command
 from server.discover.journeys import Found, find
 from server.settings import Settings

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from journeys import ConfigurationError
-from server.problems import Problem
+from server.http.problems import Problem
 
 LEAST_CHARACTERS = 16
 """Shortest key that is taken."""

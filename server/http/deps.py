@@ -14,9 +14,9 @@ from graphs.session.input import checked_id, read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import ConfigurationError, JourneySpec
-from server.problems import Problem, no_session
-from server.schemas import Message
-from server.wiring import Wiring
+from server.http.problems import Problem, no_session
+from server.http.schemas.sessions import Message
+from server.http.wiring import Wiring
 
 
 async def _wiring(request: Request) -> Wiring:

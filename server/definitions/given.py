@@ -13,7 +13,7 @@ from journeys.files.classes import journey_class
 from nodes.llm.models import check_model, is_configured
 from server.discover.errors import CommandError
 from server.discover.journeys import agents_in, given_in, model_in, module_of
-from server.served import Served
+from server.discover.served import Served
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from nodes.telemetry import continuing, report
-from server.auth import Keys
-from server.problems import problem_of
+from server.http.auth import Keys
+from server.http.problems import problem_of
 
 STALL_SECONDS = 10.0
 """How long a client may take nothing of a stream before it is closed."""

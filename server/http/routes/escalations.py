@@ -12,11 +12,11 @@ from fastapi import APIRouter, Depends, Path
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.manager import PathwayManager
 from journeys import EscalationCase, EscalationEntry
-from server.deps import Cursor, Limit, UpToDate, known_journey
-from server.escalation_schemas import Act, Escalation, Escalations, EscalationStatus, Words
-from server.problems import Problem
-from server.routing import ApiRoute
-from server.wiring import Wiring
+from server.http.deps import Cursor, Limit, UpToDate, known_journey
+from server.http.problems import Problem
+from server.http.routing import ApiRoute
+from server.http.schemas.escalations import Act, Escalation, Escalations, EscalationStatus, Words
+from server.http.wiring import Wiring
 
 router = APIRouter(prefix="/v1/escalations", tags=["escalations"], route_class=ApiRoute)
 

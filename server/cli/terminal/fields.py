@@ -11,7 +11,7 @@ from nodes.forms.sheet import field_named
 from nodes.services import setting_at
 from nodes.values import Setting
 from nodes.values import shown as as_read
-from server.cli.rendering import Listing, out, row, short
+from server.cli.terminal.rendering import Listing, out, row, short
 
 _HIDDEN = "(not shown)"
 _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}

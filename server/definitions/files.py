@@ -10,10 +10,10 @@ from graphs.records.definitions import Draft
 from journeys import JourneyDefinitionError
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
+from server.definitions.reading import Read, read_all
 from server.discover.errors import CommandError, described
 from server.discover.files import is_definition, journey_files, placed
 from server.discover.modules import shown
-from server.stored.reading import Read, read_all
 
 _RESEALED = (
     "'{0}' has another `sensitive` in the store, and its sessions are kept as that says: they "

@@ -19,10 +19,10 @@ from journeys import (
 )
 from nodes.telemetry.otel import report
 from server.cache import Cache, MemoryCache, Shelf
-from server.served import Served
-from server.stored.given import Given
-from server.stored.reading import read_all
-from server.stored.texts import SHELF, Texts
+from server.definitions.given import Given
+from server.definitions.reading import read_all
+from server.definitions.texts import SHELF, Texts
+from server.discover.served import Served
 
 FOLLOW_SECONDS = 1.0
 """Longest that a turn waits for definitions that changed; then it goes on with those before."""

@@ -22,7 +22,7 @@ from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, prov
 from server.discover.errors import described
 
 if TYPE_CHECKING:
-    from server.wiring import Wiring
+    from server.http.wiring import Wiring
 
 
 class Terminal(Console):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from graphs.records.listing import cursor_behind, number_of, paged
-from server.deps import Cursor, Limit, Wired, known_journey
-from server.routing import ApiRoute
-from server.schemas import Reviews
+from server.http.deps import Cursor, Limit, Wired, known_journey
+from server.http.routing import ApiRoute
+from server.http.schemas.sessions import Reviews
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"], route_class=ApiRoute)
 

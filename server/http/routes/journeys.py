@@ -9,8 +9,9 @@ from fastapi import APIRouter, Request, Response
 from graphs.drawing.mermaid import mermaid
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
-from server.deps import KnownJourney, UpToDate
-from server.journey_schemas import (
+from server.http.deps import KnownJourney, UpToDate
+from server.http.routing import ApiRoute, accept_of, preferred
+from server.http.schemas.journeys import (
     Graph,
     GraphEdge,
     GraphNode,
@@ -18,7 +19,6 @@ from server.journey_schemas import (
     Journeys,
     JourneySummary,
 )
-from server.routing import ApiRoute, accept_of, preferred
 
 router = APIRouter(prefix="/v1/journeys", tags=["journeys"], route_class=ApiRoute)
 _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json": "json"}

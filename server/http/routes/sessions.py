@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from graphs.records.history import audited_turns
 from graphs.records.listing import cursor_of, paged, place_of
-from server.deps import (
+from server.http.deps import (
     Cursor,
     Limit,
     OpenSession,
@@ -19,9 +19,9 @@ from server.deps import (
     Wired,
     known_journey,
 )
-from server.problems import Problem
-from server.routing import ApiRoute, ContextRoute
-from server.schemas import (
+from server.http.problems import Problem
+from server.http.routing import ApiRoute, ContextRoute
+from server.http.schemas.sessions import (
     Audit,
     Context,
     History,
@@ -32,7 +32,7 @@ from server.schemas import (
     Status,
     Versions,
 )
-from server.wiring import Wiring
+from server.http.wiring import Wiring
 
 beginning = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ContextRoute)
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRoute)

@@ -9,9 +9,9 @@ from typing import Any
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from journeys import JourneyEvent
-from server.envelope import STALL_SECONDS
-from server.problems import Problem
-from server.schemas import Reply
+from server.http.envelope import STALL_SECONDS
+from server.http.problems import Problem
+from server.http.schemas.sessions import Reply
 
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {

@@ -15,7 +15,7 @@ class PatientProtocol(H11Protocol):
     """uvicorn's protocol with a limit on the time until a request has begun.
 
     Between two requests of a connection, before the first byte of the next one, uvicorn's own
-    keep-alive limit holds. A body has its limit where it is read (`server.routing`).
+    keep-alive limit holds. A body has its limit where it is read (`server.http.routing`).
     """
 
     _waiting: asyncio.TimerHandle | None = None

@@ -13,7 +13,7 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from server.turns import Turns
+from server.http.turns import Turns
 
 THRESHOLDS = (5_000, 20, 50)
 """Those of `gc.set_threshold` while a server runs; Python's own are about a tenth and half."""

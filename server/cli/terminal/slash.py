@@ -13,9 +13,9 @@ from journeys import (
     VersionNotFoundError,
 )
 from journeys.errors import did_you_mean
-from server.cli.fields import show_fields
-from server.cli.rendering import Listing, out, row, say, short
-from server.cli.talk import Talk
+from server.cli.terminal.fields import show_fields
+from server.cli.terminal.rendering import Listing, out, row, say, short
+from server.cli.terminal.talk import Talk
 from server.discover.errors import CommandError
 
 _MISTAKES = (

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from server.deps import Cursor, OpenSession, Turns
-from server.field_schemas import Attempts, Fields
-from server.routing import ApiRoute
+from server.http.deps import Cursor, OpenSession, Turns
+from server.http.routing import ApiRoute
+from server.http.schemas.fields import Attempts, Fields
 
 router = APIRouter(
     prefix="/v1/sessions/{session_id}/fields", tags=["sessions"], route_class=ApiRoute

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from graphs.session.manager import PathwayManager
 from journeys import JourneyEvent
-from server.events import PUBLIC, Listener, failed, sent
-from server.problems import problem_of
+from server.http.events import PUBLIC, Listener, failed, sent
+from server.http.problems import problem_of
 
 GRACE_SECONDS = 20.0
 """How long turns may go on when the server stops."""

@@ -24,15 +24,15 @@ from journeys import (
 )
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
-from server.auth import Keys
 from server.cache import Cache, Contexts, Shelf, open_cache
+from server.definitions.catalogue import Catalogue
+from server.definitions.given import Given, given_by
 from server.discover.journeys import Found, example_ids, find
-from server.problems import no_session
-from server.served import Served
+from server.discover.served import Served
+from server.http.auth import Keys
+from server.http.problems import no_session
+from server.http.turns import Turns
 from server.settings import Settings
-from server.stored.catalogue import Catalogue
-from server.stored.given import Given, given_by
-from server.turns import Turns
 
 __all__ = ["Served", "Wiring", "wire"]
 

@@ -16,7 +16,7 @@ from journeys import (
     JourneySession,
 )
 from nodes.handing_over import WITH_PERSON
-from server.cli.rendering import Flow, firing, movement, out, plain, short, troubles
+from server.cli.terminal.rendering import Flow, firing, movement, out, plain, short, troubles
 from server.discover.journeys import Found
 
 

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import Scope
 
-from server.problems import Problem, invalid_request
+from server.http.problems import Problem, invalid_request
 
 MAX_BODY_BYTES = 64 * 1024
 """Largest body of a request, as it is sent."""

@@ -1,0 +1,1 @@
+"""What the command writes to a terminal, and the conversation held in one."""

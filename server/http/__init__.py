@@ -1,0 +1,1 @@
+"""Journeys over HTTP: the application's parts, its routes and their schemas."""
