@@ -615,6 +615,9 @@ TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/
         ["run"],
         ["demo", "parcel_refund", "--fast"],
         ["chat", "nothing_of_this_name"],
+        ["escalation", "--claim"],
+        ["check", "--agains", "sqlite:///a-store-with-a-rather-long-name.db"],
+        ["audit", "a-session", "--limit", "a-number-of-turns-that-is-none-at-all"],
     ],
     ids=lambda words: " ".join(words[:2]),
 )

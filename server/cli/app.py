@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import logging
 import os
+import shutil
 import sys
+import textwrap
 import tomllib
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, ParamSpec
 
@@ -51,6 +53,28 @@ class _Commands(TyperGroup):
         rows = [(name, _first_paragraph(self.commands[name].help)) for name in self.commands]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what typer says of a wrong call is wrapped between words too."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if said := getattr(error, "format_message", None):
+                vars(error)["format_message"] = partial(_wrapped, said())
+            raise
+
+
+def _wrapped(error: str) -> str:
+    if not (sys.stderr.isatty() or "COLUMNS" in os.environ):
+        return error
+    text = f"Error: {error}"
+    lines = textwrap.fill(
+        text,
+        shutil.get_terminal_size().columns,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines.removeprefix("Error: ")
 
 
 def _first_paragraph(text: str | None) -> str:
