@@ -25,6 +25,7 @@ from nodes.form_reading import (
     matters,
     may_be_intent,
     parse_of,
+    questioned,
     supported,
     weighed,
     welcome,
@@ -88,6 +89,7 @@ async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
     if not has_floor(draft):
         reading.parse = led(draft, reading.parse, reading.verdicts)
         return
+    reading.verdicts += questioned(draft, reading.verdicts)
     reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
     limits = limits_of(draft.services.config)
     said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]

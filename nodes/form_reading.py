@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from journeys import Field, Regex
+from journeys import Field, IntentTrigger, PathwaySpec, Regex
 from journeys.patterns import normal
 from journeys.spec import MOVE
 from nodes.commands import (
@@ -33,7 +33,7 @@ from nodes.forms.filling import emptied, is_refused
 from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.forms.sheet import is_record, settled
-from nodes.language import Expected, Parse, asks, clauses_in, read_message
+from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.expected import NAMES, value_in
 from nodes.language.mentions import speaks
 from nodes.language.signals import is_greeting
@@ -299,7 +299,8 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
         or (asked and asked["about"] == command.field)
     ]
     clauses = clauses_in(draft.message, draft.setting.language) if parse.unread else ()
-    said = [c for c in clauses if ids & {*draft.services.matcher.match(c)}]
+    phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
+    said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
     left = [
         part
         for part in parse.unread
@@ -308,6 +309,39 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     ]
     certain = not left if parse.unread else parse.certain
     return replace(parse, commands=[*kept, *more], certain=certain, unread=tuple(left))
+
+
+def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
+    """Return the transition to the one pathway that a question has a word of, without a model.
+
+    It is one without fields, that answers; what fields and other tasks are called tells nothing.
+    """
+    spec, language = draft.spec, draft.setting.language
+    if draft.services.models or spec.has_knowledge or any(v.holds for v in free):
+        return []
+    moves = legal(spec, draft.position)
+    triggers = {t.id: t.trigger for t in moves}
+    phrases = {
+        id_: " ".join(trigger.patterns)
+        for id_, trigger in triggers.items()
+        if isinstance(trigger, IntentTrigger)
+    }
+    answers = {t.id: t for t in moves if t.kind == MOVE and t.id in phrases}
+    answers = {id_: t for id_, t in answers.items() if not _takes(spec.pathways[t.target])}
+    tasks = [pathway for pathway in spec.pathways.values() if _takes(pathway)]
+    fields = [field for task in tasks if task.form for field in task.form.fields]
+    known = [f"{f.name} {f.label} {f.ask} {f.description} {' '.join(f.ways)}" for f in fields]
+    known += [said for id_, said in phrases.items() if id_ not in answers]
+    known += [task.title for task in tasks]
+    subjects = {
+        id_: f"{spec.pathways[t.target].title} {phrases[id_]}" for id_, t in answers.items()
+    }
+    found = asked_about(draft.message, subjects, " ".join(known), language)
+    return [Verdict(found[0], True, "pattern", reason=f"said '{found[1]}'")] if found else []
+
+
+def _takes(pathway: PathwaySpec) -> bool:
+    return pathway.form is not None or bool(pathway.effects)
 
 
 def _beyond(part: str, scopes: Sequence[Expected]) -> list[str]:

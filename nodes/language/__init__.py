@@ -1,6 +1,6 @@
 """What a message says, read without any model."""
 
-from nodes.language.clauses import asks, clauses_in, refused_in
+from nodes.language.clauses import asked_about, asks, clauses_in, refused_in
 from nodes.language.expected import Expected, Parse
 from nodes.language.lexicon import load, ready_to_read
 from nodes.language.parsing import read_message
@@ -8,6 +8,7 @@ from nodes.language.parsing import read_message
 __all__ = [
     "Expected",
     "Parse",
+    "asked_about",
     "asks",
     "clauses_in",
     "load",

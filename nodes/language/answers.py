@@ -50,7 +50,7 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
         return _after_no(reading, no, expected, parse)
     if yes:
         return _after_yes(reading, yes, expected, parse)
-    if expected.kind == "return":
+    if expected.kind == "return" and expected.due and expected.due.type not in FREE:
         return _going_on(reading, expected, parse)
     return _replaced(reading, expected) if expected.kind == "correction" else None
 
@@ -77,7 +77,7 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)
     if expected.kind == "return" and (going := _going_on(tail, expected, parse)):
-        return going
+        return going if is_parted(head, tail) or going.certain else None
     if _limits(tail) or holds("no", tail):
         return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
     if not is_parted(head, tail):
@@ -143,13 +143,14 @@ def _replaced(tail: Reading, expected: Expected) -> Parse | None:
 def _going_on(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
     """Read the answer to the paused question as a yes to going back there."""
     field = expected.due
-    if field is None or field.type in FREE or tail.asks:
+    if field is None or tail.asks:
         return None
     asked = Asked(kind="field", about=field.name, options=[])
-    found = parse(tail, replace(expected, asked=asked))
-    if not found.certain or not any(isinstance(c, (Fill, Correct)) for c in found.commands):
+    found = parse(unjoined(tail), replace(expected, asked=asked))
+    given = [c for c in found.commands if isinstance(c, (Fill, Correct))]
+    if not given or not (found.certain or field.type in FREE):
         return None
-    return replace(found, commands=[Confirm(), *found.commands], whole=True)
+    return replace(found, commands=[Confirm(), *found.commands], whole=found.certain)
 
 
 def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Reading] | None:
@@ -200,7 +201,7 @@ def holds(name: str, tail: Reading) -> bool:
 
 def is_parted(head: Reading, tail: Reading) -> bool:
     """Whether what follows a yes or no is said apart: "no one" is no "no"."""
-    if head.tokens[-1].closes:
+    if any(part.tokens[-1].closes for part in (head, head.core()) if part.tokens):
         return True
     follows = head.lexicon.words("follows")
     return tail.tokens[0].word in follows

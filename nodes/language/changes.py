@@ -183,6 +183,33 @@ def _emptied(reading: Reading, expected: Expected) -> list[Command]:
     return []
 
 
+def _removed(reading: Reading, expected: Expected) -> list[Command]:
+    """Read "drop the reference", "no high chair after all": a field, or a value, that goes."""
+    for pattern in reading.lexicon.forms("form_removed"):
+        found = pattern.fullmatch(reading.marked)
+        if found is None:
+            continue
+        old = reading.marked_part(*found.span("what")).core()
+        fields = _spoken_of(found["what"].split(), expected, reading.lexicon)
+        fields = fields or [f for f in expected.correctable if _is_single(old, f, expected)]
+        if len(fields) == 1:
+            return [_without(fields[0])]
+    return []
+
+
+def _is_single(words: Reading, field: Field, expected: Expected) -> bool:
+    """Whether words say a value, which is not one of several in a list."""
+    known = expected.known.get(field.name)
+    several = isinstance(known, list) and len(known) > 1
+    return not several and is_value(words, field, expected)
+
+
+def _without(field: Field) -> Command:
+    if field.type == "boolean":
+        return Correct(field.name, "no", read=False)
+    return Clear(field.name)
+
+
 def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
     """Return the fields that words name: one, or several with an "and" between them."""
     pieces: list[list[str]] = [[]]
@@ -341,4 +368,4 @@ def _day(words: Reading) -> str:
     return next((day["day"] for day in found if day), "")
 
 
-_WAYS = (_contrasted, _named, _denied, _emptied, _pointed_at)
+_WAYS = (_contrasted, _named, _denied, _removed, _emptied, _pointed_at)

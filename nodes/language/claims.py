@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -19,6 +19,7 @@ _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
+_COUNT = Field("count", "integer")
 _MOST_WORDS = 200
 _MOST_SPANS = 12
 
@@ -101,13 +102,60 @@ def claims_in(
             claim = replace(claim, weight=claim.weight - (field is pending))
         if claim:
             found.append(claim)
-    found = [claim for claim in found if not _is_outdone(claim, found)]
+    found = [_later(claim, expected) for claim in found if not _is_outdone(claim, found)]
+    found += _after_nights(found, reading, expected)
+    found += _with_or_without(found, reading, expected)
     ordered = _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
     once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
+
+
+def _with_or_without(
+    found: Sequence[Claim], reading: Reading, expected: Expected
+) -> Iterator[Claim]:
+    """Yield yes or no for what is named behind a "with" or "without"."""
+    lexicon = reading.lexicon
+    small = lexicon.words("small")
+    leads = dict.fromkeys(lexicon.words("with"), True)
+    leads |= dict.fromkeys(lexicon.words("without"), False)
+    for place, token in enumerate(reading.tokens):
+        behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
+        if token.word not in leads or token.closes or not behind:
+            continue
+        for fields, changes in ((expected.fields, False), (expected.correctable, True)):
+            for field in fields:
+                if field.type == "boolean" and speaks_of([behind[0].word], field, lexicon):
+                    raw = reading.text[token.start : behind[0].end]
+                    said = leads[token.word]
+                    span = Span(said, raw, token.start, behind[0].end, True, "boolean")
+                    if not changes or expected.known[field.name] is not said:
+                        yield Claim(field, span, 8, frozenset(), is_named=True, changes=changes)
+
+
+def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
+    """Return the day until which somebody stays for so many nights from the day before it on."""
+    nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
+    days = [claim for claim in found if claim.field.type == "date"]
+    fields = [*expected.fields, *expected.correctable]
+    if nights.isdisjoint(reading.words) or any(speaks_of(nights, f, lexicon) for f in fields):
+        return []
+    opened = [f for f in expected.fields if f.type == "date" and f not in [c.field for c in days]]
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = days[0].span.value if days else expected.known[known[-1]] if known else None
+    if not opened or first is None or not (days or opened[0] is expected.pending):
+        return []
+    for span in found_in(_COUNT, reading.text, expected.setting):
+        words = reading.between(span.start, reading.end).part(1, 2)
+        if words.tokens and words.words[0] in nights:
+            until = date.fromisoformat(str(first)) + timedelta(days=span.value)
+            end = words.tokens[0].end
+            raw = reading.text[span.start : end]
+            whole = Span(until.isoformat(), raw, span.start, end, True, "date")
+            return [Claim(opened[0], whole, 8, nights, is_named=True)]
+    return []
 
 
 def _is_outdone(claim: Claim, found: Sequence[Claim]) -> bool:
@@ -175,6 +223,24 @@ def _forwards(claims: list[Claim]) -> list[Claim]:
     return [claims[0], replace(claims[1], span=span)]
 
 
+def _later(claim: Claim, expected: Expected) -> Claim:
+    """Return a claim on a mere day of the month as the next one after a known day to come."""
+    if claim.field.type != "date" or claim.changes or claim.span.certain:
+        return claim
+    return replace(claim, span=replace(claim.span, value=later_day(claim.span.value, expected)))
+
+
+def later_day(said: str, expected: Expected) -> str:
+    """Return a mere day of the month, "the 27th", as the next one after a known day to come."""
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = str(expected.known[known[-1]]) if known else ""
+    day = date.fromisoformat(said)
+    while day.isoformat() < first:
+        month = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+        day = month + timedelta(days=day.day - 1)
+    return day.isoformat()
+
+
 def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) -> bool:
     between = reading.text[one[1] : other[0]].strip()
     words = reading.between(one[1], other[0]).words
@@ -195,9 +261,7 @@ def _claim(
     inside = reading.between(span.start, span.end)
     if not inside.tokens or _is_article(inside):
         return None
-    clause = next(
-        (c for c in reading.clauses() if c.tokens[-1].end >= inside.tokens[0].end), reading
-    )
+    clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
     if _is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
@@ -206,7 +270,11 @@ def _claim(
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
     parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
-    if parts and field.type in NAMES and not speaks_of(parts, field, reading.lexicon):
+    if field.type in _COUNTED and _is_place(inside, near, reading, field):
+        return None
+    parts = parts if field.type in NAMES else frozenset()
+    whole = reading.lexicon.words("name_parts").intersection(inside.words)
+    if parts and not whole and not speaks_of(parts, field, reading.lexicon):
         return None  # "first name Beth"
     # What is never asked for is always said by the way, and what a pattern finds is meant.
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
@@ -216,18 +284,37 @@ def _claim(
         return None
     close = closeness(near, field, reading.lexicon)
     beside = speaks_of(behind[:1], field, reading.lexicon)
-    weight = 8 * span.certain + 2 * close + 2 * beside + asked
-    words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
+    persons = reading.lexicon.words("persons")
     people = field.type in _COUNTED and _is_for(before, reading.lexicon)
-    named = words or (
-        people and speaks_of(reading.lexicon.words("persons"), field, reading.lexicon)
-    )
+    people = people and speaks_of(persons, field, reading.lexicon)
+    weight = 8 * span.certain + 2 * close + 2 * beside + 4 * people + asked
+    words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
+    named = words or people
     return Claim(field, span, weight, words, is_named=bool(named))
+
+
+def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
+    """Return the clause in which a value stands; a "but" parts two, where these are cut."""
+    first, last = inside.tokens[0], inside.tokens[-1]
+    turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
+    clause = next((c for c in reading.clauses() if c.tokens[-1].end >= first.end), reading)
+    said = clause.words if is_cut else []
+    turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
+    begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
+    ends = [n for n in turns if clause.tokens[n].start >= last.end]
+    return clause.part(max(begins, default=0), min(ends, default=None))
 
 
 def _is_article(inside: Reading) -> bool:
     """Whether a value is a small word: "ein Tisch" is no number."""
     return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
+
+
+def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
+    """Whether a number counts a place, "the 28th", that is none of the field."""
+    days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
+    placed = any(days) and not inside.said.isdigit()
+    return placed and len(near) > 1 and not speaks_of(near, field, reading.lexicon)
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
@@ -272,14 +359,16 @@ def _is_led(
     """Whether the words around a value say that it is one of the field."""
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
-    if field.type in WORDY:
-        return bool(before) and before[-1] in lexicon.words("bring_in")
+    if field.type in WORDY:  # it was found behind words that bring it in
+        return asked or last in lexicon.words("bring_in")
+    if field.type == "phone":
+        return True
     usual = asked and _is_usual([*before, *behind], reading, field)
     unit = bool(following) and following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
         return not unit and (led or usual)
-    if speaks_of(behind[:1] or [""], field, lexicon) or speaks_of(before[-2:], field, lexicon):
+    if speaks_of(behind[:2], field, lexicon) or speaks_of(before[-2:], field, lexicon):
         return True
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
@@ -331,7 +420,9 @@ def is_of_another(clause: Reading, field: Field) -> bool:
 def _is_denied(reading: Reading, inside: Reading) -> bool:
     """Whether "not" stands before the value, or a no right behind it: "outside no, inside"."""
     at = reading.tokens.index(inside.tokens[0])
-    words = reading.words[max(0, at - 2) : at]
+    before = reading.tokens[max(0, at - 2) : at]
+    apart = [place for place, token in enumerate(before, start=1) if token.closes]
+    words = [token.word for token in before[max(apart, default=0) :]]
     behind = reading.tokens[at + len(inside.tokens) :][:1]
     ends = inside.tokens[-1].closes or not behind or not behind[0].closes
     no = not ends and reading.lexicon.says("no", behind[0].word)

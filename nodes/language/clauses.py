@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from journeys import Field
 from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import concerns
+from nodes.language.mentions import concerns, is_among
 from nodes.language.reading import Reading, read
+
+_SHORTEST_TELLING = 4
 
 
 def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
@@ -41,6 +43,29 @@ def clauses_in(message: str, language: str) -> list[str]:
 def asks(words: str, language: str) -> bool:
     """Say whether words begin as a question does."""
     return read(words, lexicon_of(language)).asks
+
+
+def asked_about(
+    message: str, subjects: Mapping[str, str], others: str, language: str
+) -> tuple[str, str] | None:
+    """Return the one subject that the questions of a message have a word of, and that word.
+
+    Args:
+        message: What the user said.
+        subjects: Id of a subject -> what is written about it.
+        others: Words that are said of other things, which tell of no subject.
+        language: The language in which all is read.
+    """
+    lexicon = lexicon_of(language)
+    known = frozenset(read(others, lexicon).words)
+    known = known.union(*[lexicon.words(use) for use in ("small", "around", "talk")])
+    own = {id_: frozenset(read(text, lexicon).words) for id_, text in subjects.items()}
+    found: dict[str, str] = {}
+    for part in _parts(read(message, lexicon)):
+        for word in part.words if part.asks else ():
+            if len(word) >= _SHORTEST_TELLING and not is_among(word, known):
+                found |= {id_: word for id_, words in own.items() if is_among(word, words)}
+    return next(iter(found.items())) if len(found) == 1 else None
 
 
 def _parts(reading: Reading) -> list[Reading]:

@@ -59,6 +59,7 @@ class Sayings:
         type_words: Type of a field -> what values of it are called.
         leads: Type of a field -> words that stand right before a value of it.
         concepts: Words of one thing that is counted or measured.
+        spellings: Word -> how it is written in haste, too.
         source: The file, for whoever is told of a fault in it.
     """
 
@@ -71,6 +72,7 @@ class Sayings:
     type_words: Mapping[str, str]
     leads: Mapping[str, str]
     concepts: tuple[str, ...]
+    spellings: Mapping[str, str]
     source: Path
     _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
@@ -114,6 +116,7 @@ class Lexicon:
     type_words: dict[str, frozenset[str]] = field(init=False)
     leads: dict[str, frozenset[str]] = field(init=False)
     concepts: tuple[frozenset[str], ...] = field(init=False)
+    spellings: dict[str, str] = field(init=False)
     vocabulary: frozenset[str] = field(init=False)
     words: Callable[[str], frozenset[str]] = field(init=False)
     forms: Callable[[str], list[re.Pattern[str]]] = field(init=False)
@@ -145,6 +148,12 @@ class Lexicon:
         keep(self, "forms", self._forms.__getitem__)
         keep(self, "type_words", _joined([each.type_words for each in self.languages]))
         keep(self, "leads", _joined([each.leads for each in self.languages]))
+        written = [item for each in self.languages for item in each.spellings.items()]
+        keep(
+            self,
+            "spellings",
+            {plain(short): plain(w) for w, all_ in written for short in all_.split()},
+        )
         concepts = (text for each in self.languages for text in each.concepts)
         keep(self, "concepts", tuple(frozenset(plain(text).split()) for text in concepts))
         ordinals = {plain(w): n for each in self.languages for w, n in each.ordinals.items()}
@@ -275,8 +284,11 @@ def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:
 
 DATA = Path(__file__).with_name("data")
 _REFERENCE = "en"
-_SECTIONS = ("phrases", "parts", "asides", "words", "ordinals", "type_words", "leads", "concepts")
-_OWN = ("parts", "ordinals", "concepts")
+_SECTIONS = (
+    *("phrases", "parts", "asides", "words", "ordinals", "type_words", "leads", "concepts"),
+    "spellings",
+)
+_OWN = ("parts", "ordinals", "concepts", "spellings")
 """Sections in which each language has names of its own."""
 
 _LOADED: set[str] = set()

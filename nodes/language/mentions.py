@@ -32,12 +32,12 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
         fitting = [field for score, field in scored if score == best]
         if best and best > len(content):
             return fitting[0] if len(fitting) == 1 else None
-    named = [field for field in unique if _is_among(head, _names_and_kind(field, lexicon))]
+    named = [field for field in unique if is_among(head, _names_and_kind(field, lexicon))]
     if len(named) != 1:
         return None
     others = [_names_and_kind(field, lexicon) for field in unique if field is not named[0]]
     beside = [word for word in content if word != head]
-    spoken = [word for word in beside if [own for own in others if _is_among(word, own)]]
+    spoken = [word for word in beside if [own for own in others if is_among(word, own)]]
     return None if spoken else named[0]  # "the street number" is no number of guests
 
 
@@ -45,7 +45,7 @@ def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
     known = _words(field, lexicon)
     own = known.kind | known.counted
-    return bool([word for word in words if _is_among(word, own)])
+    return bool([word for word in words if is_among(word, own)])
 
 
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
@@ -55,25 +55,25 @@ def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
         return 0
     own = _words(field, lexicon)
     known = own.kind | own.counted | own.own
-    return min(_MOST_COUNTED, len({word for word in words if _is_among(word, known)}))
+    return min(_MOST_COUNTED, len({word for word in words if is_among(word, known)}))
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Whether one of the words belongs to a field, or to what is said of it."""
     known = _words(field, lexicon)
-    return any(_is_among(word, known.said | known.counted) for word in words)
+    return any(is_among(word, known.said | known.counted) for word in words)
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
     """Whether words name one of the open tasks."""
     content = [w for w in name.split() if w not in lexicon.words("small")]
     own = [frozenset(plain(task).replace("_", " ").split()) for task in tasks]
-    return bool(content) and any(all(_is_among(w, words) for w in content) for words in own)
+    return bool(content) and any(all(is_among(w, words) for w in content) for words in own)
 
 
 def _score(content: Sequence[str], head: str, known: frozenset[str]) -> float:
     """Count the words that are a field's; the word that names the thing itself counts more."""
-    matched = [word for word in content if _is_among(word, known)]
+    matched = [word for word in content if is_among(word, known)]
     return len(matched) + (0.5 if head in matched else 0)
 
 
@@ -85,7 +85,8 @@ def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> s
     return content[-1]
 
 
-def _is_among(word: str, known: frozenset[str]) -> bool:
+def is_among(word: str, known: frozenset[str]) -> bool:
+    """Whether words have one, perhaps with another ending."""
     return word in known or bool([other for other in known if _akin(word, other)])
 
 
@@ -152,4 +153,4 @@ def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
     """Whether a text holds a word of the name of one of the fields."""
     lexicon = lexicon_of(language)
     words = plain(text).split()
-    return any(_is_among(word, _names(field, lexicon)) for field in fields for word in words)
+    return any(is_among(word, _names(field, lexicon)) for field in fields for word in words)

@@ -14,7 +14,7 @@ from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import answer, boolean, choice, holds, unjoined
 from nodes.language.changes import lead_of, named_change, of_type, turned
-from nodes.language.claims import Claim, claims_in, is_of_another
+from nodes.language.claims import Claim, claims_in, is_of_another, later_day
 from nodes.language.expected import (
     FREE,
     NAMES,
@@ -36,10 +36,11 @@ MOST_CHARACTERS = 4096
 _MOST_CLAUSES = 12
 _MOST_WORDS_OF_CHANGE = 40
 _LONGEST_CHANGE_IN_TEXT = 12
-_SHORTEST_OF_TWO = 4
+_SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
 _MOST_UNREAD = 4
-_WORDS = (*WORDY, "boolean", "enum")
+_WEAK = ("boolean", "enum")
+_WORDS = (*WORDY, *_WEAK)
 _SHAPED = ("date", "time", "money", "email", "phone")
 _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
@@ -131,7 +132,9 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
     head, body = words.before(lead), words.after(lead)
     meant = lexicon.begins("meant", body.said) if body.tokens else 0
     no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
-    idle = lexicon.says("filler", said) or lexicon.says("joint", said) or is_greeting(words.raw)
+    bare = unjoined(words).said
+    idle = any(lexicon.says(name, said) for name in ("filler", "joint", "idle"))
+    idle = idle or (bare != said and lexicon.says("idle", bare))
     return _Clause(
         words,
         body.after(meant) if meant else body,
@@ -139,9 +142,22 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
         or "instead" in lexicon.words("contrast").intersection(words.words)
         or (lead > 0 and lexicon.begins("repair", head.said) > 0),
         apart=bool(no),
-        is_idle=idle,
-        command=None if idle else signal(words, expected) or signal(unjoined(words), expected),
+        is_idle=idle or is_greeting(words.raw),
+        command=None if idle else _signal(words, expected),
     )
+
+
+def _signal(words: Reading, expected: Expected) -> Command | None:
+    """Return what a clause says about the conversation itself, perhaps with a reason behind it."""
+    whole = signal(words, expected) or signal(unjoined(words), expected)
+    if whole or words.asks:
+        return whole
+    bare = unjoined(words)
+    for name in ("cancel", "give_up", "wait"):
+        end = bare.lexicon.begins(name, bare.said)
+        if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
+            return command if explains(unjoined(bare.after(end)), command) else None
+    return None
 
 
 def _only_signals(clauses: Sequence[_Clause]) -> Parse | None:
@@ -175,10 +191,12 @@ class _Pass:
             return whole
         given = boolean(self.reading, self.expected)
         if given and holds("yes" if given[0].read is False else "no", given[2]):
-            return Parse(unread=(self.reading.raw,))
+            return self._meant_at_last(given[0]) or Parse(unread=(self.reading.raw,))
         if self._takes_back():
             return Parse(unread=(self.reading.raw,))
         self.claims = self._claims()
+        if not given and (read := self._taken_back()):
+            return read
         self._join_spanned()
         if given:
             self._explain([given[0]], given[1].tokens)
@@ -188,6 +206,29 @@ class _Pass:
         if self.pending is not None and self.pending.type in FREE:
             return self._free(self.pending)
         return self._settled()
+
+    def _taken_back(self) -> Parse | None:
+        """Read a yes or no by its name that a later clause turns: "no breakfast, well, yes"."""
+        for claim in self.claims:
+            if claim.field is self.pending and claim.field.type == "boolean":
+                behind = self.reading.between(claim.end, self.reading.end)
+                if holds("no" if claim.span.value else "yes", behind):
+                    given = Fill(claim.field.name, claim.span.raw, read=claim.span.value)
+                    return self._meant_at_last(given) or Parse(unread=(self.reading.raw,))
+        return None
+
+    def _meant_at_last(self, given: Fill) -> Parse | None:
+        """Read the other answer behind a repair: "no, hm, although, yes"."""
+        other = "no" if given.read else "yes"
+        for place, (before, clause) in enumerate(pairwise(self.clauses), start=1):
+            led = clause.replaces or lead_of(clause.words)
+            words = clause.body if clause.body.tokens else clause.words
+            if self.lexicon.says(other, words.said) and (led or not before.body.tokens):
+                rest = tuple(c.words.raw for c in self.clauses[place + 1 :] if not c.is_idle)
+                certain = not rest
+                fill = Fill(given.field, other, read=other == "yes")
+                return Parse([fill], certain, certain, rest, (given.value,))
+        return None
 
     def _takes_back(self) -> bool:
         """Whether a later clause takes back what was said before: "no parking, hmm, leave it"."""
@@ -209,12 +250,24 @@ class _Pass:
         read = readable_part(field, reading, self.expected)
         if read is None or self._gives_others(field) or self._may_replace(field):
             return None
-        given = [_fill(field, read)]
+        given = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
         others = self.lexicon.forms("form_named_other") if field.type in NAMES else ()
         if certain and any(form.match(reading.marked) for form in others):
             return Parse(given)  # "his name is Karl" is said back
+        if not certain and (led := self._brought_in(field, read)):
+            return led
         return Parse(given, certain, certain, () if certain else (reading.raw,))
+
+    def _brought_in(self, field: Field, read: Read) -> Parse | None:
+        """Read a name or address behind words that bring it in, which are left unread."""
+        for claim in self._claims():
+            if claim.field is field and claim.span.value == read.value:
+                words = self.reading
+                around = (words.between(0, claim.start), words.between(claim.end, words.end))
+                unread = tuple(part.raw for part in around if part.tokens)
+                return Parse([_command(claim)], unread=unread)
+        return None
 
     def _gives_others(self, field: Field) -> bool:
         """Whether a message gives other fields their values as well; a mere date is no address."""
@@ -398,7 +451,12 @@ class _Pass:
                 return False
         if claim.field is self.pending or claim.is_named or claim.is_by_the_way:
             return True
-        return not claim.changes and len(left) * _MOST_UNREAD <= len(words.tokens)
+        if claim.changes or self.expected.kind == "return":
+            return False
+        answered = not self.expected.kind or any(c.field is self.pending for c in self.claims)
+        shaped = claim.span.certain or claim.field.type == "phone"
+        plain = shaped and answered and not words.asks
+        return plain or len(left) * _MOST_UNREAD <= len(words.tokens)
 
     def _raw(self, token: Token) -> str:
         return self.reading.text[token.start : token.end].casefold()
@@ -406,6 +464,13 @@ class _Pass:
     def _is_number(self, token: Token) -> bool:
         word = self._raw(token)
         return word[:1].isdigit() or bool(found_in(_COUNT, word, self.expected.setting))
+
+    def _fill(self, field: Field, read: Read, words: Reading) -> Command:
+        days = (form.fullmatch(words.core().said) for form in self.lexicon.forms("form_day"))
+        value = read.value
+        if field.type == "date" and field.name not in self.expected.known and any(days):
+            value = later_day(value, self.expected)
+        return Fill(field.name, read.raw, read=value)
 
     def _answered(self, clause: _Clause) -> bool:
         """Take a clause as the value that was asked for."""
@@ -421,7 +486,7 @@ class _Pass:
         read = readable_part(field, clause.words, self.expected)
         if read is None:
             return False
-        given = _fill(field, read)
+        given = self._fill(field, read, clause.words)
         goes_on = clause is not self.clauses[-1] and not clause.words.tokens[-1].closes
         if field.type in WORDY or goes_on:  # nearly every word may be one; "two and the kids"
             self.bare.append(given)
@@ -451,7 +516,7 @@ class _Pass:
     def _settled(self) -> Parse:
         commands = self._without_asides(self._without_repeats())
         unread = self._unread()
-        if unread and (twice := [c for c in commands if self._is_given_twice(c, unread)]):
+        if unread and (twice := [c for c in commands if self._is_given_twice(c)]):
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
             doubted = [c for c in commands if any(c is bare for bare in self.bare)]
@@ -471,13 +536,40 @@ class _Pass:
         given = [c for c in self.commands if isinstance(c, (Fill, Correct))]
         return tuple(c.value for c in given if not any(c is one for one in kept))
 
-    def _is_given_twice(self, command: Command, unread: Sequence[str]) -> bool:
-        """Whether the unread words hold another value of a field, as in "300, or rather 320"."""
+    def _is_given_twice(self, command: Command) -> bool:
+        """Whether the unread words hold another value of a field, as in "300, or rather 320".
+
+        One of another time or person is none.
+        """
         if not isinstance(command, (Fill, Correct)):
             return False
         fields = (*self.expected.fields, *self.expected.correctable)
         field = next(one for one in fields if one.name == command.field)
-        return any(found_in(field, part, self.expected.setting) for part in unread)
+        same = command.read if field.type in _WEAK else None
+        if field.type != "boolean" and self._may_be_replaced(command.value):
+            return True
+        between = self.lexicon.words("between")
+        theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
+        theirs = [c for c in theirs if is_of_another(c.words, field)]
+        unread = self._unread([c for c in self.clauses if c not in theirs])
+        return any(
+            span.value != same and not self._is_part(part, span.end)
+            for part in unread
+            for span in found_in(field, part, self.expected.setting)
+        )
+
+    def _may_be_replaced(self, raw: str) -> bool:
+        """Whether an unread clause behind a value repairs it: "seven, no wait, half past"."""
+        at = self.reading.text.find(raw)
+        return any(
+            c.replaces and c.body.tokens and at < c.words.start and not self._is_explained(c)
+            for c in self.clauses
+        )
+
+    def _is_part(self, words: str, end: int) -> bool:
+        """Whether a number counts some of what was counted: "one of them is a child"."""
+        following = read(words[end:], self.lexicon).words[:1]
+        return bool(self.lexicon.words("part").intersection(following))
 
     def _is_own(self, command: Command) -> bool:
         if not isinstance(command, (Fill, Correct)):
@@ -514,11 +606,11 @@ class _Pass:
         self.commands += commands
         self.explained.update([token.start for token in tokens])
 
-    def _unread(self) -> tuple[str, ...]:
+    def _unread(self, clauses: Sequence[_Clause] = ()) -> tuple[str, ...]:
         """Return the words that nothing explains; of a clause those between the first and last."""
         parts = []
         joints = self.lexicon.words("joints")
-        for clause in self.clauses:
+        for clause in clauses or self.clauses:
             tokens = clause.words.tokens
             left = [n for n, t in enumerate(tokens) if t.start not in self.explained]
             while left and tokens[left[0]].word in joints:
@@ -608,10 +700,6 @@ def _is_own(field: Field, value: Any) -> bool:
     """Whether a value is in the currency of its field, if that has one."""
     currency = value.get("currency") if isinstance(value, dict) else None
     return not (currency and field.currency) or currency == field.currency
-
-
-def _fill(field: Field, read: Read) -> Command:
-    return Fill(field.name, read.raw, read=read.value)
 
 
 def _command(claim: Claim) -> Command:

@@ -190,6 +190,7 @@ def _closes(word: str, between: str) -> bool:
 def _spelled(token: str, lexicon: Lexicon) -> str:
     """Return a word folded; as phrases spell it, where it is drawn out or written without marks."""
     word = _APOSTROPHES.sub("", plain(token))
+    word = lexicon.spellings.get(word, word)
     if word in lexicon.vocabulary:
         return word
     for short in (_LONG_RUN.sub(r"\1", word), _LONG_RUN.sub(r"\1\1", word), _unmarked(word)):

@@ -137,15 +137,15 @@ def _questioned(reading: Reading, expected: Expected) -> Command | None:
 def explains(part: Reading, command: Command) -> bool:
     """Whether words only say why something is asked for."""
     said, lexicon = part.said, part.lexicon
-    if isinstance(command, Wait):
-        return lexicon.says("busy", said)
-    if isinstance(command, Deny):
-        return lexicon.says("no", said)
-    if isinstance(command, Skip):
-        return lexicon.says("unknown", said) or lexicon.says("nothing", said)
-    return isinstance(command, Cancel) and (
-        lexicon.says("no", said) or (lexicon.says("reason", said) and not part.asks)
-    )
+    if lexicon.says("reason", said) and not part.asks:
+        return True
+    again: dict[type, tuple[str, ...]] = {
+        Wait: ("busy", "unknown"),
+        Deny: ("no",),
+        Skip: ("unknown", "nothing"),
+        Cancel: ("no",),
+    }
+    return any(lexicon.says(name, said) for name in again.get(type(command), ()))
 
 
 _LONGEST_GREETING = 60

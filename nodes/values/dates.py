@@ -76,7 +76,8 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 
 any_digit = re.compile(r"\d").search
-words_behind = re.compile(r"[\s,]+[^\W\d_]").match
+_words_behind = re.compile(r"[\s,]+[^\W_]").match
+_SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
 
 def is_past(text: str, field: Field, setting: Setting) -> bool:
@@ -124,9 +125,9 @@ class _Days:
             yield found, self._dated(day, month, year), bool(year or dotted)
 
     def _by_day(self) -> _Found:
-        for form in (self.own.day_month, self.own.month_day):
+        for form in (self.own.day_month, self.own.month_day, self.own.ranged):
             for found in form.finditer(self.text):
-                day = self._day(found["digits"], found["word"])
+                day = self._day(found["digits"], found.groupdict().get("word"))
                 yield found, self._dated(day, self._month(found), found["year"]), True
         for found in self.own.day_only.finditer(self.text):
             digits = found["digits"] or found["dotted"] or found["bare"]
@@ -220,11 +221,16 @@ class _Days:
         return self.today + timedelta(days=days)
 
     def _with_year(self, hit: Hit) -> Hit:
-        """Join a day and its month with the year in words behind them: "nineteen ninety"."""
-        if not hit.certain or not words_behind(self.text, hit.end):
+        """Join a day and its month with the year in words behind them: "nineteen ninety".
+
+        Two digits are the year of a day that must be past: "5 May 82".
+        """
+        if not hit.certain or not _words_behind(self.text, hit.end):
             return hit
         following = self.text[hit.end : hit.end + 60]
         numbers = list(numerals_in(following, self.words))[:2]
+        if self.over and (short := _SHORT_YEAR.search(following)):
+            numbers = [Hit(short.start(), short.end(), int(short[0]))]
         if not numbers or not self.own.before_year.fullmatch(following, 0, numbers[0].start):
             return hit
         year, end = numbers[0].value, numbers[0].end
@@ -233,6 +239,8 @@ class _Days:
             if joint in ("", *self.words.times.zero):
                 year, end = year * 100 + numbers[1].value, numbers[1].end
         day = date.fromisoformat(hit.value)
+        if self.over and 10 <= year < 100:
+            year += 1900 if year > self.today.year % 100 else 2000
         made = day_of(int(year), day.month, day.day) if 1000 <= year < 3000 else None
         return Hit(hit.start, hit.end + end, made.isoformat()) if made else hit
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from types import SimpleNamespace
 
 from journeys.fields import Field
 from nodes.values.languages import Vocabulary, everywhere, grammar, vocabulary
+from nodes.values.numbers import numeral_of, numerals_in
 from nodes.values.scanning import Hit, apart, words_in
 from nodes.values.setting import Setting
 
@@ -27,8 +29,10 @@ _DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛",
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the name that a message brings in with so many words."""
     own = grammar("names", vocabulary(setting.language))
-    if field.type == "full_name" and (parts := list(own.part.finditer(text))):
-        return _in_parts(text, parts, own)
+    if parts := list(own.part.finditer(text)):
+        hits = _in_parts(text, parts, own)
+        if hits or field.type == "full_name":
+            return [_as_said(hit) for hit in hits] if field.type == "name" else hits
     for found in own.lead.finditer(text):
         hit = _after(text, found, own)
         if hit is None:
@@ -40,9 +44,22 @@ def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     return []
 
 
+def _as_said(hit: Hit) -> Hit:
+    """Return a name in one piece that was given in parts."""
+    return hit._replace(value=f"{hit.value['given']} {hit.value['family']}")
+
+
 def _in_parts(text: str, parts: list[re.Match[str]], own: SimpleNamespace) -> list[Hit]:
-    """Find a full name whose parts are called by their names: "first name Ada, last name ..."."""
+    """Find a full name whose parts are called by their names: "first name Ada, last name ...".
+
+    One of them may be brought in as a name: "it is under Wilson, first name Beth".
+    """
     named = {found.lastgroup: _after(text, found, own) for found in parts}
+    if len(named) == 1 and (only := next(iter(named.values()))):
+        other = "family" if "given" in named else "given"
+        hits = (_after(text, lead, own) for lead in own.lead.finditer(text))
+        apart = (h for h in hits if h and (h.end <= only.start or only.end <= h.start))
+        named[other] = next(apart, None)
     given, family = named.get("given"), named.get("family")
     if given is None or family is None:
         return []
@@ -99,6 +116,9 @@ def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
 def name_in(raw: str, setting: Setting) -> str:
     """Return the name that a whole text gives; empty if it gives none."""
     own = grammar("names", vocabulary(setting.language))
+    if parts := list(own.part.finditer(raw)):
+        for hit in _in_parts(raw, parts, own):
+            return str(_as_said(hit).value)
     text = own.ending.sub("", own.greeting.sub("", raw.strip())).strip()
     text = own.behind.sub("", own.denied.sub("", text))
     lead = own.lead.search(text)
@@ -266,6 +286,7 @@ _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()
 _AMERICAN = re.compile(r"[2-9]\d{9}")
 _ENDS = ".,;:!?'\u2026"
 _MOST_LOOKED_UP = 20
+_BETWEEN = re.compile(r"[\s,.\-]{0,3}")
 
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -315,7 +336,37 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
         if number := _dialled(found[0], setting.region, own):
             abroad = found[0].lstrip("( ").startswith(("+", "00"))
             hits.append(Hit(found.start(), found.end(), number, abroad))
-    return apart(hits)
+    return apart(hits or list(_said(text, own, setting)))
+
+
+def _said(text: str, own: SimpleNamespace, setting: Setting) -> Iterator[Hit]:
+    """Find telephone numbers that are said digit by digit: "oh one one three, double four"."""
+    words = vocabulary(setting.language)
+    said = []
+    for hit in numerals_in(text, words):
+        written = text[hit.start : hit.end].split()
+        zero = "0" if len(written) > 1 and numeral_of(written[0], words) == 0 else ""
+        said.append((hit.start, hit.end, f"{zero}{hit.value}"))
+    said += [(word.start(), word.end(), word[0]) for word in own.in_words.finditer(text)]
+    run: list[tuple[int, int, str]] = []
+    for piece in [*sorted(said), (len(text) + 1, 0, "")]:
+        if run and (piece[0] > len(text) or _BETWEEN.fullmatch(text, run[-1][1], piece[0]) is None):
+            number = _dialled(_digits(run, own), setting.region, own) if len(run) > 1 else ""
+            if number:
+                yield Hit(run[0][0], run[-1][1], number, False)
+            run = []
+        run.append(piece)
+
+
+def _digits(run: Sequence[tuple[int, int, str]], own: SimpleNamespace) -> str:
+    digits, times = "", 1
+    for _, _, word in run:
+        if not word.isdecimal() and own.repeats.fullmatch(word):
+            times = own.again.of(word)
+        else:
+            digits += (word if word.isdecimal() else own.spoken.of(word)) * times
+            times = 1
+    return digits
 
 
 def _dialled(said: str, region: str, own: SimpleNamespace) -> str:

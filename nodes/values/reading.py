@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from journeys.fields import FIELD_TYPES, Field
 from nodes.plain import cleaned
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
-from nodes.values.dates import date_elsewhere, load_dates, respelled, scan_dates
+from nodes.values.dates import any_digit, date_elsewhere, load_dates, respelled, scan_dates
 from nodes.values.languages import grammar, vocabulary
 from nodes.values.money import scan_money
 from nodes.values.numbers import scan_integers, scan_numbers
@@ -65,6 +66,7 @@ _BRING_IN: dict[str, Scanner] = {
 """What finds values without a shape behind the words that bring them in."""
 _PLAIN = ("integer", "number", "money")
 _OTHERS = tuple(Field("other", kind) for kind in ("date", "time", "phone", "email"))
+_CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
 _MOST_KEPT = 256
 _kept: dict[Any, list[Hit]] = {}
 
@@ -132,8 +134,8 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     text = cleaned(raw).strip()
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
-    for start, end in _extracts(field, text, setting) if field.extract else ():
-        value = _read(field, text[start:end], setting) if text[start:end].strip() else None
+    for _, _, said in _extracts(field, text, setting) if field.extract else ():
+        value = _read(field, said, setting) if said.strip() else None
         if value is not None:
             return value
     value = _read(field, text, setting) if text else None
@@ -143,13 +145,24 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     return value
 
 
-def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int]]:
-    """Return where a field's own patterns find it: the first group, or all of it."""
+def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int, str]]:
+    """Return where a field's own patterns find it, and what: the first group, or all of it.
+
+    Else it may be a code that is written with another sign between its letters and digits.
+    """
     places = []
     for pattern in field.extract:
         match = setting.patterns.search(field.name, pattern, text)
         if match and (place := match.span(1 if match.re.groups else 0))[0] >= 0:
-            places.append(place)
+            places.append((*place, text[slice(*place)]))
+    if not places and any_digit(text):
+        matches = setting.patterns.fullmatch
+        places = [
+            (found.start(), found.end(), said)
+            for found in _CODE.finditer(text)
+            for said in (f"{found[1]}{sign}{found[2]}" for sign in ("-", "", " ", "/"))
+            if [1 for pattern in field.extract if matches(field.name, pattern, said)]
+        ]
     return places
 
 
@@ -254,13 +267,12 @@ def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence
 
 def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
     spans = []
-    for start, end in _extracts(field, text, setting):
-        said = text[start:end]
+    for start, end, said in _extracts(field, text, setting):
         try:
             value = value_of(replace(field, extract=()), said, setting)
         except Unreadable:
             continue
-        spans.append(Span(value, said, start, end, True, field.type, own=True))
+        spans.append(Span(value, text[start:end], start, end, True, field.type, own=True))
     return spans[:1]
 
 

@@ -304,3 +304,30 @@ def _differently_spelled(table: str, listening: Expected) -> dict[str, str]:
 def _bare(heard: str) -> list[str]:
     small = ("on", "at", "um", "people", "rooms", "nights", "Personen", "kg", "from", "for")
     return sorted(word for word in heard.replace(",", "").split() if word not in small)
+
+
+def _values(name: str, desk: Sequence[Field], message: str) -> dict[str, object]:
+    heard = read_message(message, asking(name, desk))
+    return {getattr(c, "field", ""): getattr(c, "read", None) for c in heard.commands}
+
+
+def test_a_value_of_another_time_or_person_leaves_the_one_that_is_meant() -> None:
+    said = {
+        "last time we were 12 but this time it's only five": 5,
+        "seven, one of them is a toddler": 7,
+        "only me this time, last year we were three": 1,
+    }
+    for message, size in said.items():
+        assert _values("party_size", RESTAURANT, message) == {"party_size": size}, message
+    number = "my old number was 07400 900111, the new one's 07400 900877"
+    assert _values("phone", CLINIC, number) == {"phone": "+447400900877"}
+
+
+def test_what_a_repair_may_replace_is_no_value() -> None:
+    assert _values("time", RESTAURANT, "seven, no wait, half past, she gets here at seven") == {}
+
+
+def test_a_number_is_read_as_it_is_dictated() -> None:
+    number = "oh one one three, four nine six, oh one double eight"
+    assert _values("phone", CLINIC, number) == {"phone": "+441134960188"}
+    assert _values("policy_number", CLAIM, "it's MN 77310") == {"policy_number": "MN-77310"}
