@@ -33,15 +33,15 @@ from journeys import (
 )
 from journeys.locale import NOWHERE, in_force
 from journeys.spec import MAX_HOPS
-from nodes.checking.scope import checks_of
-from nodes.features import Features, features_of
+from nodes.guidelines.index import index_of
 from nodes.language import load as load_hearing
 from nodes.llm.models import open_models
-from nodes.matching.index import index_of
+from nodes.replies.scope import checks_of
 from nodes.services import Services
-from nodes.settle import settle
-from nodes.state import Output, SessionInput, SessionState, Update
-from nodes.understand import understand
+from nodes.state.session import Output, SessionInput, SessionState, Update
+from nodes.turn.features import Features, features_of
+from nodes.turn.settle import settle
+from nodes.turn.understand import understand
 
 RECURSION_LIMIT = MOST_STEPS
 """Most supersteps of a turn, and of each graph within it; the hops of a turn have a limit of
@@ -122,8 +122,8 @@ def _checking(
     if checks is None:
         return END
     # Half a second to import; here, and not in the first turn, where it would hold up all others.
-    from nodes.checking.pii import load  # noqa: PLC0415
-    from nodes.validate import validate  # noqa: PLC0415
+    from nodes.replies.pii import load  # noqa: PLC0415
+    from nodes.turn.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
     graph.add_node(

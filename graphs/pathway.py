@@ -30,15 +30,15 @@ from journeys import (
     PathwaySpec,
     PatternPipeline,
 )
-from nodes.call_tools import call_tools
-from nodes.collect import collect, is_collected
-from nodes.effect_outcome import went_well
-from nodes.reception import receive
+from nodes.features.reception import receive
+from nodes.forms.collect import collect, is_collected
 from nodes.services import Services
-from nodes.state import PathwayState, Update
-from nodes.take_effects import take_effects
+from nodes.state.effect_outcome import went_well
+from nodes.state.session import PathwayState, Update
 from nodes.telemetry import PathwayRun
 from nodes.telemetry.activity import Activity
+from nodes.turn.call_tools import call_tools
+from nodes.turn.take_effects import take_effects
 from nodes.values import load as load_values
 
 GoesOn = Callable[[Mapping[str, Any]], bool]

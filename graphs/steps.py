@@ -25,8 +25,8 @@ from langgraph.runtime import Runtime
 from graphs.chat import shown
 from nodes.authored import contained
 from nodes.services import Services, brought_locale
-from nodes.settle import reply_id
-from nodes.state import Update
+from nodes.state.session import Update
+from nodes.turn.settle import reply_id
 
 RUN = "reply"
 """Name of the run of a reply, as events show it."""

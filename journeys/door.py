@@ -70,14 +70,14 @@ def compile_pipeline(pipeline: Pipeline, **options: Any) -> Any:
 
 def card_scores(task: str, cards: Sequence[AgentCard]) -> list[float]:
     """Return how well each card fits a task, from 0 to 1."""
-    from nodes.capabilities import ranking_of  # noqa: PLC0415
+    from nodes.agents.select import ranking_of  # noqa: PLC0415
 
     return ranking_of(cards).scores(task)
 
 
 def passage_scores(question: str, passages: Sequence[Passage]) -> list[float]:
     """Return how well each passage fits a question, from 0 to 1."""
-    from nodes.matching.ranking import ranking_of  # noqa: PLC0415
+    from nodes.guidelines.ranking import ranking_of  # noqa: PLC0415
 
     entries = tuple(((f"{one.about} / {one.source}", one.text),) for one in passages)
     return ranking_of(entries).scores(question)
@@ -85,6 +85,6 @@ def passage_scores(question: str, passages: Sequence[Passage]) -> list[float]:
 
 def reset_pipeline(pipeline: PatternPipeline) -> None:
     """Make a pipeline forget what it kept from run to run."""
-    from nodes.patterns.memory import forget  # noqa: PLC0415
+    from nodes.pipelines.memory import forget  # noqa: PLC0415
 
     forget(pipeline)

@@ -23,22 +23,14 @@ from journeys import (
 from journeys.behaviors import ReturnToSpecific
 from journeys.regexes import LONGEST_MATCH
 from nodes.commands import Command, Verdict
-from nodes.context import Op, apply_ops, checked
-from nodes.effect_outcome import step_renamed
-from nodes.forms.sheet import Sheet, attempt, by_field, current_value, field_named, owners
+from nodes.guidelines.resolve import Weighed
+from nodes.json_data import stamp
 from nodes.language import Parse
 from nodes.llm.form_prompt import Asking
 from nodes.llm.understand import Understood
-from nodes.matching.resolve import Weighed
-from nodes.messages import Message, last_said
-from nodes.moves import Entered, Standing, note, pruned
-from nodes.phases import phase_of
-from nodes.plain import stamp
 from nodes.services import Services, setting_of
-from nodes.speech import worded
-from nodes.state import PARTING, Fired, Frame, Judged, Output, Position, SessionState, Turn, Update
-from nodes.steer import Steering
-from nodes.talk import (
+from nodes.state.context import Op, apply_ops, checked
+from nodes.state.dialogue_state import (
     Asked,
     Attempted,
     DialogueState,
@@ -47,7 +39,25 @@ from nodes.talk import (
     add_attempts,
     with_dialogue,
 )
+from nodes.state.effect_outcome import step_renamed
+from nodes.state.form_state import Sheet, attempt, by_field, current_value, field_named, owners
+from nodes.state.messages import Message, last_said
+from nodes.state.phases import phase_of
+from nodes.state.session import (
+    PARTING,
+    Fired,
+    Frame,
+    Judged,
+    Output,
+    Position,
+    SessionState,
+    Turn,
+    Update,
+)
+from nodes.state.stack import Entered, Standing, note, pruned
+from nodes.steer import Steering
 from nodes.telemetry.otel import report
+from nodes.texts import worded
 from nodes.values import Setting, shown
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from cachetools import LRUCache
 
-from nodes.state import Turn
+from nodes.state.session import Turn
 
 
 @dataclass(frozen=True, slots=True)

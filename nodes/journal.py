@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.plain import digest_of
+from nodes.json_data import digest_of
 
 Event = dict[str, Any]
 KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")

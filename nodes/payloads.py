@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from journeys import ConfigurationError, JourneySpec
 from journeys.io_fields import FieldSpec, SignatureSpec
 from nodes.authored import FAILURES
-from nodes.forms.secrets import without_secrets
-from nodes.messages import text_of, told
-from nodes.plain import copied, plain
+from nodes.json_data import copied, plain
+from nodes.state.messages import text_of, told
+from nodes.state.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from nodes.patterns.work import Brief
+    from nodes.pipelines.work import Brief
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""

@@ -13,7 +13,7 @@ from nodes.telemetry.activity import SLACK
 if TYPE_CHECKING:
     from nodes.llm.agent import Speculation
     from nodes.llm.client import Usage
-    from nodes.patterns.work import Seat
+    from nodes.pipelines.work import Seat
 
 
 @dataclass(slots=True)

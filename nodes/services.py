@@ -12,16 +12,16 @@ from zoneinfo import ZoneInfo
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeys.patterns import Matcher
-from nodes.calling import Callee
-from nodes.checking.outlet import Outlet
-from nodes.checking.scope import validation_of
+from nodes.agents.adapters import Callee
 from nodes.effects import Effects
 from nodes.llm.client import Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
+from nodes.replies.outlet import Outlet
+from nodes.replies.scope import validation_of
 from nodes.running import Running
-from nodes.speech import texts_of
-from nodes.state import Turn
+from nodes.state.session import Turn
+from nodes.texts import texts_of
 from nodes.values import Setting
 
 

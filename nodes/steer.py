@@ -14,9 +14,9 @@ from journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
 from journeys.behaviors import ReturnToSpecific
 from journeys.spec import ACTIVATION, CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
-from nodes.context import Op
-from nodes.moves import Entered, Standing, back, left, move, note
-from nodes.state import Fired, Judged, Position
+from nodes.state.context import Op
+from nodes.state.session import Fired, Judged, Position
+from nodes.state.stack import Entered, Standing, back, left, move, note
 
 _SURE = ("condition", "pattern", "own", "always")
 """Tiers of verdicts that no model gave."""

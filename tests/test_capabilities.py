@@ -24,8 +24,8 @@ from journeys import (
     select_best_agent,
     select_top_k_agents,
 )
-from nodes import embeddings
-from nodes.capabilities import Match, choose, ranking_of
+from nodes.agents import embeddings
+from nodes.agents.select import Match, choose, ranking_of
 
 # A busy machine is slow, not wrong.
 

@@ -22,7 +22,7 @@ from journeys import (
 from nodes.commands import Verdict
 from nodes.draft import beginning
 from nodes.llm.scripted import ScriptedModel, leads_to
-from nodes.moves import Standing
+from nodes.state.stack import Standing
 from nodes.steer import Limits, steer
 from tests.clerks import said, staff
 from tests.house_desk import ASKED, STAFF, Desk, Moving

@@ -18,8 +18,8 @@ from journeys import (
     Pathway,
     Texts,
 )
-from nodes import interpret
 from nodes.llm.scripted import Fault, ScriptedModel
+from nodes.turn import interpret
 
 
 class Canned(Journey):

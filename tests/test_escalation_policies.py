@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import nodes.features
+import nodes.turn.features
 from journeys import (
     ConversationPhase,
     Escalation,
@@ -17,12 +17,12 @@ from journeys import (
     JourneyConfig,
     Pathway,
 )
-from nodes.escalating import PolicyFacts, policy_met
-from nodes.handing_over import hand_over
+from nodes.features.takeover import hand_over
 from nodes.llm import scripted
 from nodes.llm.scripted import ScriptedModel
-from nodes.phases import PhaseFacts, next_phase
-from nodes.state import Position, Turn
+from nodes.state.escalation import PolicyFacts, policy_met
+from nodes.state.phases import PhaseFacts, next_phase
+from nodes.state.session import Position, Turn
 from tests.bike_shop import Workshop, clerk, workshop
 
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
@@ -113,7 +113,7 @@ async def test_a_move_that_is_none_is_never_committed(
         lost: Any = {**position, "talk": {**position["talk"], "takeover": None}}
         return (lost if forgets and turn["kind"] != "failure" else position), turn
 
-    monkeypatch.setattr(nodes.features, "hand_over", forgetful)  # the graph is built with it
+    monkeypatch.setattr(nodes.turn.features, "hand_over", forgetful)  # the graph is built with it
     async with workshop("s-1", memory_url) as journey:
         await journey.start()
         await journey.process_message("a person, please")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.index import MOST_SCORED, Index, index_of
-from nodes.matching.resolve import Held, resolve
+from nodes.guidelines.index import MOST_SCORED, Index, index_of
+from nodes.guidelines.resolve import Held, resolve
 from tests.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.resolve import Held, Resolution, order_of, resolve
+from nodes.guidelines.resolve import Held, Resolution, order_of, resolve
 
 # A busy machine is slow, not wrong.
 

@@ -32,8 +32,8 @@ from journeys import (
 from journeys.files import load_journey
 from journeys.locale import DEFAULT, NOWHERE, in_force
 from nodes.draft import new_turn
+from nodes.json_data import stamp
 from nodes.llm.scripted import ScriptedModel
-from nodes.plain import stamp
 from tests import api, command
 from tests.api import one
 from tests.command import run

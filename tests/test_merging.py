@@ -20,8 +20,8 @@ from journeys import (
     Pathway,
     Transition,
 )
-from nodes.context import apply_ops, checked, how_to_merge, names_changed, restoring
-from nodes.plain import copied, size, uncollected
+from nodes.json_data import copied, size, uncollected
+from nodes.state.context import apply_ops, checked, how_to_merge, names_changed, restoring
 
 # A busy machine is slow, not wrong.
 

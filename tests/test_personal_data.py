@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys.validation import PII
-from nodes.checking.pii import MASKS
-from nodes.checking.stream import WINDOW, Filter, masked
+from nodes.replies.pii import MASKS
+from nodes.replies.stream import WINDOW, Filter, masked
 
 PERSONAL = {
     "card": [

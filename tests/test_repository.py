@@ -23,7 +23,7 @@ TURN = (
     "server/http/routes/turns.py",
     "graphs/session/manager.py",
     "graphs/compile.py",
-    "nodes/understand.py",
+    "nodes/turn/understand.py",
 )
 TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
 TARGETS |= {"clean", "live"}

@@ -29,7 +29,7 @@ from journeys import (
     Texts,
     VersionNotFoundError,
 )
-from nodes.plain import stamp
+from nodes.json_data import stamp
 from tests.clerks import staff
 from tests.post_office import AGENTS, Letter, Parcel, found, opened, rows
 

@@ -29,8 +29,8 @@ from journeys import (
 )
 from nodes import commands as c
 from nodes.commands import Go, Verdict
-from nodes.moves import Standing
-from nodes.state import Frame, Position
+from nodes.state.session import Frame, Position
+from nodes.state.stack import Standing
 from nodes.steer import Limits, Steering, legal, steer
 
 

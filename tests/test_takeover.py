@@ -24,8 +24,8 @@ from journeys import (
     TakeoverError,
 )
 from nodes.llm.scripted import ScriptedModel
-from nodes.messages import GIVEN_BACK, TAKEN
-from nodes.speech import texts_of
+from nodes.state.messages import GIVEN_BACK, TAKEN
+from nodes.texts import texts_of
 from tests.bike_shop import Workshop, clerk, workshop
 
 TEXTS = texts_of(Workshop.spec, JourneyConfig())

@@ -28,8 +28,8 @@ from journeys import (
     Tool,
     Transition,
 )
-from nodes.consent import MOST_ARGUMENTS, MOST_PENDING
 from nodes.llm.scripted import Fault, ScriptedModel, UseTool
+from nodes.state.confirmation import MOST_ARGUMENTS, MOST_PENDING
 from tests.talk import Talk
 
 APOLOGY = Texts().apology

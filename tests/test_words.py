@@ -26,7 +26,7 @@ from journeys.languages import EMOJIS, texts_in
 from journeys.locale import LANGUAGES
 from journeys.personality import FORMALITIES
 from journeys.texts import BRACED
-from nodes.speech import texts_of, worded
+from nodes.texts import texts_of, worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 FAMILIAR = re.compile(r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?)\b")

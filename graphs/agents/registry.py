@@ -27,19 +27,19 @@ from journeys.errors import did_you_mean
 from journeys.io_fields import SignatureSpec
 from journeys.locale import NOWHERE, Locale, in_force
 from journeys.saying import Saying
+from nodes.agents.adapters import Callee, as_agent
 from nodes.authored import Overdue
-from nodes.calling import Callee, as_agent
-from nodes.checking.scope import checks_of
 from nodes.forms.spoken import spoken
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.call import resting
 from nodes.llm.client import Chat
 from nodes.llm.models import Models, chat_of, check_name, provided, provider_of
 from nodes.llm.tools import Usable, toolbox_of
-from nodes.patterns.identity import identity_of
+from nodes.pipelines.identity import identity_of
+from nodes.replies.scope import checks_of
 from nodes.services import Services, setting_at
-from nodes.speech import texts_of, worded
-from nodes.triggers import matcher_of
+from nodes.texts import texts_of, worded
+from nodes.turn.triggers import matcher_of
 
 
 def speaking(

@@ -22,8 +22,8 @@ from journeys.knowledge import retriever_fault
 from journeys.spec import frozen
 from journeys.tool_checks import ToolCheck
 from journeys.validators import Check, Validator
+from nodes.guidelines.index import index_of
 from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
-from nodes.matching.index import index_of
 
 
 def checking_tools(spec: JourneySpec) -> list[str]:

@@ -27,7 +27,16 @@ from langgraph.types import Interrupt, RetryPolicy
 from graphs.pipelines.patterns import PATTERNS, PatternGraph, Stage
 from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
-from nodes.agent import (
+from nodes.agents.adapters import PipelineFailed
+from nodes.breaker import RestsError
+from nodes.json_data import words_of
+from nodes.payloads import base_of, given_in_turn, payload_of
+from nodes.pipelines.rules import conclude_as_one
+from nodes.pipelines.work import Seat, Work, ended_as, own_flags, within
+from nodes.services import Services
+from nodes.state.session import AgentError, Ask, InnerState, Output, Update
+from nodes.telemetry import PipelineRun
+from nodes.turn.agent import (
     SAID,
     After,
     brief_of,
@@ -37,15 +46,6 @@ from nodes.agent import (
     run_agent,
     said_before,
 )
-from nodes.breaker import RestsError
-from nodes.calling import PipelineFailed
-from nodes.patterns import conclude_as_one
-from nodes.patterns.work import Seat, Work, ended_as, own_flags, within
-from nodes.payloads import base_of, given_in_turn, payload_of
-from nodes.plain import words_of
-from nodes.services import Services
-from nodes.state import AgentError, Ask, InnerState, Output, Update
-from nodes.telemetry import PipelineRun
 
 # The process, the turn's caller, or LangGraph itself wants an end or a pause; no agent failed.
 _NOT_THE_AGENTS = (

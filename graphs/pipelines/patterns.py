@@ -15,19 +15,19 @@ from typing_extensions import TypedDict
 
 from graphs.steps import bind
 from journeys import Agent, PathwaySpec, PatternPipeline
-from nodes.agent import After, chooser_of, work_of
-from nodes.patterns import blackboard as blackboard_rule
-from nodes.patterns import consensus as consensus_rule
-from nodes.patterns import debate as debate_rule
-from nodes.patterns import handoff as handoff_rule
-from nodes.patterns import supervisor_worker as supervisor_rule
-from nodes.patterns.consensus import VOTE
-from nodes.patterns.debate import JUDGE, JUDGING, OVER
-from nodes.patterns.ensemble import SYNTHESIZER
-from nodes.patterns.parallel import AGGREGATOR
-from nodes.patterns.work import Seat
+from nodes.pipelines.rules import blackboard as blackboard_rule
+from nodes.pipelines.rules import consensus as consensus_rule
+from nodes.pipelines.rules import debate as debate_rule
+from nodes.pipelines.rules import handoff as handoff_rule
+from nodes.pipelines.rules import supervisor_worker as supervisor_rule
+from nodes.pipelines.rules.consensus import VOTE
+from nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
+from nodes.pipelines.rules.ensemble import SYNTHESIZER
+from nodes.pipelines.rules.parallel import AGGREGATOR
+from nodes.pipelines.work import Seat
 from nodes.services import Services
-from nodes.state import Output, Update
+from nodes.state.session import Output, Update
+from nodes.turn.agent import After, chooser_of, work_of
 
 PatternGraph = StateGraph[Any, Any, Any, Any]
 Goal = str | Sequence[str] | Sequence[Send]

@@ -43,13 +43,13 @@ from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec import frozen
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, open_models
-from nodes.messages import Message, said
-from nodes.patterns import conclude_as_one
-from nodes.patterns.work import RESPONSE, Work, outcome_of, waiting_of
 from nodes.payloads import inputs_of
+from nodes.pipelines.rules import conclude_as_one
+from nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
 from nodes.running import Running
 from nodes.services import Services
-from nodes.state import Ask, Output, PipelineState, Update, add_notes, add_results
+from nodes.state.messages import Message, said
+from nodes.state.session import Ask, Output, PipelineState, Update, add_notes, add_results
 from nodes.telemetry import PipelineRun
 
 _NEW = "__new"

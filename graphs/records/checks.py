@@ -9,7 +9,7 @@ from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first
 from graphs.storage.tables import USAGE, turns, validation_audit
 from journeys import CheckEntry
 from nodes.llm.client import Usage
-from nodes.state import Check, Turn
+from nodes.state.session import Check, Turn
 
 PENDING = "pending"
 """Outcome of a check that a model has still to make."""

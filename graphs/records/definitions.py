@@ -32,7 +32,7 @@ from graphs.storage.tables import definition_epoch as epochs
 from graphs.storage.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError
 from journeys.errors import did_you_mean
-from nodes.plain import stamp
+from nodes.json_data import stamp
 
 TENANT = "default"
 """Tenant of definitions where none is named."""

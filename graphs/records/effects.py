@@ -20,7 +20,7 @@ from graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
 from graphs.storage.store import Store
 from graphs.storage.tables import effects
 from nodes.effects import Step, Taken
-from nodes.plain import stamp
+from nodes.json_data import stamp
 
 EFFECTS = Records(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))

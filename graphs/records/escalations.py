@@ -26,9 +26,9 @@ from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, TranscriptEntry
-from nodes.plain import stamp
-from nodes.state import Turn
-from nodes.talk import EscalationChange, Takeover
+from nodes.json_data import stamp
+from nodes.state.dialogue_state import EscalationChange, Takeover
+from nodes.state.session import Turn
 
 MOST_ENTRIES = 200
 """Most entries of a transcript that a person is told: the last ones."""

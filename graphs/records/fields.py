@@ -12,7 +12,7 @@ from graphs.storage.sealing import Seal
 from graphs.storage.statements import Records, Row, Statement
 from graphs.storage.tables import field_attempts
 from journeys import FieldAttemptEntry, JourneySpec
-from nodes.state import Turn
+from nodes.state.session import Turn
 
 ATTEMPTS = Records(field_attempts)
 

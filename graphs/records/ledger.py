@@ -14,9 +14,9 @@ from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
 from graphs.storage.tables import USAGE
 from journeys import FieldVersion, JourneySpec, VersionInfo
-from nodes.context import apply_ops
-from nodes.plain import stamp
-from nodes.state import PARTING, Position, Turn
+from nodes.json_data import stamp
+from nodes.state.context import apply_ops
+from nodes.state.session import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
 """Versions between two prunings: often enough to be cheap, seldom enough to be free."""

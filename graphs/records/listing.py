@@ -14,7 +14,7 @@ from graphs.storage import statements
 from graphs.storage.statements import Row, now
 from graphs.storage.store import Store
 from journeys import ConfigurationError, InvalidCursorError, Page
-from nodes.plain import stamp
+from nodes.json_data import stamp
 
 LIVE, EXPIRED = "", "expired"
 """LIVE stands for every status but expired."""

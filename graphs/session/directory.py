@@ -28,9 +28,9 @@ from journeys import (
     JourneySpec,
 )
 from nodes.draft import migrated
-from nodes.moves import Standing
-from nodes.plain import stamp
-from nodes.upgrading import misfits, safe_place
+from nodes.json_data import stamp
+from nodes.state.stack import Standing
+from nodes.turn.upgrade import misfits, safe_place
 
 LAST = 2**31 - 1
 """No row has a higher number."""

@@ -18,8 +18,8 @@ from journeys import (
     JourneySpec,
 )
 from journeys.locale import NOWHERE, Locale
-from nodes.context import Op, checked
-from nodes.plain import plain
+from nodes.json_data import plain
+from nodes.state.context import Op, checked
 
 MAX_MESSAGE_BYTES = 16 * 1024
 """Longest message, in bytes of UTF-8."""

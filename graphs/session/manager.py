@@ -80,16 +80,16 @@ from journeys import (
     TranscriptEntry,
     VersionInfo,
 )
-from nodes.checking.outlet import Outlet
 from nodes.draft import new_turn
-from nodes.escalating import takeover_of
-from nodes.handing_over import WITH_PERSON
+from nodes.features.takeover import WITH_PERSON
 from nodes.journal import Journal
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, check_model, is_configured, open_models
+from nodes.replies.outlet import Outlet
 from nodes.running import Running
 from nodes.services import Services
-from nodes.talk import OperatorAct, Takeover
+from nodes.state.dialogue_state import OperatorAct, Takeover
+from nodes.state.escalation import takeover_of
 from nodes.telemetry import report
 
 if TYPE_CHECKING:

@@ -19,16 +19,16 @@ from journeys import (
     JourneySpec,
     PathwaySpec,
 )
-from nodes.checking.scope import counting
 from nodes.draft import new_turn, talked_about
 from nodes.forms.questions import asked_after
-from nodes.forms.sheet import Sheet, settled
+from nodes.json_data import copied
 from nodes.llm.client import Usage
-from nodes.phases import phase_of
-from nodes.plain import copied
+from nodes.replies.scope import counting
 from nodes.services import Services, brought_locale
-from nodes.state import PARTING, Completed, Position, Turn
-from nodes.talk import Asked, DialogueState, FieldAttempt
+from nodes.state.dialogue_state import Asked, DialogueState, FieldAttempt
+from nodes.state.form_state import Sheet, settled
+from nodes.state.phases import phase_of
+from nodes.state.session import PARTING, Completed, Position, Turn
 
 
 def response_of(services: Services, values: Mapping[str, Any]) -> JourneyResponse:

@@ -33,12 +33,12 @@ from journeys import (
     VersionNotFoundError,
 )
 from nodes.authored import contained
-from nodes.context import Op
 from nodes.draft import new_turn
-from nodes.escalating import takeover_of
 from nodes.journal import WAITING
-from nodes.plain import stamp, words_of
-from nodes.state import Position, Turn
+from nodes.json_data import stamp, words_of
+from nodes.state.context import Op
+from nodes.state.escalation import takeover_of
+from nodes.state.session import Position, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,24 +52,24 @@ from journeys import (
     PathwayNotFoundError,
 )
 from journeys.locale import NOWHERE, Locale
-from nodes.checking.scope import checks_of, place_of
-from nodes.context import Op
 from nodes.draft import new_turn
-from nodes.escalating import takeover_of
-from nodes.handing_over import WITH_PERSON
+from nodes.features.takeover import WITH_PERSON
 from nodes.journal import WAITING
+from nodes.json_data import words_of
 from nodes.llm.client import Usage
 from nodes.llm.models import Models
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform
-from nodes.messages import Message
-from nodes.plain import words_of
+from nodes.replies.scope import checks_of, place_of
 from nodes.running import Running
 from nodes.services import Services, brought_locale
-from nodes.speech import texts_of
-from nodes.state import PARTING, Turn
+from nodes.state.context import Op
+from nodes.state.escalation import takeover_of
+from nodes.state.messages import Message
+from nodes.state.session import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
-from nodes.triggers import matcher_of
+from nodes.texts import texts_of
+from nodes.turn.triggers import matcher_of
 
 BYPASSED = "journey_bypassed"
 """Flag of a turn that was answered without the journey."""
@@ -581,7 +581,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != checks.PENDING):
         return head
     # Loaded when the graph was built; journeys that check nothing never need it.
-    from nodes.validate import is_refused, judged  # noqa: PLC0415
+    from nodes.turn.validate import is_refused, judged  # noqa: PLC0415
 
     spec, values = session.spec, await session.values(head)
     turn: Turn = values["turn"]

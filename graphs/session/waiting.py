@@ -19,14 +19,14 @@ from journeys import (
     NotWaitingError,
     PathwayExecutionError,
 )
-from nodes.giving_up import gives_up
+from nodes.features.giving_up import gives_up
 from nodes.journal import KINDS, WAITING
+from nodes.json_data import plain
 from nodes.language import load
-from nodes.messages import Message, add_messages
-from nodes.phases import phase_of
-from nodes.plain import plain
 from nodes.services import Services, brought_locale, setting_of
-from nodes.state import Ask, Turn, Waiting
+from nodes.state.messages import Message, add_messages
+from nodes.state.phases import phase_of
+from nodes.state.session import Ask, Turn, Waiting
 
 _MOST_REASON = 300
 """Most characters of what is asked that the audit keeps."""

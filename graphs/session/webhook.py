@@ -23,7 +23,7 @@ from graphs.storage.errors import LostRace
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store
 from journeys import EscalationCase, JourneyConfig, JourneyError
-from nodes.plain import stamp
+from nodes.json_data import stamp
 from nodes.telemetry import escalation_sent, report
 
 SECONDS = 10.0

@@ -27,8 +27,8 @@ from graphs.storage import statements
 from graphs.storage.sealing import state_of, strict_serializer
 from graphs.storage.statements import Row, Statement
 from journeys import StateError
-from nodes.plain import LARGE, uncollected
-from nodes.state import Position, Turn
+from nodes.json_data import LARGE, uncollected
+from nodes.state.session import Position, Turn
 
 ROOT = ""
 """Namespace of the journey's own graph."""

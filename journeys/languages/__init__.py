@@ -1,7 +1,7 @@
 """The catalogue of texts by language, formality, and with emojis or without.
 
 Each language is a file beside this one. What an author or an operator words anew is put over it in
-`nodes/speech.py`.
+`nodes/texts.py`.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from nodes.draft import TurnDraft
 from nodes.forms.questions import lines_of
-from nodes.forms.secrets import secrets_in
-from nodes.meaning import says
+from nodes.replies.meaning import says
+from nodes.state.secrets import secrets_in
 from nodes.values import hint_of
 
 _FIGURES = re.compile(r"\d+")

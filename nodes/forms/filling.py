@@ -8,8 +8,8 @@ from typing import Any
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.draft import TurnDraft
-from nodes.forms.sheet import owners
-from nodes.repair.people import after_effect, give_up
+from nodes.handoff.offer import after_effect, give_up
+from nodes.state.form_state import owners
 from nodes.values import Unreadable, hint_of, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip

@@ -11,10 +11,10 @@ from typing import Any
 from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
 from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
-from nodes.forms.sheet import Sheet, field_named
 from nodes.language.expected import YES_OR_NO
 from nodes.services import Services, brought_locale, setting_of
-from nodes.talk import IN_TURN, Asked
+from nodes.state.dialogue_state import IN_TURN, Asked
+from nodes.state.form_state import Sheet, field_named
 from nodes.values import hint_of
 
 _OF_FIELDS = ("field", "correction", "change")

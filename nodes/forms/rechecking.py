@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 from journeys import Effect, Field, PathwaySpec
 from nodes.draft import TurnDraft
-from nodes.effect_outcome import step_of
 from nodes.forms.filling import emptied, reason_of, refused
-from nodes.forms.sheet import owners
-from nodes.repair.people import effect_of
+from nodes.handoff.offer import effect_of
+from nodes.state.effect_outcome import step_of
+from nodes.state.form_state import owners
 
 
 async def take_back_refused(draft: TurnDraft, fields: Iterable[Field]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from journeys import JourneySpec
-from nodes.forms.sheet import field_named
+from nodes.state.form_state import field_named
 from nodes.values import Setting, shown
 
 

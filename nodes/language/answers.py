@@ -20,7 +20,7 @@ from nodes.language.expected import (
 )
 from nodes.language.mentions import is_task
 from nodes.language.reading import Reading, read
-from nodes.talk import IN_TURN, Asked, Option
+from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
 _AT_STAKE = ("summary", "correction", "leave")
 _OFFERS = ("return", "start_over", "human", "unclaimed", "retry", "more")

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from journeys import Field
+from nodes.guidelines.words import plain
 from nodes.language.expected import NAMES, WORDY, Expected
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import closeness, concerns, speaks_of
 from nodes.language.reading import Reading, Token
-from nodes.matching.words import plain
 from nodes.values import Span, found_in
 
 _COUNTED = ("integer", "number")

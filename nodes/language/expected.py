@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from journeys import Field
 from nodes.commands import Command
 from nodes.language.reading import Reading
-from nodes.talk import Asked, Option
+from nodes.state.dialogue_state import Asked, Option
 from nodes.values import Setting, Unreadable, value_of
 
 CHOOSING = ("clarify", "paused", "restart", "change", "wrong")

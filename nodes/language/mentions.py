@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from journeys import Field
+from nodes.guidelines.words import plain
 from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.matching.words import plain
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
+from nodes.guidelines.words import plain
 from nodes.language.lexicon import Lexicon
-from nodes.matching.words import plain
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")

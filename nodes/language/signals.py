@@ -21,11 +21,11 @@ from nodes.commands import (
     Status,
     Wait,
 )
+from nodes.guidelines.words import plain
 from nodes.language.expected import FREE, YES_OR_NO, Expected, Parse
 from nodes.language.lexicon import SIGNALS, sayings_of
 from nodes.language.mentions import is_task, mentioned, speaks_of
 from nodes.language.reading import Reading
-from nodes.matching.words import plain
 from nodes.values import Unreadable, value_of
 
 _LONGEST = 30

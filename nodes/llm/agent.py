@@ -13,7 +13,6 @@ from pydantic import PydanticUserError
 
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.io_fields import SignatureSpec
-from nodes.consent import Consent
 from nodes.journal import CallsOfRun, ToolLog
 from nodes.llm.call import Hear, Question, ask
 from nodes.llm.client import Answer, Call, Chat, Message, Usage, tool_result
@@ -30,7 +29,8 @@ from nodes.llm.prompts import (
 from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.payloads import GUIDELINES, RESERVED
-from nodes.state import PARTING
+from nodes.state.confirmation import Consent
+from nodes.state.session import PARTING
 
 COUNTED = 20
 """Speculations of a journey, the last ones, of which a share may be wrong."""

@@ -14,11 +14,11 @@ from typing import Any
 from journeys import JourneyConfig, ModelError
 from nodes.authored import contained
 from nodes.breaker import RestsError, breaker_of
+from nodes.json_data import cleaned
 from nodes.llm.client import RUN_CONFIG, Answer, Chat, Message, Usage
 from nodes.llm.structured import REPLY, Misfit, object_in
-from nodes.messages import text_of
-from nodes.plain import cleaned
-from nodes.state import Turn
+from nodes.state.messages import text_of
+from nodes.state.session import Turn
 from nodes.telemetry import ModelCall, model_rests
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nodes.breaker import Breaker
-from nodes.messages import text_of
+from nodes.state.messages import text_of
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI

@@ -26,9 +26,9 @@ from nodes.commands import (
     Status,
     Wait,
 )
+from nodes.json_data import MOST_WORDS, cleaned
 from nodes.llm.form_prompt import Asking
 from nodes.llm.structured import Misfit
-from nodes.plain import MOST_WORDS, cleaned
 
 MOST_VALUE = 4097
 """Characters of a value that are kept: one more than is taken, so that a longer one is refused."""

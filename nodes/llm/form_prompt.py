@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from journeys.fields import Field
 from journeys.personality import Personality
-from nodes.talk import Asked, Option
+from nodes.state.dialogue_state import Asked, Option
 
 MOST_SHOWN = 200
 """Characters of a value that a model is shown; the rest of a long text tells it nothing."""

@@ -12,7 +12,7 @@ import orjson
 from journeys import JourneySpec, PathwaySpec, Personality
 from journeys.io_fields import FieldSpec, SignatureSpec
 from journeys.languages import catalogue_of
-from nodes.plain import cleaned
+from nodes.json_data import cleaned
 
 _FORMALITY = {
     "formal": "Be formal: courteous, in whole sentences, no slang and no contractions.",

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from journeys import JourneyConfig, JourneySpec, ModelError
+from nodes.json_data import MOST_WORDS, cleaned
 from nodes.llm.call import Question, object_asked, reply_asked, resting
 from nodes.llm.client import Chat, Usage
 from nodes.llm.models import Models
 from nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
-from nodes.messages import Message
-from nodes.plain import MOST_WORDS, cleaned
+from nodes.state.messages import Message
 
 _MOST = 20
 """Violations and fixes that are kept of one answer."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError, create_model
 from pydantic_core import from_json
 
 from journeys.io_fields import FieldSpec
-from nodes.plain import cleaned, plain
+from nodes.json_data import cleaned, plain
 
 REPLY = "response"
 """The output that is said to the user."""

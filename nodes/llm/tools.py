@@ -20,11 +20,11 @@ from pydantic_core import to_json
 from journeys import Call as PathwayCall
 from journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
 from nodes.authored import Overdue, contained, in_thread
-from nodes.consent import Consent
 from nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
+from nodes.json_data import cleaned, copied, plain, words_of
 from nodes.llm import json_schema
 from nodes.llm.client import Call
-from nodes.plain import cleaned, copied, plain, words_of
+from nodes.state.confirmation import Consent
 from nodes.telemetry import ToolRun
 
 MOST_RESULT = 16 * 1024

@@ -34,6 +34,7 @@ from nodes.commands import (
     OffTopic,
     Verdict,
 )
+from nodes.json_data import MOST_WORDS, cleaned
 from nodes.llm.call import Question, ask, resting
 from nodes.llm.client import Chat, Usage
 from nodes.llm.command_schema import (
@@ -52,8 +53,7 @@ from nodes.llm.form_prompt import Asking, form_told, here_told
 from nodes.llm.models import UNDERSTANDING, Models
 from nodes.llm.prompts import as_data, understanding
 from nodes.llm.structured import Misfit, object_in
-from nodes.plain import MOST_WORDS, cleaned
-from nodes.state import Position
+from nodes.state.session import Position
 from nodes.steer import asks_model, is_share, legal
 from nodes.telemetry import cache_read
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.draft import TurnDraft
 from nodes.forms.filling import reason_of, refuse, refused, replaced, taken_back
+from nodes.handoff.offer import CHANGE, PERSON, call_person
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import (
     EVERYTHING,
@@ -18,10 +19,9 @@ from nodes.repair.leaving import (
     is_deaf,
     reset,
 )
-from nodes.repair.people import CHANGE, PERSON, call_person
 from nodes.repair.reviewing import is_changed, keep_value, start_over
 from nodes.repair.switching import postpone
-from nodes.talk import IN_TURN, Asked, Option
+from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """What can be done with a task that is asked for again, by id."""

@@ -8,14 +8,14 @@ from journeys import TransitionSpec
 from journeys.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Verdict, Wait
 from nodes.draft import TurnDraft
-from nodes.forms.sheet import owners
+from nodes.handoff.offer import offer_person, policy_of
 from nodes.language.clauses import may_be_about, questions_in
 from nodes.language.signals import is_greeting
 from nodes.repair.knowledge import BESIDE
-from nodes.repair.people import offer_person, policy_of
 from nodes.repair.reviewing import status
+from nodes.state.dialogue_state import Asked, Option
+from nodes.state.form_state import owners
 from nodes.steer import MODELS, Limits, asks_model, is_share, legal
-from nodes.talk import Asked, Option
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3

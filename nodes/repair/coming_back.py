@@ -6,7 +6,7 @@ from journeys import PathwaySpec, ReturnToPrevious
 from journeys.spec import MAX_HOPS
 from nodes.draft import TurnDraft
 from nodes.forms.questions import question_of
-from nodes.moves import move
+from nodes.handoff.offer import ask_more
 from nodes.repair.leaving import (
     begin_anew,
     decline_all,
@@ -14,8 +14,8 @@ from nodes.repair.leaving import (
     offer_waiting,
     waiting_tasks,
 )
-from nodes.repair.people import ask_more
-from nodes.state import Fired
+from nodes.state.session import Fired
+from nodes.state.stack import move
 
 
 def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:

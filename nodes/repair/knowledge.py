@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from journeys import Knowledge, ModelError, Passage
-from nodes.collect import FORM
+from nodes.agents.retrieval import retrieved
 from nodes.commands import (
     Ask,
     Choose,
@@ -23,13 +23,13 @@ from nodes.commands import (
     OffTopic,
 )
 from nodes.draft import Query, TurnDraft
-from nodes.forms.sheet import owners
+from nodes.forms.collect import FORM
 from nodes.llm.call import resting, seconds_for, spent
 from nodes.llm.client import Usage
 from nodes.llm.prompts import manner
 from nodes.llm.replies import answer_from
 from nodes.llm.tools import told
-from nodes.retrieving import retrieved
+from nodes.state.form_state import owners
 from nodes.telemetry import report
 from nodes.telemetry.activity import kind_of
 

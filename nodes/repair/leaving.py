@@ -8,15 +8,15 @@ from functools import lru_cache
 from journeys import JourneySpec, PathwaySpec
 from nodes.commands import Cancel, Command, Deny
 from nodes.draft import TurnDraft
-from nodes.effect_outcome import begin_effects_anew
 from nodes.forms.filling import emptied
-from nodes.forms.sheet import settled
+from nodes.guidelines.words import plain
+from nodes.handoff.offer import after_effect
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
-from nodes.matching.words import plain
-from nodes.moves import at_entry, left
-from nodes.repair.people import after_effect
-from nodes.talk import Asked, Option
+from nodes.state.dialogue_state import Asked, Option
+from nodes.state.effect_outcome import begin_effects_anew
+from nodes.state.form_state import settled
+from nodes.state.stack import at_entry, left
 
 EVERYTHING = "everything"
 """What is given up where all tasks are, in place of the id of a pathway."""

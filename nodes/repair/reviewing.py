@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from journeys import Field, PathwaySpec
 from nodes.commands import Back, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
-from nodes.effect_outcome import step_of
 from nodes.forms.filling import TAKEN_BACK
 from nodes.forms.questions import lines_of
-from nodes.forms.sheet import settled
+from nodes.handoff.offer import after_effect
 from nodes.repair.leaving import reset, waiting_tasks
-from nodes.repair.people import after_effect
-from nodes.talk import Asked, FieldAttempt
+from nodes.state.dialogue_state import Asked, FieldAttempt
+from nodes.state.effect_outcome import step_of
+from nodes.state.form_state import settled
 
 
 def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:

@@ -8,11 +8,11 @@ from journeys import PathwaySpec, TransitionSpec
 from journeys.spec import MOVE
 from journeys.transitions import AlwaysTrigger
 from nodes.draft import TurnDraft
-from nodes.moves import move
+from nodes.handoff.offer import effect_of
 from nodes.repair.leaving import begin_anew, reset
-from nodes.repair.people import effect_of
+from nodes.state.dialogue_state import Asked, Option
+from nodes.state.stack import move
 from nodes.steer import Limits, Steering
-from nodes.talk import Asked, Option
 
 MOST_QUEUED = 5
 """Most moves that wait for the present pathway to be complete."""

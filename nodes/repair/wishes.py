@@ -13,7 +13,6 @@ from journeys.spec import MOVE
 from nodes.commands import Cancel, Command, Fill, Go, Verdict
 from nodes.draft import TurnDraft
 from nodes.forms.filling import SURE
-from nodes.forms.sheet import MOST_RAW, owners, settled
 from nodes.language import Expected, read_message
 from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.mentions import mentioned
@@ -21,8 +20,9 @@ from nodes.language.reading import read
 from nodes.repair.clarifying import clarify, options_of
 from nodes.repair.leaving import task_named
 from nodes.repair.switching import postpone
+from nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
+from nodes.state.form_state import MOST_RAW, owners, settled
 from nodes.steer import MODELS, Limits, legal
-from nodes.talk import IN_TURN, Asked, HeldValue
 from nodes.values import Unreadable, value_of
 
 _BREAK = re.compile(r"[,;.!?\n]")

@@ -14,7 +14,7 @@ from typing import Any
 from journeys.fields import Field
 from journeys.validators import Check, Length, Range, Regex, Validator
 from nodes.authored import contained, in_thread
-from nodes.plain import copied
+from nodes.json_data import copied
 from nodes.telemetry.otel import report
 from nodes.values.languages import vocabulary
 from nodes.values.money import digits_of

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from journeys.fields import FIELD_TYPES, Field
-from nodes.plain import cleaned
+from nodes.json_data import cleaned
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
 from nodes.values.dates import any_digit, date_elsewhere, load_dates, respelled, scan_dates

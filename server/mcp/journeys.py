@@ -13,7 +13,7 @@ from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from journeys import InvalidMessageError, JourneyResponse, SessionExistsError, StateError
 from nodes.llm.mcp.connected import name_for_models
-from nodes.state import PARTING
+from nodes.state.session import PARTING
 from server.http.schemas.sessions import SessionId
 from server.http.wiring import Wiring
 from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as

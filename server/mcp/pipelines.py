@@ -11,8 +11,8 @@ from pydantic import Field
 
 from graphs.session.input import read
 from journeys import InvalidMessageError, Pipeline
+from nodes.json_data import plain
 from nodes.llm.mcp.connected import name_for_models
-from nodes.plain import plain
 from server.http.turns import Turns
 from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
 

@@ -20,13 +20,13 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.deciding import decide
 from nodes.draft import beginning, draft_of, new_turn
+from nodes.features.decide import decide
 from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
 from nodes.services import Services
 from nodes.steer import limits_of
-from nodes.triggers import matcher_of
+from nodes.turn.triggers import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS, DECISIONS = 60, 500

@@ -27,8 +27,8 @@ from journeys import (
     Validation,
 )
 from journeys.examples.insurance_claim import TOOLS
+from nodes.guidelines.index import Index
 from nodes.llm.scripted import Call, ScriptedModel, rules_hold
-from nodes.matching.index import Index
 from tests.benchmarks.measure import (
     Action,
     Figure,

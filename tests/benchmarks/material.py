@@ -19,7 +19,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.plain import size
+from nodes.json_data import size
 
 WORDS = (
     *("appointment", "morning", "doctor", "referral", "evening", "insurance", "letter", "clinic"),

@@ -10,7 +10,7 @@ from statistics import quantiles
 from typing import Any
 
 from journeys import Agent, PatternPipeline, Pipeline, Skill
-from nodes.capabilities import ranking_of
+from nodes.agents.select import ranking_of
 from tests.benchmarks import pipelines_by_hand as by_hand
 from tests.benchmarks.measure import Action, Figure, Pairs, Steps, alternate, amount, duration
 

@@ -16,11 +16,12 @@ from pydantic import SecretStr
 
 from journeys import Guideline, IntentTrigger, Journey, Texts, Validation
 from journeys.concierge import Concierge
-from nodes import breaker, interpret
+from nodes import breaker
 from nodes.llm.call import identity_of
 from nodes.llm.client import quick_chat
 from nodes.llm.models import chat_of
 from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
+from nodes.turn import interpret
 from tests import api, watching
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from journeys import Field
 from nodes.commands import Command
 from nodes.language import Expected, Parse, read_message
-from nodes.talk import Asked, Option
+from nodes.state.dialogue_state import Asked, Option
 from nodes.values import Setting
 
 ENGLISH = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "GB", "en")

@@ -23,7 +23,7 @@ from journeys import (
 )
 from journeys.examples.table_booking import TOOLS
 from journeys.languages import texts_in
-from nodes.speech import worded
+from nodes.texts import worded
 
 
 class Reserva(Journey):

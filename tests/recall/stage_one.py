@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from journeys import GuidelineSpec, Scope
-from nodes.matching.index import Index
+from nodes.guidelines.index import Index
 
 MOST = 20
 """Candidates of a message (flow control, two-stage matching)."""

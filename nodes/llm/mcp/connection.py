@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from langchain_core.tools import ToolException
 
+from nodes.json_data import cleaned
 from nodes.llm.mcp.link import Link, Opening
-from nodes.plain import cleaned
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -8,9 +8,9 @@ from typing import Any
 
 from langchain_core.tools import ToolException
 
+from nodes.json_data import cleaned, plain, size
 from nodes.llm.mcp.connection import MOST_SAID
 from nodes.llm.tools import shortened
-from nodes.plain import cleaned, plain, size
 
 MOST_BYTES = 1_000_000
 """Largest structured result and largest resource that are taken, in bytes of UTF-8."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from journeys import FieldAttemptEntry, FieldState, Journey
 from journeys.locale import in_force
-from nodes.forms.sheet import field_named
 from nodes.services import setting_at
+from nodes.state.form_state import field_named
 from nodes.values import Setting
 from nodes.values import shown as as_read
 from server.cli.terminal.rendering import Listing, out, row, short

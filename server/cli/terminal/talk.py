@@ -15,7 +15,7 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
-from nodes.handing_over import WITH_PERSON
+from nodes.features.takeover import WITH_PERSON
 from server.cli.terminal.rendering import Flow, firing, movement, out, plain, short, troubles
 from server.discover.journeys import Found
 

@@ -1,0 +1,1 @@
+"""The parts that features of a journey add to a turn."""

@@ -1,0 +1,446 @@
+"""Decide what a message comes to in a journey that collects: answers first, then where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from journeys import Field, JourneySpec, PathwaySpec
+from journeys.spec import ACTIVATION, MOVE
+from nodes.commands import (
+    Cancel,
+    Choose,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Fill,
+    Go,
+    Human,
+    Verdict,
+)
+from nodes.draft import TurnDraft
+from nodes.forms.filling import fill
+from nodes.forms.questions import ask_again
+from nodes.handoff.offer import asked_for, policy_of
+from nodes.language.signals import is_greeting
+from nodes.repair.answering import answered, confirmed_corrections
+from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_understood, tasks_of
+from nodes.repair.coming_back import begin_next
+from nodes.repair.knowledge import take_question
+from nodes.repair.leaving import (
+    as_denial,
+    cancel,
+    drop_named,
+    gives_up_here,
+    go_on_elsewhere,
+    is_deaf,
+    task_named,
+)
+from nodes.repair.reviewing import as_kept, is_changed, looked_back
+from nodes.repair.switching import (
+    adopt,
+    begun_already,
+    change_instead,
+    is_blocked,
+    postpone,
+    put_off,
+    switch,
+)
+from nodes.repair.wishes import (
+    all_meant,
+    alone,
+    apart,
+    ask_order,
+    ask_which,
+    hold,
+    is_in_order,
+    judged_in_turn,
+    queue,
+    values_for,
+    values_with,
+    without_given_up,
+)
+from nodes.state.form_state import owners
+from nodes.steer import OUTSIDE, Limits, Steering, asks_model, legal, steer
+
+Moves = list[Command]
+
+
+async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) -> None:
+    """Decide a turn: what was asked is answered first, then the message leads on (T02, T07).
+
+    Args:
+        draft: The turn; it is changed.
+        commands: What was understood, verdicts on transitions among it.
+        limits: Depth and confidence.
+    """
+    agreed = _consistent(draft, lawful(draft, commands))
+    moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
+    said = [as_denial(draft, as_kept(draft, c)) for c in agreed if not isinstance(c, (Verdict, Go))]
+    if human := next((c for c in said if isinstance(c, Human)), None):
+        asked_for(draft, human.reason)
+        _stay(draft)
+        return
+    spoke = looked_back(draft, said) or await confirmed_corrections(draft, said)
+    if not spoke:
+        asked = draft.dialogue.asked
+        chosen = answered(draft, said)
+        spoke = chosen is not None
+        if spoke and draft.dialogue.asked is asked:
+            draft.ask(None)
+        moves = [*(chosen or []), *moves] if chosen else moves
+    here = _for_here(draft, said)
+    spoke = await fill(draft, here, fillable(draft)) or spoke
+    if draft.dialogue.takeover:
+        return  # a person was called for what could not be taken; where it stands stays
+    if draft.changing:
+        change_instead(draft, limits)
+    else:
+        await _led_on(draft, said, moves, limits, spoke=spoke)
+    _note_order(draft, limits)
+    _left_over(draft, [c for c in said if c not in here])
+
+
+def _note_order(draft: TurnDraft, limits: Limits) -> None:
+    """Note what each queued wish waits for; begin one whose task was given up."""
+    dialogue, place = draft.dialogue, draft.position["pathway"]
+    dialogue.behind = {id_: dialogue.behind.get(id_, place) for id_ in dialogue.queued}
+    asked = dialogue.asked
+    if dialogue.queued and draft.run is None and asked and asked["kind"] == "more":
+        begin_next(draft, limits.depth)
+
+
+async def _led_on(
+    draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
+) -> None:
+    """Follow a message to where it leads, or stay; of several wishes to one after the other."""
+    given_up = next((c for c in said if isinstance(c, Cancel)), None)
+    if given_up or len(moves) > 1:
+        moves = without_given_up(draft, most_specific(moves), given_up)
+    parts = apart(draft, moves, limits) if len(moves) > 1 else []
+    draft.wished = [wish.part for wish in parts]
+    wishes = parts and all_meant(draft, parts)
+    if not wishes and len(moves) > 1:
+        wishes = judged_in_turn(draft, moves, said, limits)
+    if wishes and not spoke and not is_in_order(draft, wishes, said):
+        ask_order(draft, wishes, said)
+        return
+    if wishes:
+        moves = alone(draft, moves, wishes[0])
+    elif not spoke and (unclear := ambiguous(draft, _verdicts(moves), limits)):
+        ask_which(draft, unclear, parts, said)
+        return
+    mine = [*values_with(draft, wishes[0], said), *_without_fills(said)] if wishes else said
+    await _follow(draft, mine, moves, limits, spoke=spoke)
+    for wish in wishes[1:]:
+        queue(draft, wish.transition, values_with(draft, wish, said))
+
+
+async def _follow(
+    draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
+) -> None:
+    """Go where one wish leads, give a task up, or stay."""
+    given_up = next((c for c in said if isinstance(c, Cancel)), None)
+    steering = steer(draft.spec, draft.standing, moves, limits)
+    if given_up and drop_named(draft, given_up, _target(draft, steering)):
+        given_up, spoke = None, True
+        if _target(draft, steering) is None and draft.position["returning"]:
+            go_on_elsewhere(draft)
+        steering = steer(draft.spec, draft.standing, moves, limits)
+    if steering.transition and not _ignored(draft, steering, said):
+        await _moved(draft, steering, said, given_up, spoke=spoke)
+        _also_wanted(draft, moves, steering, said, limits)
+    elif draft.settled:
+        return
+    elif steering.refused_depth:
+        put_off(draft, steering)
+        _go_on(draft, steer(draft.spec, draft.standing, [], limits), spoke=spoke)
+    elif given_up:
+        cancel(draft, everything=given_up.everything)
+    else:
+        _stayed(draft, steering, said, spoke=spoke)
+
+
+def _target(draft: TurnDraft, steering: Steering) -> PathwaySpec | None:
+    fired = steering.transition
+    return draft.spec.pathways[fired["target"]] if fired else None
+
+
+def _without_fills(said: Sequence[Command]) -> list[Command]:
+    return [command for command in said if not isinstance(command, Fill)]
+
+
+async def _moved(
+    draft: TurnDraft,
+    steering: Steering,
+    said: Sequence[Command],
+    given_up: Cancel | None,
+    *,
+    spoke: bool,
+) -> None:
+    assert steering.transition is not None
+    target = draft.spec.pathways[steering.transition["target"]]
+    given = values_for(draft, target, said, behind_cancel=given_up is not None)
+    if given_up and given_up.task:
+        draft.repair("cancel", "left", task=draft.here.title)
+    if given_up:
+        switch(draft, steering, everything=given_up.everything)
+    elif is_blocked(draft, steering) or (spoke and _is_answered(draft)):
+        postpone(draft, steering, blocked=not (spoke and _is_answered(draft)))
+        hold(draft, target, _for_others(draft, given, target))
+        return
+    else:
+        adopt(draft, steering)
+    await fill(draft, _for_others(draft, given, target), _fields(target))
+
+
+def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
+    asked = draft.dialogue.asked
+    waits = bool(asked and asked["kind"] not in ("field", "more"))
+    is_open = bool(asked and asked["kind"] != "more" and _is_open(draft))
+    _take_question(draft, steering, said, spoke=spoke, is_open=is_open)
+    if digressed(draft, said) or (draft.query and not spoke):
+        _go_on(draft, steering, spoke=False)
+    elif spoke:
+        adopt(draft, steering)
+    elif is_open:
+        not_understood(draft)
+        if not draft.settled:
+            ask_again(draft) if waits else _stay(draft)
+    elif is_deaf(draft) and steering.say != "closing":
+        _tell_tasks(draft)
+    else:
+        adopt(draft, steering)
+
+
+def _go_on(draft: TurnDraft, steering: Steering, *, spoke: bool) -> None:
+    """Go on behind what was said: with what the message answered, or with the same question."""
+    asked = draft.dialogue.asked
+    if draft.settled:
+        return
+    if spoke:
+        adopt(draft, steering)
+    elif asked and asked["kind"] not in ("field", "more"):
+        ask_again(draft)
+    else:
+        _stay(draft)
+
+
+def _take_question(
+    draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool, is_open: bool
+) -> None:
+    """Have a question looked up where no agent is there to answer it."""
+    if not draft.spec.has_knowledge:
+        return
+    is_ours = is_open or _has_open_form(draft) or is_deaf(draft) or steering.say == "closing"
+    if spoke or is_ours:
+        take_question(draft, said, spoke=spoke)
+
+
+def _tell_tasks(draft: TurnDraft) -> None:
+    """Say what can be done here, where nobody else answers."""
+    if is_greeting(draft.turn["message"] or ""):
+        draft.say("which", journeys=tasks_of(draft))
+    else:
+        draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))
+    draft.rest()
+
+
+def _stay(draft: TurnDraft) -> None:
+    """Ask the same question again, if one is open; nothing else runs."""
+    if draft.settled:
+        return
+    draft.run = draft.here.id if _has_open_form(draft) else None
+    draft.settled = True
+
+
+def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> bool:
+    """Say whether a move only names the task that is under way, which the message goes on with."""
+    assert steering.transition is not None
+    if steering.transition["target"] != draft.here.id or draft.here.form is None:
+        return False
+    if any(t.updates for t in draft.spec.transitions if t.id == steering.transition["id"]):
+        return draft.sheet().is_closed  # it changes something, and goes on with the task
+    if draft.position["returning"]:
+        return False  # it asks for what was interrupted, which is gone back to
+    if not draft.sheet().is_begun or draft.here.id in draft.dialogue.finished:
+        return False
+    if any(isinstance(command, (Fill, Correct)) for command in said):
+        return True
+    if steering.transition["tier"] == "chosen":
+        return False
+    return begun_already(draft)
+
+
+def _also_wanted(
+    draft: TurnDraft, moves: Moves, steering: Steering, said: Sequence[Command], limits: Limits
+) -> None:
+    """Queue what else a message plainly asked for, in the order in which it did."""
+    assert steering.transition is not None
+    sure = (c for c in moves if isinstance(c, Go) and limits.confidence <= c.confidence <= 1)
+    wanted = dict.fromkeys(command.target for command in sure)
+    for target in wanted:
+        if target == steering.transition["target"]:
+            continue
+        ways = [t for t in draft.spec.transitions if t.target == target and t.kind == MOVE]
+        if ways:
+            queue(draft, ways[0], values_for(draft, draft.spec.pathways[target], said))
+
+
+def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Return commands that do not contradict each other; what does is dropped and audited."""
+    kinds = {type(command) for command in commands}
+    dropped: set[type] = set()
+    reason = ""
+    if len({c.option for c in commands if isinstance(c, Choose)}) > 1:
+        dropped, reason = {Choose}, "the same message takes several options"
+    elif gives_up_here(draft, commands):
+        dropped = {Correct, Confirm} if _leads_on(commands) else {Fill, Correct, Confirm}
+        reason = "the same message gives the task up"
+    elif Confirm in kinds and any(isinstance(c, Deny) and not c.option for c in commands):
+        dropped, reason = {Confirm, Deny}, "the same message says yes and no"
+    kept: list[Command] = []
+    for command in commands:
+        if type(command) in dropped:
+            draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
+        else:
+            kept.append(command)
+    return kept
+
+
+def _leads_on(commands: Sequence[Command]) -> bool:
+    """Say whether a message asks for something that it may lead to."""
+    return any(isinstance(c, Go) or (isinstance(c, Verdict) and c.holds) for c in commands)
+
+
+def fillable(draft: TurnDraft) -> list[Field]:
+    """Return the fields that a message may give a value to: here, and of paused pathways."""
+    places = [draft.here.id, draft.position["pathway"]]
+    places += [frame["pathway"] for frame in reversed(draft.position["stack"])]
+    found: dict[str, Field] = {}
+    for place in places:
+        for field in _fields(draft.spec.pathways[place]):
+            found.setdefault(field.name, field)
+    for name in draft.dialogue.reopened:  # of a pathway that came before
+        found.setdefault(name, draft.field(name))
+    return list(found.values())
+
+
+def _fields(pathway: PathwaySpec) -> list[Field]:
+    return list(pathway.form.fields) if pathway.form else []
+
+
+def _for_here(draft: TurnDraft, said: Sequence[Command]) -> list[Command]:
+    """Return commands without values for fields of pathways that the message may lead to."""
+    if gives_up_here(draft, said):
+        return _without_fills(said)  # what is said besides is for what comes instead
+    known = {field.name for field in fillable(draft)}
+    return [c for c in said if not isinstance(c, Fill) or c.field in known or _nowhere(draft, c)]
+
+
+def _nowhere(draft: TurnDraft, command: Fill) -> bool:
+    targets = {t.target for t in draft.spec.transitions if t.kind in (MOVE, ACTIVATION)}
+    forms = [draft.spec.pathways[target].form for target in targets]
+    return not any(form and command.field in form for form in forms)
+
+
+def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) -> list[Fill]:
+    """Return the values that are left for the pathway that the message led to."""
+    taken = {attempt["field"] for attempt in draft.attempts}
+    names = {field.name for field in _fields(target)}
+    return [c for c in said if isinstance(c, Fill) and c.field in names and c.field not in taken]
+
+
+def _left_over(draft: TurnDraft, elsewhere: Sequence[Command]) -> None:
+    """Audit values for fields of pathways that the message did not lead to after all."""
+    taken = {attempt["field"] for attempt in draft.attempts}
+    taken |= {name for held in draft.dialogue.held.values() for name in held}
+    for command in elsewhere:
+        if isinstance(command, Fill) and command.field not in taken:
+            draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
+
+
+def _verdicts(moves: Moves) -> list[Verdict]:
+    return [command for command in moves if isinstance(command, Verdict)]
+
+
+def _has_open_form(draft: TurnDraft) -> bool:
+    return draft.here.collects and not draft.sheet().is_closed
+
+
+def _is_open(draft: TurnDraft) -> bool:
+    asked = draft.dialogue.asked
+    return _has_open_form(draft) or bool(asked and asked["kind"] != "field")
+
+
+def _is_answered(draft: TurnDraft) -> bool:
+    """Say whether the message completed the form at hand, which then comes to its end first."""
+    form = draft.here.form
+    return form is not None and draft.sheet().is_closed and not _is_finished(draft)
+
+
+def _is_finished(draft: TurnDraft) -> bool:
+    return draft.here.id in draft.dialogue.finished
+
+
+def lawful(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Return the commands that answer, change or ask for something that is there.
+
+    Values for fields, and moves that a transition leads to, are judged where they are made.
+    """
+    kept: list[Command] = []
+    for command in commands:
+        if reason := _why_not(draft, command):
+            draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
+            draft.flags.append(OUTSIDE)
+        else:
+            kept.append(command)
+    return kept
+
+
+def _why_not(draft: TurnDraft, command: Command) -> str:
+    if isinstance(command, (Confirm, Deny, Choose)):
+        return _why_no_answer(draft, command)
+    if isinstance(command, (Correct, Clear)):
+        elsewhere = owners(draft.spec, command.field) and not is_active(draft, command.field)
+        return f"'{command.field:.80}' belongs to another journey" if elsewhere else ""
+    if isinstance(command, Cancel):
+        open_now = not command.task or task_named(draft, command.task)
+        return "" if open_now else f"no task '{command.task:.80}' is open"
+    if isinstance(command, Go):
+        return "" if _leads(draft, command) else f"nothing leads to '{command.target:.80}' here"
+    if isinstance(command, Human) and command.reason != "asked":
+        policy = policy_of(draft)
+        return "" if policy and policy.sentiment else "nobody is called for a mood here"
+    return ""
+
+
+def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
+    asked = draft.dialogue.asked
+    option = "" if isinstance(command, Confirm) else command.option
+    if option or isinstance(command, Choose):
+        offered = [one["id"] for one in asked["options"]] if asked else []
+        return "" if option in offered else f"'{option:.80}' was not offered"
+    if asked and asked["kind"] == "field":
+        known = draft.value(asked["about"]) is not None
+        stays = is_changed(draft, asked["about"]) and (isinstance(command, Deny) or known)
+    else:
+        stays = asked is not None
+    return "" if stays else "nothing was asked that this answers"
+
+
+def _leads(draft: TurnDraft, command: Go) -> bool:
+    """Say whether a message may lead there: by what an author does not keep from models."""
+    open_now = legal(draft.spec, draft.position)
+    return any(asks_model(t) and t.target == command.target for t in open_now)
+
+
+def is_active(draft: TurnDraft, name: str) -> bool:
+    """Say whether a field belongs to the journey that is active, and so may be spoken of."""
+    return belongs(draft.spec, name, draft.spec.part_of(draft.here.id).id)
+
+
+def belongs(spec: JourneySpec, name: str, part: str) -> bool:
+    """Say whether a field belongs to a journey, which may be one of several in a concierge."""
+    return any(spec.part_of(owner.id).id == part for owner in owners(spec, name))

@@ -1,0 +1,324 @@
+"""The dialogue of a journey that collects, repairs or comes back, as parts of a turn.
+
+It reads and decides only where it has the floor; elsewhere the agents of the pathway answer.
+
+Source: DESIGN section 3; reference traces T01 to T35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from journeys.patterns import normal
+from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
+from nodes.draft import Hop, Reading, TurnDraft, draft_of
+from nodes.features.decide import decide
+from nodes.features.form_reading import (
+    asking_in,
+    authors_first,
+    guessed,
+    is_taken,
+    led,
+    matters,
+    may_be_intent,
+    parse_of,
+    questioned,
+    supported,
+    weighed,
+    welcome,
+)
+from nodes.forms.claims import claimed
+from nodes.forms.collect import FORM, is_collected
+from nodes.forms.questions import chosen
+from nodes.language import Parse, ready_to_read
+from nodes.language.expected import NAMES
+from nodes.repair.clarifying import ambiguous, most_specific
+from nodes.repair.coming_back import completed, left_unsure
+from nodes.repair.leaving import asked_to_leave, is_deaf
+from nodes.repair.wishes import begins_later
+from nodes.state.dialogue_state import DialogueState, with_dialogue
+from nodes.state.effect_outcome import EFFECTS, remember_effects, went_well
+from nodes.state.form_state import MOST_RAW, field_named
+from nodes.state.secrets import HIDDEN
+from nodes.state.stack import overwritten
+from nodes.steer import limits_of, steer
+
+_AT_STAKE = ("summary", "correction", "retry", "leave")
+"""Kinds of questions to which half a yes is none."""
+_ASKED_AGAIN = (*NAMES, "address", "list")
+"""Types of a value that is asked for again where it is not certain."""
+_MOST_QUOTED = 2
+
+
+def has_floor(draft: TurnDraft) -> bool:
+    """Say whether the dialogue answers, and not the agents of the pathway alone.
+
+    It does where the session stands in a form or in a pathway with effects, where nobody else could
+    answer, where something is asked, queued, or collected, and in a journey that declares repair.
+    """
+    spec, dialogue = draft.spec, draft.dialogue
+    places = [draft.here.id, draft.position["pathway"]]
+    places += [frame["pathway"] for frame in draft.position["stack"]]
+    return bool(
+        spec.has_repair
+        or [id_ for id_ in places if spec.pathways[id_].form or spec.pathways[id_].effects]
+        or is_deaf(draft)
+        or dialogue.asked
+        or dialogue.queued
+        or dialogue.finished
+        or any(draft.fields.values())
+    )
+
+
+async def read_message(draft: TurnDraft, reading: Reading) -> None:
+    """Read what a message says of fields and of the dialogue, without a model."""
+    if not has_floor(draft):
+        return
+    await ready_to_read(draft.setting.language)
+    await welcome(draft)
+    reading.welcomed = len(draft.replies)
+    option = chosen(draft)
+    reading.parse = (
+        Parse([option], certain=True, whole=True) if option else parse_of(draft, draft.message)
+    )
+
+
+async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
+    """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
+    if not has_floor(draft):
+        reading.parse = led(draft, reading.parse, reading.verdicts)
+        return
+    reading.verdicts += questioned(draft, reading.verdicts)
+    reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
+    limits = limits_of(draft.services.config)
+    said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]
+    if draft.services.models and ambiguous(draft, said, limits):
+        reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
+        reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
+    elif reading.parse.certain:
+        reading.is_certain = not may_be_intent(draft, reading.parse)
+
+
+async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
+    """Have a model asked what the message makes of the form, here or where it may lead.
+
+    A model that is asked about guidelines alone is shown the form as well: requests that begin
+    alike cost less.
+    """
+    if draft.services.models is None:
+        return
+    floor = has_floor(draft)
+    is_asked = not reading.is_certain and _may_fill(draft, reading, floor=floor)
+    if is_asked or (floor and reading.weighed.asked):
+        reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
+
+
+def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
+    """Say whether something is open that a message may answer or change."""
+    forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
+    here = reading.questions or draft.here.form is not None or draft.dialogue.asked
+    return forms or (floor and bool(here))
+
+
+async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
+    """Decide the turn where the dialogue has the floor; say whether it does."""
+    if not (has_floor(draft) or _leads_to_form(draft, reading)):
+        return False
+    if reading.has_answer:
+        said = list(supported(draft, reading.answer.commands))
+    else:
+        said = _without_model(draft, reading)
+    limits = limits_of(draft.services.config)
+    await decide(draft, [*reading.verdicts, *said], limits)
+    _account_for(draft, reading)
+    return True
+
+
+def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
+    """Say whether the message leads to a pathway with fields, which it may fill at once."""
+    limits = limits_of(draft.services.config)
+    run = steer(draft.spec, draft.standing, reading.commands, limits).run
+    return run is not None and draft.spec.pathways[run].form is not None
+
+
+def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
+    """Return what a message says, where no model was asked or none answered."""
+    parse, free = reading.parse, reading.verdicts
+    said = authors_first(draft, parse, free)
+    if not said:
+        return [] if is_taken(free) else guessed(draft, draft.message)
+    return said if parse.certain else [*_held(draft, parse, said)]
+
+
+def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[Command]:
+    """Yield what holds of a reading that does not explain all words.
+
+    A value is taken and said back. What would change a known value, take an effect or leave a task
+    is asked back.
+    """
+    for command in said:
+        if isinstance(command, Cancel):
+            asked_to_leave(draft, everything=command.everything)
+        elif isinstance(command, (Fill, Correct)):
+            if not _is_asked_again(draft, parse, command):
+                yield replace(command, certain=False)
+        elif not isinstance(command, (Clear, Skip)) and not _takes_effect(draft, command):
+            yield command
+
+
+def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:
+    """Say whether a value in the user's own words is so doubtful that it is asked for again."""
+    field = draft.field(command.field)
+    if field.type == "money" and isinstance(command.read, dict) and field.currency:
+        return bool(command.read.get("currency") != field.currency)
+    wordy = field.type in _ASKED_AGAIN
+    return wordy and isinstance(command, Fill) and command.value in parse.unread
+
+
+def _takes_effect(draft: TurnDraft, command: Command) -> bool:
+    kind = asked["kind"] if (asked := draft.dialogue.asked) else ""
+    return isinstance(command, Confirm) and kind in _AT_STAKE
+
+
+def _account_for(draft: TurnDraft, reading: Reading) -> None:
+    """Audit the words that nothing took, and say so of those that may matter."""
+    parse, answer = reading.parse, reading.answer
+    parts = list(parse.unread)
+    values = [*parse.replaced, *(getattr(command, "value", "") for command in parse.commands)]
+    if reading.has_answer:
+        parts += values
+        given = [v.casefold() for c in answer.commands if (v := getattr(c, "value", ""))]
+        parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
+    known = "\n".join([*parts, *[attempt["raw"] for attempt in draft.attempts]])
+    left = [value for value in values if value not in known]
+    hidden = any(field.sensitive for field in draft.sheet().live)
+    for part in dict.fromkeys([*parts, *left]):
+        draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
+    taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
+    if taken and not reading.has_answer:
+        for part in [p for p in parts if _may_matter(draft, p)][:_MOST_QUOTED]:
+            draft.say("unread", words=part)
+
+
+def _may_matter(draft: TurnDraft, part: str) -> bool:
+    """Say whether words may matter; of a wish, a number that is left beside its values."""
+    if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
+        return matters(draft, part)
+    for attempt in draft.attempts:
+        part = part.replace(attempt["raw"], " ")
+    return any(sign.isdigit() for sign in part)
+
+
+def _share(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def use_wording(draft: TurnDraft, reading: Reading) -> None:
+    """Let the model's own words stand where they ask what the runtime asks next.
+
+    They never do where anything was refused, dropped, or done, nor with a number that nobody gave
+    or a value that is not to be shown.
+    """
+    answer = reading.answer
+    if not (reading.has_answer and answer.reply) or draft.run is None:
+        return
+    if draft.aside or draft.query:
+        return
+    pathway = draft.spec.pathways[draft.run]
+    asked = draft.sheet(pathway).asked()
+    dropped = any(event["kind"] == "dropped" for event in draft.audit)
+    refused = any(a["validation_status"] == "invalid" for a in draft.attempts)
+    fits = asked is not None and asked["kind"] == "field" and asked["about"] == answer.asks
+    if not fits or dropped or refused or draft.transition is not None:
+        return
+    if asked and field_named(draft.spec, asked["about"]).asks:
+        return  # with its options, as its author has worded it for this moment
+    if fault := claimed(draft, answer.reply):
+        draft.flags.append(f"wording_refused:{fault}")
+    else:
+        draft.replies = [*draft.replies[: reading.welcomed], answer.reply]
+        draft.asks = answer.asks or ""
+
+
+def close_reading(draft: TurnDraft, reading: Reading) -> None:
+    """Note in the dialogue state how the message was taken."""
+    draft.note_late()
+    dialogue = draft.dialogue
+    dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
+    dialogue.last_at = draft.turn["at"]
+    if dialogue.held:
+        dialogue.hold_only(begins_later(draft))
+    given = [a["field"] for a in draft.attempts if a["validation_status"] == "valid"]
+    if given:
+        draft.position = overwritten(draft.position, given)
+
+
+def _went_wrong(draft: TurnDraft) -> bool:
+    """Say whether a message was not understood, or nothing of it could be taken."""
+    taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
+    kinds = {event["kind"] for event in draft.audit}
+    noise = any(e["kind"] == "repaired" and e["trigger"] == "noise" for e in draft.audit)
+    return not taken and bool(noise or kinds & {"unclear", "field_refused"})
+
+
+def gather_form(hop: Hop) -> None:
+    """Take over what a pathway's form and effects came to."""
+    pathway, progress = hop.pathway, hop.progress
+    parts = [progress[name] for name in (FORM, EFFECTS) if name in progress]
+    for part in parts:
+        hop.ops += [[*op, pathway.id] for op in part["ops"]]
+        hop.say(*part["said"])
+        hop.turn["audit"] += part["audit"]
+        hop.attempt(part["attempts"])
+    if EFFECTS in progress:
+        kept = progress[EFFECTS]["kept"]
+        hop.ops += [["replace", name, value, pathway.id] for name, value in kept.items()]
+    known = (attempt["field"] for attempt in hop.attempts if attempt["source"] == "tool")
+    hop.known = frozenset(known)
+    hop.is_idle = not is_collected(progress) or not went_well(progress)
+
+
+def remember(hop: Hop) -> None:
+    """Note in the dialogue state what a pathway asked, and what it did.
+
+    One that answered in place of a text leads back to what was to run.
+    """
+    if "aside" in hop.turn:
+        hop.is_aside = True
+        hop.turn["run"] = hop.turn.pop("aside")
+        return
+    dialogue = DialogueState.of(hop.position)
+    if FORM in hop.progress:
+        dialogue.asked = hop.progress[FORM]["asked"]
+        dialogue.hold_only([id_ for id_ in dialogue.held if id_ != hop.pathway.id])
+    elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
+        dialogue.asked = None
+    if EFFECTS in hop.progress:
+        remember_effects(dialogue, hop.progress[EFFECTS])
+    hop.position = with_dialogue(hop.position, dialogue)
+
+
+def lead_on(hop: Hop) -> None:
+    """Go on after a complete pathway: with what waited, or with what it interrupted."""
+    unsure = EFFECTS in hop.progress and hop.progress[EFFECTS]["ended"] == "unsure"
+    unsure = unsure and DialogueState.of(hop.position).asked is None
+    if hop.is_aside or not (hop.is_complete or unsure):
+        return
+    draft = draft_of(hop.services, hop.after(), hop.turn, hop.position)
+    draft.run, draft.entered = hop.turn["run"], hop.turn["entered"]
+    if unsure:
+        left_unsure(draft, hop.services.config.max_pathway_depth)
+    else:
+        completed(draft, hop.pathway, hop.services.config.max_pathway_depth)
+    turn = hop.turn
+    turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
+    turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]
+    turn["transition"] = turn["transition"] or draft.transition
+    turn["audit"] += draft.audit
+    if draft.aside:
+        turn["aside"] = draft.run
+    hop.say(*draft.replies)
+    hop.attempt(draft.attempts)
+    hop.change(*([*op, hop.pathway.id] for op in draft.ops))
+    hop.position = with_dialogue(draft.position, draft.dialogue)

@@ -1,0 +1,557 @@
+"""Read a message in a journey that collects: without a model first, then with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from journeys import Field, IntentTrigger, PathwaySpec, Regex
+from journeys.patterns import normal
+from journeys.spec import MOVE
+from nodes.commands import (
+    Back,
+    Cancel,
+    Command,
+    Confirm,
+    Deny,
+    Explain,
+    Fill,
+    Human,
+    Noise,
+    OffTopic,
+    Repeat,
+    Restart,
+    Skip,
+    Status,
+    Verdict,
+    Wait,
+)
+from nodes.draft import TurnDraft
+from nodes.features.decide import belongs, fillable
+from nodes.forms.filling import emptied, is_refused
+from nodes.forms.questions import lines_of, question_of
+from nodes.forms.rechecking import collected_so_far, take_back_refused
+from nodes.handoff.offer import policy_of
+from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
+from nodes.language.expected import NAMES, value_in
+from nodes.language.mentions import speaks
+from nodes.language.signals import is_greeting
+from nodes.llm.form_prompt import Asking, asking_of
+from nodes.repair.clarifying import phrase_of
+from nodes.repair.leaving import names_of_all
+from nodes.repair.reviewing import is_changed
+from nodes.repair.switching import interruptible
+from nodes.state.dialogue_state import Asked, FieldAttempt, Option
+from nodes.state.form_state import is_record, settled
+from nodes.steer import asks_model, legal
+from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
+from nodes.values.scanning import words_in
+
+_REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
+"""What an author's own trigger on the same message comes before."""
+_IN_WORDS = ("text", *NAMES, "address")
+"""Types of single values in the user's own words."""
+ONLY_CODE = ("condition",)
+"""Tiers that are judged though the message wholly answers what was asked."""
+_SENTENCE = "so what is that"
+_LEADING = ("pattern", "own", "condition")
+_PLAIN = ("integer", "date", "time", "money", "email", "phone")
+MOST_GUESSED_WORDS = 2
+"""Longest message that is taken for an attempt at what was asked, though it is no such value."""
+MOST_WORDS_OF_A_VALUE = 4
+"""Longest message that is taken for an attempt because of a digit or an at sign in it."""
+_SHORT = 2
+_SPELLED = ("enum", "boolean", *NAMES)
+"""Types whose values are words."""
+
+
+async def welcome(draft: TurnDraft) -> None:
+    """Greet after a pause with what is known, and take back what is too old.
+
+    What is known is checked as if it were said now, and has to be confirmed once more.
+    """
+    now = draft.setting.at
+    before, draft.replies = draft.replies, []
+    for name in list(draft.fields):
+        _expire(draft, name, now)
+    last = draft.dialogue.last_at
+    pause = timedelta(seconds=draft.services.config.resume_after_seconds)
+    if last is None or now - datetime.fromisoformat(last) <= pause:
+        draft.replies = [*before, *draft.replies]
+        return
+    draft.resumed = True
+    await take_back_refused(draft, collected_so_far(draft))
+    outdated, draft.replies = draft.replies, before
+    _unconfirm(draft)
+    asked = draft.sheet().asked()
+    if asked and asked["kind"] != "summary" and draft.sheet().is_begun:
+        draft.repair("resume", "resumed", fields=lines_of(draft, draft.sheet()))
+    draft.replies += outdated
+
+
+def _unconfirm(draft: TurnDraft) -> None:
+    """Have each summary shown again whose pathway has not done anything with it yet."""
+    over = {*draft.dialogue.finished}
+    over |= {step.partition(".")[0] for step in draft.dialogue.taken}
+    draft.dialogue.confirmed = [id_ for id_ in draft.dialogue.confirmed if id_ in over]
+
+
+def _expire(draft: TurnDraft, name: str, now: datetime) -> None:
+    try:
+        field = draft.field(name)
+    except KeyError:  # an older version of the journey had it
+        return
+    if field.ttl is None or draft.value(name) is None:
+        return
+    if is_record(draft.spec, name, draft.dialogue.finished):
+        return
+    said = next(a for a in reversed(draft.fields[name]) if a["validation_status"] == "valid")
+    if now - datetime.fromisoformat(said["timestamp"]) > timedelta(seconds=field.ttl):
+        emptied(draft, field, reason="expired", source="inferred")
+        draft.say("expired", field=field.title)
+
+
+def parse_of(draft: TurnDraft, message: str) -> Parse:
+    """Return what a message says, as far as it can be read without a model.
+
+    Who greets back does not answer the question behind the greeting, whatever it takes.
+    """
+    if draft.dialogue.last_at is None and is_greeting(message):
+        return Parse()
+    sheet = draft.sheet()
+    open_fields = sheet.unset
+    asked = draft.dialogue.asked or _expected(sheet.open)
+    first: list[Field] = []
+    if asked and asked["kind"] == "field":
+        first = [field for field in fillable(draft) if field.name == asked["about"]]
+        open_fields = first + [f for f in open_fields if f.name != asked["about"]]
+    if (only := _only_option(draft, asked)) and _yes_or_no(draft, message):
+        return Parse([only], certain=True, whole=True)
+    if first and _is_changing(draft) and _stays(draft, first[0], message):
+        return Parse([Confirm()], certain=True, whole=True)
+    known = _known(draft)
+    expected = Expected(
+        asked=asked,
+        fields=[*open_fields, *_behind(draft, open_fields)],
+        known=known,
+        correctable=[draft.field(name) for name in known],
+        setting=draft.setting,
+        tasks=names_of_all(draft.spec),
+        changing=_is_changing(draft),
+    )
+    return read_message(message, expected)
+
+
+def _is_changing(draft: TurnDraft) -> bool:
+    """Say whether what is asked for has, or just had, a value, which may stay."""
+    asked = draft.dialogue.asked
+    return bool(asked and asked["kind"] == "field" and is_changed(draft, asked["about"]))
+
+
+def _stays(draft: TurnDraft, field: Field, message: str) -> bool:
+    """Say whether a message is a yes to the value that a field has, and no other one for it."""
+    if draft.value(field.name) is None or not _yes_or_no(draft, message):
+        return False
+    try:
+        value_of(field, message, draft.setting)
+    except Unreadable:
+        return True
+    return False
+
+
+def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
+    """Return the fields that a message may open: those whose `when` does not hold yet."""
+    form = draft.here.form
+    conditional = [field for field in form.fields if field.when] if form else []
+    if not conditional:
+        return []
+    live = {field.name for field in (*draft.sheet().live, *open_fields)}
+    return [field for field in conditional if field.name not in live]
+
+
+def _only_option(draft: TurnDraft, asked: Asked | None) -> Fill | None:
+    """Return what a yes takes where a single option is left to choose."""
+    if not asked or asked["kind"] != "field":
+        return None
+    ways = draft.field(asked["about"]).ways
+    return Fill(asked["about"], next(iter(ways))) if len(ways) == 1 else None
+
+
+def _expected(fields: Sequence[Field]) -> Asked | None:
+    """Return what a user who speaks first answers, if anything: the first question, if typed."""
+    if not fields or fields[0].type in _IN_WORDS:
+        return None
+    return Asked(kind="field", about=fields[0].name, options=[])
+
+
+def _known(draft: TurnDraft) -> dict[str, object]:
+    """Return the values that may be changed; the one that was given last comes last."""
+    active = draft.spec.part_of(draft.here.id).id
+    said = {name: settled(attempts) for name, attempts in draft.fields.items()}
+    latest = sorted(
+        (name for name, last in said.items() if last and belongs(draft.spec, name, active)),
+        key=lambda name: _when(said[name]),
+    )
+    return {name: draft.value(name) for name in latest}
+
+
+def _when(attempt: FieldAttempt | None) -> str:
+    return attempt["timestamp"] if attempt else ""
+
+
+async def weighed(
+    draft: TurnDraft, parse: Parse, free: list[Verdict]
+) -> tuple[Parse, list[Verdict]]:
+    """Weigh a reading against the author's patterns.
+
+    A pattern explains the whole clause in which it stands (T04, T07), unless that holds a value
+    which nothing takes. Nearly every message could be an answer in free text: there a pattern comes
+    first, where the pathway may be interrupted at this field, and else if the field does not take
+    the words (T29).
+    """
+    asked = draft.dialogue.asked
+    given = parse.commands[0] if len(parse.commands) == 1 else None
+    if asked and asked["kind"] == "more" and isinstance(given, Confirm) and is_taken(free):
+        return replace(parse, commands=[], whole=False), free  # "pay it" is no yes to "what else?"
+    leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
+    if isinstance(given, Fill) and asked and given.field == asked["about"]:
+        field = draft.field(given.field)
+        if field.type in _IN_WORDS and await _is_shaped(draft, field, given):
+            parse = replace(parse, certain=True, whole=True, unread=())
+        elif field.type in _IN_WORDS:
+            if not field.required and _yes_or_no(draft, given.value) is False:
+                return replace(parse, commands=[Skip()], certain=True, whole=True), free
+            parse = await _in_free_text(draft, parse, given, leads=bool(leading))
+    if leading and not parse.whole:
+        parse = led(draft, parse, leading)
+    if parse.whole and not (leading and _only_repairs(parse)):
+        free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
+    return parse, free
+
+
+async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
+    """Say whether a field's own pattern matches an answer wholly, so that it is nothing else."""
+    whole = str(given.read).casefold() == draft.message.strip().casefold()
+    if not whole or not _has_shape(draft, field):
+        return False
+    return not await is_refused(draft, field, given.value)
+
+
+def _has_shape(draft: TurnDraft, field: Field) -> bool:
+    """Say whether a field's own pattern tells an answer from a sentence."""
+    matches = draft.setting.patterns.fullmatch
+    shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
+    return bool(shapes) and not all(matches(field.name, shape, _SENTENCE) for shape in shapes)
+
+
+def _only_repairs(parse: Parse) -> bool:
+    """Say whether a message holds nothing but repairs, which an author's own trigger may take."""
+    return bool(parse.commands) and all(isinstance(c, _REPAIRS) for c in parse.commands)
+
+
+async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: bool) -> Parse:
+    """Tell an answer in free text from an intent."""
+    field, message = draft.field(given.field), draft.message
+    may_leave = interruptible(draft.here, field.name)
+    if leads and (may_leave or await is_refused(draft, field, given.value)):
+        return replace(parse, commands=[], certain=False, whole=False, unread=(message,))
+    if leads or not may_leave:
+        return replace(parse, certain=True, whole=True, unread=())
+    return parse
+
+
+def may_be_intent(draft: TurnDraft, parse: Parse) -> bool:
+    """Say whether an answer in free text may as well ask for something that a model may judge."""
+    asked = draft.dialogue.asked
+    given = parse.commands[0] if len(parse.commands) == 1 else None
+    if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
+        return False
+    field = draft.field(given.field)
+    if field.type != "text" or _has_shape(draft, field) or given.value != draft.message.strip():
+        return False
+    moves = (t for t in legal(draft.spec, draft.position) if asks_model(t))
+    return interruptible(draft.here, given.field) and any(moves)
+
+
+def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
+    """Add to a reading the values for where patterns lead, and leave out what these explain."""
+    ids = {v.question for v in free if v.holds and not v.error and v.tier in _LEADING}
+    if not ids:
+        return parse
+    targets = {t.target for t in draft.spec.transitions if t.id in ids} - {draft.here.id}
+    forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
+    scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
+    known = {getattr(command, "field", None) for command in parse.commands}
+    more = [
+        command
+        for scope in scopes
+        for command in read_message(draft.message, scope).commands
+        if isinstance(command, Fill) and command.field not in known
+    ]
+    taken = {command.value for command in more}
+    asked = draft.dialogue.asked
+    kept = [  # what is given for where it leads is not given for a field that nobody asked for here
+        command
+        for command in parse.commands
+        if not isinstance(command, Fill)
+        or command.value not in taken
+        or (asked and asked["about"] == command.field)
+    ]
+    clauses = clauses_in(draft.message, draft.setting.language) if parse.unread else ()
+    phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
+    said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
+    left = [
+        part
+        for part in parse.unread
+        if not any(part in clause or clause in part for clause in said)
+        or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
+    ]
+    certain = not left if parse.unread else parse.certain
+    return replace(parse, commands=[*kept, *more], certain=certain, unread=tuple(left))
+
+
+def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
+    """Return the transition to the one pathway that a question has a word of, without a model.
+
+    It is one without fields, that answers; what fields and other tasks are called tells nothing.
+    """
+    spec, language = draft.spec, draft.setting.language
+    if draft.services.models or spec.has_knowledge or any(v.holds for v in free):
+        return []
+    moves = legal(spec, draft.position)
+    triggers = {t.id: t.trigger for t in moves}
+    phrases = {
+        id_: " ".join(trigger.patterns)
+        for id_, trigger in triggers.items()
+        if isinstance(trigger, IntentTrigger)
+    }
+    answers = {t.id: t for t in moves if t.kind == MOVE and t.id in phrases}
+    answers = {id_: t for id_, t in answers.items() if not _takes(spec.pathways[t.target])}
+    tasks = [pathway for pathway in spec.pathways.values() if _takes(pathway)]
+    fields = [field for task in tasks if task.form for field in task.form.fields]
+    known = [f"{f.name} {f.label} {f.ask} {f.description} {' '.join(f.ways)}" for f in fields]
+    known += [said for id_, said in phrases.items() if id_ not in answers]
+    known += [task.title for task in tasks]
+    subjects = {
+        id_: f"{spec.pathways[t.target].title} {phrases[id_]}" for id_, t in answers.items()
+    }
+    found = asked_about(draft.message, subjects, " ".join(known), language)
+    return [Verdict(found[0], True, "pattern", reason=f"said '{found[1]}'")] if found else []
+
+
+def _takes(pathway: PathwaySpec) -> bool:
+    return pathway.form is not None or bool(pathway.effects)
+
+
+def _beyond(part: str, scopes: Sequence[Expected]) -> list[str]:
+    """Return the words of a part that no pathway takes which it may lead to."""
+    if not scopes:
+        return [part]
+    return [words for scope in scopes for words in read_message(part, scope).unread]
+
+
+def has_value(words: str, setting: Setting) -> bool:
+    """Say whether words hold a number, a date or another value that can be nothing else."""
+    if any(sign.isdigit() for sign in words):
+        return True
+    return any(found_in(Field("any", kind), words, setting) for kind in _PLAIN)
+
+
+def matters(draft: TurnDraft, words: str) -> bool:
+    """Say whether words that nothing explains may matter: a value, a field, a question."""
+    if f"{words}?" in draft.message or has_value(words, draft.setting):
+        return True
+    if asks(words, draft.setting.language):
+        return True
+    said = {word for word in words_in(words) if len(word) > _SHORT}
+    known = [draft.value(name) for name in draft.fields]
+    if any(isinstance(value, str) and said.intersection(words_in(value)) for value in known):
+        return True
+    return speaks(words, [*draft.sheet().live], draft.setting.language)
+
+
+def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
+    """Say whether a pattern stands in other clauses than the tasks that are given up."""
+    named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
+    phrase = normal(phrase_of(verdict))
+    clauses = map(normal, clauses_in(draft.message, draft.setting.language))
+    said = [clause for clause in clauses if phrase in clause]
+    return verdict.tier == "pattern" and not any(n in clause for n in named for clause in said)
+
+
+def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
+    """Return what was read, without repairs where an author's own trigger took the message.
+
+    One that took another clause leaves a named task given up: "forget the taxi, a table".
+    """
+    own = is_taken(free)
+    if own and any(isinstance(c, Cancel) and c.task for c in parse.commands):
+        own = is_taken([v for v in free if not _stands_apart(draft, parse, v)])
+    return [c for c in parse.commands if not (own and isinstance(c, _REPAIRS))]
+
+
+def is_taken(free: Sequence[Verdict]) -> bool:
+    """Say whether an author's own trigger took the message."""
+    return any(v.holds and v.tier in ("pattern", "own") for v in free)
+
+
+_JUDGED = ("enum", "boolean")
+"""Types whose values may stand for words of another meaning: "my arm is broken" is a yes."""
+_NUMBERED = ("integer", "number", "money", "date", "time", "datetime", "phone")
+
+
+def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
+    """Yield what a model made of a message; a value that the message does not hold is said back.
+
+    A value that was asked for may be worded by the model. Another one is only certain if it stands
+    in the message: its words, or the same value read there.
+    """
+    asked = draft.dialogue.asked
+    first = draft.sheet().unset[:1]
+    about = asked["about"] if asked else "".join(field.name for field in first)
+    for command in commands:
+        if not isinstance(command, Fill) or command.field == about:
+            yield command  # what is changed is always said
+            continue
+        field = draft.field(command.field)
+        plain = field.sensitive or _stands_there(draft, field, command.value)
+        yield command if plain else replace(command, certain=False)
+
+
+def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:
+    """Say whether a message has the words of a value, or the value in other words."""
+    if field.type in _JUDGED:
+        return True
+    message, setting = draft.message, draft.setting
+    said = set(words_in(message))
+    words = {word for word in words_in(raw) if len(word) > 1 or word.isdigit()}
+    if field.type in _IN_WORDS:
+        return False
+    if field.type not in _NUMBERED:
+        run_together = "".join(words_in(message))
+        return bool(words & said) or any(
+            word in run_together for word in words if len(word) > _SHORT
+        )
+    value = value_in(field, raw, setting)
+    same = [span for span in found_in(field, message, setting) if span.value == value]
+    return bool(same) or (bool(words) and words <= said)
+
+
+def guessed(draft: TurnDraft, message: str) -> list[Command]:
+    """Return what a message nothing could be made of is taken for, where nobody else is asked.
+
+    What looks like such a value and is none is an attempt at it: it holds a digit or an at sign, or
+    is a word or two. Words that hold a value and speak of something else lead off (T19). Who greets
+    back, or says first what they are here for, does neither.
+    """
+    asked = draft.dialogue.asked
+    if not asked or asked["kind"] != "field" or is_greeting(message):
+        return []
+    field = draft.field(asked["about"])
+    if (bare := _yes_or_no(draft, message)) is not None:
+        return [Noise() if bare else Skip()]  # who says no to a question would rather not say
+    leads_off: list[Command] = [OffTopic(guessed=True)] if draft.dialogue.last_at else []
+    if found_in(field, message, draft.setting):
+        return [OffTopic()] if leads_off else []
+    most = MOST_GUESSED_WORDS if field.type in _SPELLED else 1
+    words = len(message.split())
+    has_signs = any(char.isdigit() or char == "@" for char in message)
+    looks_like_it = has_signs and words <= MOST_WORDS_OF_A_VALUE
+    is_short = words <= most and not message.rstrip().endswith("?")
+    return [Fill(field.name, message, certain=False)] if looks_like_it or is_short else leads_off
+
+
+def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
+    """Return whether a message is a bare yes or no; None for neither."""
+    nothing_else = Asked(kind="more", about="", options=[])
+    parse = read_message(message, Expected(nothing_else, (), {}, (), draft.setting))
+    kinds = [type(command) for command in parse.commands] if parse.whole else []
+    return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
+
+
+def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
+    """Return what a model is told of the form that is open, and what it may make of a message.
+
+    Args:
+        draft: The turn.
+        parse: What was read without a model.
+        is_asked: Whether the model is to say what the message does to the form.
+    """
+    sheet = draft.sheet()
+    own = list(draft.here.form.fields) if draft.here.form else []
+    again = [field for field in _asked_again(draft) if field not in own]
+    fields = own + [field for field in _of_targets(draft) if field not in own]
+    live = sheet.live
+    names = list(_known(draft))
+    known = {name: draft.field(name) for name in names}
+    shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
+    policy = policy_of(draft)
+    # The moment would change what is taken, and with it the request, from one minute to the next.
+    today = replace(draft.setting, at=draft.setting.at.replace(hour=0, minute=0))
+    return asking_of(
+        draft.here.title,
+        fields,
+        shown,
+        skipped=draft.dialogue.skipped,
+        closed=[field.name for field in own if field not in live],
+        reopened=again,
+        correctable=list(known.values()),
+        questions=_questions(draft, [*again, *own]),
+        hints={field.name: hint_of(field, today) for field in [*again, *own]},
+        asked=draft.dialogue.asked,
+        paused=_paused(draft),
+        tasks=list(dict.fromkeys(_titles(draft))),
+        person=policy is not None,
+        sentiment=policy.sentiment if policy else "",
+        personality=draft.spec.part_of(draft.here.id).personality,
+        worded=draft.here.form is not None and draft.here.pipeline is None,
+        knows=draft.spec.answers_in(draft.here.id),
+        is_asked=is_asked,
+        is_changing=_is_changing(draft),
+        read=[_as_data(command) for command in parse.commands] if is_asked else (),
+        unread=parse.unread if is_asked else (),
+    )
+
+
+def _as_data(command: Command) -> dict[str, str]:
+    """Return a command that was read as a model is shown it."""
+    given = {"command": type(command).__name__.lower()}
+    given |= {key: getattr(command, key, "") for key in ("field", "value")}
+    return {key: value for key, value in given.items() if value}
+
+
+def _asked_again(draft: TurnDraft) -> list[Field]:
+    """Return the fields that are to be asked for again, of whatever pathway."""
+    return [draft.field(name) for name in draft.dialogue.reopened]
+
+
+MOST_FIELDS = 30
+"""Most fields of pathways that a message may lead to, which a model is told of."""
+
+
+def _of_targets(draft: TurnDraft) -> list[Field]:
+    """Return the fields of the pathways that a message may lead to, which it may fill at once."""
+    found: dict[str, Field] = {}
+    for transition in legal(draft.spec, draft.position):
+        form = draft.spec.pathways[transition.target].form
+        if transition.kind == MOVE and form is not None:
+            found |= {field.name: field for field in form.fields}
+    return list(found.values())[:MOST_FIELDS]
+
+
+def _questions(draft: TurnDraft, fields: Sequence[Field]) -> Mapping[str, str]:
+    return {
+        field.name: question_of(draft, Asked(kind="field", about=field.name, options=[]))
+        for field in fields
+    }
+
+
+def _paused(draft: TurnDraft) -> list[Option]:
+    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
+    return [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in paused]
+
+
+def _titles(draft: TurnDraft) -> list[str]:
+    moves = legal(draft.spec, draft.position)
+    return [draft.spec.pathways[t.target].title for t in moves if t.kind == MOVE]

@@ -1,0 +1,283 @@
+"""Which guidelines hold in a turn: found by words and code, judged with all else a model is asked.
+
+What a model has to judge goes into the one call that understands the message. When that call fails,
+what needs no model holds all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from journeys import GuidelineSpec, JourneySpec
+from journeys.spec import MAX_HOPS
+from nodes.commands import Verdict
+from nodes.guidelines.code_conditions import Answers, by_code
+from nodes.guidelines.index import Candidate, index_of
+from nodes.guidelines.resolve import Held, Weighed, resolve
+from nodes.json_data import words_of
+from nodes.services import Services
+from nodes.state.session import Guided, Position
+from nodes.state.stack import Standing, note
+from nodes.steer import limits_of, places, steer
+from nodes.telemetry import guidelines_settled, report
+
+if TYPE_CHECKING:
+    from nodes.draft import Reading, TurnDraft
+
+BYPASSED = "guidelines_bypassed"
+"""Flag of a turn in which guidelines could not be matched as they should be."""
+_MOST_TOLD = 8
+"""Most rules that a model made up which the audit of a turn names."""
+Places = Collection[tuple[str, str]]
+"""Pathways that may run, each with the journey that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """The guidelines that hold in a turn, the first to count first, and the audit of them."""
+
+    guidelines: list[Guided] = field(default_factory=list)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+
+
+def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, str]]:
+    """Return where guidelines may be wanted: these pathways, and those that run on arrival then."""
+    places: dict[tuple[str, str], None] = {}
+    for target in targets:
+        at: str | None = target
+        for _ in range(MAX_HOPS):
+            if at is None or (at, spec.part_of(at).id) in places:
+                break
+            places[at, spec.part_of(at).id] = None
+            onward = spec.pathways[at].next
+            at = onward if onward and spec.pathways[onward].runs_on_arrival else None
+    return list(places)
+
+
+async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
+    """Find the guidelines that may hold wherever this turn can still lead."""
+    limits = limits_of(draft.services.config)
+    likely = steer(draft.spec, draft.standing, reading.verdicts, limits).run
+    targets = {transition.target for transition in reading.questions}
+    places = places_of(draft.spec, targets | ({likely} if likely else set()))
+    anyway = bool(reading.questions)
+    reading.weighed = await _weigh(
+        draft.services, draft.standing, draft.message, places, anyway=anyway
+    )
+
+
+def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
+    """Write into the turn which guidelines hold where it leads."""
+    places = places_of(draft.spec, [draft.run] if draft.run else [])
+    found = guidance_of(draft.spec, reading.weighed, draft.position, places)
+    draft.turn["guidelines"] = found.guidelines
+    draft.turn["audit"] += found.audit
+    draft.turn["flags"] += found.flags
+
+
+async def _weigh(
+    services: Services, standing: Standing, message: str, places: Places, *, anyway: bool
+) -> Weighed:
+    """Find the guidelines that a message may touch: by its words, by code, and those always meant.
+
+    Where no model is configured, the keywords that an author gave decide alone.
+
+    Args:
+        services: What the turn works with.
+        standing: Where the session stands.
+        message: What the user says.
+        places: The pathways that may run.
+        anyway: Whether a model is asked in any case. Where it is asked, words need not choose among
+            guidelines that are few.
+    """
+    spec, config, position = services.spec, services.config, standing.position
+    if not places:
+        return Weighed()
+    index = index_of(spec.guidelines)
+    most, alone = config.guideline_candidates, services.models is None
+    asked = [c.guideline for c in index.candidates(message, places, most)]
+    if asked or anyway:
+        asked = index.whole(places, most) or asked
+    held = [_said(c) for c in index.by_keyword(message, places, most, alone=alone)]
+    coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
+    held += [
+        Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
+    ]
+    judged = await by_code(spec, config, coded, message, standing.context)
+    weighed = _with_code(judged, position)
+    if services.models is None:
+        held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
+        asked = []
+    return replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))
+
+
+def _said(candidate: Candidate) -> Held:
+    said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
+    return Held(candidate.guideline, "keyword", reason=f"said {said}")
+
+
+def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
+    """Return the guidelines that a model may be asked about as long as a session stands here.
+
+    There are none where they are more than twice as many as it is asked about in one turn: to show
+    them all would cost more than it saves.
+    """
+    if not spec.guidelines:
+        return []
+    where = places(spec, position)
+    leads = (t.target for t in spec.transitions if t.applies_in(*where))
+    return index_of(spec.guidelines).whole(places_of(spec, [*where, *leads]), 2 * most)
+
+
+def bypassed(weighed: Weighed) -> Weighed:
+    """Return what holds of them where the model fails: what needs none, and what always counts."""
+    kept = [_unjudged(g, "could not be judged") for g in weighed.asked if g.needs_no_words]
+    return replace(weighed, asked=(), held=(*weighed.held, *kept), bypassed=True)
+
+
+def _unjudged(guideline: GuidelineSpec, reason: str) -> Held:
+    return Held(guideline, "bypassed", reason=reason)
+
+
+def _with_code(judged: Answers, position: Position) -> Weighed:
+    held = [Held(guideline, "code") for guideline, answer in judged.values() if answer is True]
+    audit = [
+        note("condition_raised", position, trigger=guideline.id, reason=words_of(answer))
+        for guideline, answer in judged.values()
+        if isinstance(answer, Exception)
+    ]
+    if audit:
+        report(logging.WARNING, "guidelines_failed", failed=len(audit))
+    # A critical rule that cannot be judged holds: whoever breaks its matcher must not be rid of it.
+    held += [
+        _unjudged(guideline, "its matcher failed")
+        for guideline, answer in judged.values()
+        if isinstance(answer, Exception) and guideline.critical
+    ]
+    return Weighed(held=tuple(held), audit=tuple(audit), bypassed=bool(audit))
+
+
+def judged(
+    weighed: Weighed, verdicts: Sequence[Verdict], position: Position, threshold: float
+) -> Weighed:
+    """Add what a model judged to hold, with more confidence than a threshold (flow control)."""
+    asked = {guideline.id: guideline for guideline in weighed.asked}
+    held, audit = list(weighed.held), list(weighed.audit)
+    named = {verdict.question: verdict for verdict in verdicts}
+    closed = [id_ for id_ in named if id_ not in asked]
+    reasons = [f"'{id_}' is not open here" for id_ in closed[:_MOST_TOLD]]
+    if more := len(closed) - len(reasons):
+        reasons.append(f"{more} more are not open here")
+    audit += [note("dropped", position, reason=reason) for reason in reasons]
+    for verdict in (named[id_] for id_ in named if id_ in asked):
+        if threshold < verdict.confidence <= 1.0:
+            guideline = asked[verdict.question]
+            held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
+        else:
+            audit.append(_dropped(position, verdict.question, "not sure enough", verdict))
+    return replace(weighed, held=tuple(held), audit=tuple(audit))
+
+
+def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held) -> dict[str, Any]:
+    sure = verdict.confidence if 0.0 <= verdict.confidence <= 1.0 else None
+    return note("guideline_dropped", position, trigger=id_, reason=reason, confidence=sure)
+
+
+def guidance_of(
+    spec: JourneySpec, weighed: Weighed, position: Position, places: Places
+) -> Guidance:
+    """Return the guidelines of the pathways that may run in this turn.
+
+    Relations are settled in each pathway by itself: a rule of one that runs after another, or in
+    the end not at all, drops nothing there.
+
+    Source: flow control, priority resolution.
+    """
+    index = index_of(spec.guidelines)
+    matched: dict[str, Held] = {}
+    counts_in: dict[str, list[str]] = {}
+    dropped: dict[tuple[str, str], Held] = {}
+    for pathway, journey in places:
+        applying = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+        resolution = resolve(index.in_order(applying))
+        for held in resolution.matched:
+            matched.setdefault(held.guideline.id, held)
+            counts_in.setdefault(held.guideline.id, []).append(pathway)
+        dropped |= {(held.guideline.id, why): held for held, why in resolution.dropped}
+    holding = index.in_order(matched.values())
+    guidelines_settled(spec.id, map(_kind, holding), map(_kind, dropped.values()))
+    audit = list(weighed.audit)
+    audit += [_dropped(position, id_, why, held) for (id_, why), held in dropped.items()]
+    audit += [
+        note(
+            "guideline",
+            position,
+            trigger=held.guideline.id,
+            reason=held.reason or held.tier,
+            confidence=held.confidence,
+        )
+        for held in holding
+    ]
+    flags = [BYPASSED] if weighed.bypassed else []
+    found = [_guided(held, counts_in[held.guideline.id]) for held in holding]
+    return Guidance(found, audit, flags)
+
+
+def rules_ahead(spec: JourneySpec, weighed: Weighed, pathway: str) -> list[dict[str, Any]]:
+    """Return the guidelines for an agent that is asked before a model has judged them.
+
+    Those that hold without it stand as they do later. Of the others, those that bring nothing but
+    an action stand under their condition, and are `unsure`: no tools, no checks, no relations.
+    """
+    if not spec.guidelines:
+        return []
+    index, journey = index_of(spec.guidelines), spec.part_of(pathway).id
+    held = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+    sure = list(resolve(index.in_order(held)).matched)
+    excluded = {id_ for guideline in spec.guidelines for id_ in guideline.excludes}
+    unsure = [
+        Held(guideline, "model")
+        for guideline in weighed.asked
+        if guideline.applies_in(pathway, journey)
+        and not (guideline.critical or guideline.tools or guideline.excludes)
+        and not (guideline.depends_on or guideline.id in excluded)
+    ]
+    known = {one.guideline.id for one in held}
+    ordered = resolve(index.in_order([*sure, *(u for u in unsure if u.guideline.id not in known)]))
+    return [_rule_ahead(one.guideline, one not in sure) for one in ordered.matched]
+
+
+def _rule_ahead(guideline: GuidelineSpec, is_unsure: bool) -> dict[str, Any]:
+    action = guideline.action
+    if is_unsure:
+        action = f"When {guideline.condition}: {action}" if action else ""
+    return {
+        "id": guideline.id,
+        "action": action,
+        "tools": list(guideline.tools),
+        "unsure": is_unsure,
+    }
+
+
+def _kind(held: Held) -> dict[str, str]:
+    return {"scope": held.guideline.scope.value, "tier": held.tier}
+
+
+def _guided(held: Held, pathways: list[str]) -> Guided:
+    guideline = held.guideline
+    return Guided(
+        id=guideline.id,
+        scope=guideline.scope.value,
+        journey=guideline.journey,
+        pathway=guideline.pathway,
+        pathways=pathways,
+        action=guideline.action,
+        tools=list(guideline.tools),
+        tier=held.tier,
+        confidence=held.confidence,
+        reason=held.reason,
+    )

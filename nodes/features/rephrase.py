@@ -1,0 +1,104 @@
+"""Word what the runtime said itself anew, in the journey's tone and never in another meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from journeys import GuidelineSpec, JourneySpec, ModelError
+from nodes.llm.call import resting, seconds_for, spent
+from nodes.llm.client import Usage
+from nodes.llm.prompts import manner
+from nodes.llm.replies import worded_anew
+from nodes.replies.meaning import changed
+from nodes.replies.phrases import broken
+from nodes.replies.scope import place_of
+from nodes.services import Services, setting_of
+from nodes.state.form_state import current_value
+from nodes.state.session import SessionState, Turn
+from nodes.values import shown
+
+SECONDS = 5.0
+"""Longest wait for other words; half of what is left of the turn's time, where that is less."""
+
+
+async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
+    """Return the turn with its own texts in other words, as far as they say the same.
+
+    It costs one call, and none where the runtime itself says nothing or its journey did not ask for
+    it. What an agent said, or a model in the place of a text, is left alone; so is a greeting.
+    """
+    places, models = turn.get("worded", []), services.models
+    if not places or models is None or turn["kind"] != "turn":
+        return turn
+    place = place_of(turn)
+    part = services.spec.part_of(place)
+    if not part.personality.reword:
+        return turn
+    chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
+    texts = [turn["replies"][place] for place in places]
+    begun = asyncio.get_running_loop().time()
+    until, chat = begun + _seconds(services, turn), resting(chat, services.config)
+    try:
+        said = await worded_anew(
+            chat,
+            manner(part.personality, services.locale_in(place).language),
+            turn["message"] or "",
+            texts,
+            until,
+            services.usage or Usage(),
+        )
+    except ModelError as failure:
+        turn = {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
+        return spent(turn, begun)
+    return _said(state, services, spent(turn, begun), dict(zip(places, said, strict=True)))
+
+
+def _seconds(services: Services, turn: Turn) -> float:
+    passed = (datetime.now(UTC) - datetime.fromisoformat(turn["at"])).total_seconds()
+    left = services.config.turn_timeout_seconds - passed
+    seconds = min(SECONDS, services.config.model_timeout_seconds, left / 2)
+    return max(0.0, seconds_for(turn, services.config, seconds))
+
+
+def _said(state: SessionState, services: Services, turn: Turn, said: Mapping[int, str]) -> Turn:
+    """Put the new words where they say the same, and break no rule of the turn."""
+    names = list(_names(state, services, turn))
+    rules = list(_rules(services.spec, place_of(turn)))
+    replies, flags = list(turn["replies"]), list(turn["flags"])
+    for place, text in said.items():
+        lost = changed(replies[place], text, names)
+        if not lost and set(broken(text, rules)) - set(broken(replies[place], rules)):
+            lost = "rules"
+        if lost:
+            flags.append(f"rewording_refused:{lost}")
+        else:
+            replies[place] = text
+    return {**turn, "replies": replies, "flags": list(dict.fromkeys(flags))}
+
+
+def _rules(spec: JourneySpec, pathway: str) -> Iterator[GuidelineSpec]:
+    """Yield the guidelines that forbid words here, whether or not they hold in this turn."""
+    journey = spec.part_of(pathway).id
+    for rule in spec.guidelines:
+        if rule.enabled and rule.forbids and rule.applies_in(pathway, journey):
+            yield rule
+
+
+def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
+    """Yield what must be said as it is: options, what things are called, and collected values."""
+    spec, setting = services.spec, setting_of(services, turn)
+    yield spec.personality.name
+    asked = state["position"].get("talk", {}).get("asked")
+    for option in asked["options"] if asked else ():
+        yield option["label"]
+    for pathway in spec.pathways.values():
+        yield pathway.title
+        for field in pathway.form.fields if pathway.form else ():
+            yield field.title
+            yield from field.ways
+            value: Any = current_value(state.get("fields", {}), field.name)
+            if value is not None:
+                yield shown(field, value, setting)

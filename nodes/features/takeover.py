@@ -1,0 +1,291 @@
+"""Hand a conversation over to a person, and what happens while that person has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from journeys import Escalation, JourneySpec
+from nodes.authored import FAILURES
+from nodes.commands import Confirm, Deny
+from nodes.draft import TurnDraft
+from nodes.forms.questions import question_of
+from nodes.handoff.briefing import briefing_of
+from nodes.json_data import words_of
+from nodes.language import Expected, read_message, ready_to_read
+from nodes.services import Services
+from nodes.state.dialogue_state import (
+    Asked,
+    DialogueState,
+    EscalationChange,
+    Takeover,
+    with_dialogue,
+)
+from nodes.state.escalation import (
+    PolicyFacts,
+    escalate,
+    escalation_of,
+    policy_met,
+    release,
+    standing_policies,
+    takeover_of,
+)
+from nodes.state.form_state import Sheet
+from nodes.state.messages import GIVEN_BACK, mark
+from nodes.state.session import PARTING, Position, Turn, Update
+from nodes.state.stack import note
+from nodes.telemetry import person_called
+
+_JUDGED = ("turn", "failure")
+"""Kinds of turns after which the policies are tried."""
+
+
+def hand_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
+    """Call a person if a policy is met; write down what they are told, whoever called them.
+
+    Args:
+        services: What the turn works with.
+        state: The state as the turn leaves it.
+        turn: Its record.
+    """
+    position: Position = state["position"]
+    dialogue = DialogueState.of(position)
+    dialogue.began_at = dialogue.began_at or turn["at"]
+    policy = escalation_of(services.spec, position, dialogue.takeover)
+    policy = policy or _of_completed(services.spec, turn)
+    if policy is None:
+        return with_dialogue(position, dialogue), turn
+    kinds = {event["kind"] for event in turn["audit"]}
+    if dialogue.takeover is None and turn["kind"] in _JUDGED and "released" not in kinds:
+        turn = _judged(services, policy, state, dialogue, turn)
+    position = with_dialogue(position, dialogue)
+    if any(event["kind"] == "escalated" for event in turn["audit"]):
+        turn = _written(services, {**state, "position": position}, turn)
+    return position, turn
+
+
+def _of_completed(spec: JourneySpec, turn: Turn) -> Escalation | None:
+    """Return the policies of the journey of a concierge that this turn completed."""
+    completed = turn.get("completed")
+    return spec.parts[completed["journey"]].escalation if completed else None
+
+
+def _judged(
+    services: Services,
+    policy: Escalation,
+    state: Mapping[str, Any],
+    dialogue: DialogueState,
+    turn: Turn,
+) -> Turn:
+    """Try the policies, and call a person where one is met."""
+    position: Position = state["position"]
+    facts = _facts(services.spec, state, dialogue, turn)
+    policy, audit = _working(policy, facts, position)
+    reason = policy_met(policy, facts)
+    called = standing_policies(policy, facts)
+    if sorted(called) != sorted(facts.called):
+        dialogue.called = list(called)
+    turn = {**turn, "audit": [*turn["audit"], *audit]}
+    if reason is None:
+        return turn
+    events = escalate(services.spec, position, dialogue, reason, turn)
+    text = services.texts_in(position["pathway"]).human_called
+    # What came before was heard already, checked or not; this is the runtime's own voice.
+    services.emit({"type": "token", "text": PARTING + text if turn["replies"] else text})
+    return {
+        **turn,
+        "replies": [*turn["replies"], text],
+        "worded": [*turn.get("worded", ()), len(turn["replies"])],
+        "audit": [*turn["audit"], *events],
+    }
+
+
+def _working(
+    policy: Escalation, facts: PolicyFacts, position: Position
+) -> tuple[Escalation, list[dict[str, Any]]]:
+    """Return the policies without a condition that raises, which is audited."""
+    try:
+        standing_policies(policy, facts)
+    except FAILURES as error:  # whatever an author's function raises
+        reason = f"Escalation(when=) raised {words_of(error)}"
+        return replace(policy, when=None), [note("condition_raised", position, reason=reason)]
+    return policy, []
+
+
+def _facts(
+    spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState, turn: Turn
+) -> PolicyFacts:
+    began = datetime.fromisoformat(dialogue.began_at or turn["at"])
+    return PolicyFacts(
+        message=turn["message"] or "",
+        exhausted=_exhausted(spec, dialogue.retries),
+        failures=max(dialogue.failures, state["position"]["failures"]),
+        context=state.get("context", {}),
+        seconds=(datetime.fromisoformat(turn["at"]) - began).total_seconds(),
+        collected=bool(turn.get("completed")) or _is_collected(spec, state, dialogue),
+        called=dialogue.called,
+    )
+
+
+def _exhausted(spec: JourneySpec, retries: Mapping[str, int]) -> list[str]:
+    limits = {
+        field.name: field.max_attempts
+        for pathway in spec.pathways.values()
+        if pathway.form
+        for field in pathway.form.fields
+    }
+    return [name for name, times in retries.items() if times >= limits.get(name, times + 1)]
+
+
+def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState) -> bool:
+    """Say whether every form that can be come to is filled in, read back and agreed to."""
+    position: Position = state["position"]
+    active = spec.active_in(position["pathway"])
+    given = (state.get("fields", {}), state.get("context", {}), dialogue)
+    forms = [
+        Sheet(pathway, *given)
+        for pathway in spec.pathways.values()
+        if pathway.form and pathway.id in spec.reachable and spec.active_in(pathway.id) == active
+    ]
+    return bool(forms) and all(sheet.is_closed for sheet in forms)
+
+
+def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
+    """Write a new escalation into the record of the turn, from which its row is made."""
+    takeover = takeover_of(state["position"])
+    if takeover is None:
+        return turn
+    opened = EscalationChange(
+        id=takeover["id"],
+        status="open",
+        by=None,
+        reason=takeover["reason"],
+        payload=briefing_of(services, state, turn),
+    )
+    person_called(services.spec.id, takeover["reason"])
+    return {**turn, "escalations": [*turn.get("escalations", ()), opened]}
+
+
+WITH_PERSON = "with_person"
+"""Flag of a turn in which the assistant was silent, since a person has the conversation."""
+
+
+async def with_person(draft: TurnDraft) -> Update | None:
+    """Return what becomes of a turn in which the assistant has no say; None if it has.
+
+    What the user writes meanwhile is kept for the person; no model is asked.
+    """
+    turn = draft.turn
+    if "operator" in turn:
+        return _acted(draft)
+    takeover = takeover_of(draft.position)
+    if takeover is None or turn["kind"] != "turn" or turn["message"] is None:
+        return None
+    draft.dialogue.last_at = turn["at"]
+    turn["flags"].append(WITH_PERSON)
+    if takeover["by"] is None:
+        return await _unclaimed(draft, takeover)
+    return draft.undecided()
+
+
+async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:
+    """Offer to go on meanwhile once nobody has come for long, and take the answer to that."""
+    dialogue = draft.dialogue
+    asked = dialogue.asked
+    if asked and asked["kind"] == "unclaimed":
+        dialogue.asked = None
+        answer = await _answer(draft, asked)
+        if answer is True:
+            return _resumed(draft, takeover, reason="unclaimed", status="expired")
+        return draft.undecided() if answer is None else _said(draft, "human_called")
+    policy = escalation_of(draft.spec, draft.position, takeover)
+    waited = _seconds(takeover.get("offered_at", takeover["since"]), draft.turn["at"])
+    if policy is None or waited < policy.unclaimed_seconds:
+        return draft.undecided()
+    dialogue.takeover = {**takeover, "offered_at": draft.turn["at"]}
+    dialogue.asked = Asked(kind="unclaimed", about=takeover["id"], options=[])
+    return _said(draft, "unclaimed")
+
+
+async def _answer(draft: TurnDraft, asked: Asked) -> bool | None:
+    """Return whether the user said yes or no; None for neither."""
+    await ready_to_read(draft.setting.language)
+    for command in read_message(draft.message, Expected(asked, (), {}, (), draft.setting)).commands:
+        if isinstance(command, Confirm):
+            return True
+        if isinstance(command, Deny):
+            return False
+    return None
+
+
+def _acted(draft: TurnDraft) -> Update:
+    """Do what an operator does; the manager has seen to it that they may."""
+    act, takeover = draft.turn["operator"], draft.dialogue.takeover
+    assert takeover is not None, "the manager lets nobody act on a conversation of the assistant's"
+    if act["act"] == "release":
+        return _resumed(draft, takeover, reason=act["by"], status="released")
+    if takeover["by"] is None:
+        _claim(draft, takeover, act["by"])
+    if act["act"] == "say":
+        draft.turn["replies"] = [act["text"]]
+    return draft.undecided()
+
+
+def _claim(draft: TurnDraft, takeover: Takeover, by: str) -> None:
+    """Give the conversation to the operator who takes it."""
+    taken: Takeover = {**takeover, "by": by}
+    draft.turn["audit"].append(note("claimed", draft.position, reason=by))
+    draft.dialogue.takeover, draft.dialogue.asked = taken, None
+    _change(draft, taken, "claimed")
+
+
+def _resumed(draft: TurnDraft, takeover: Takeover, *, reason: str, status: Any) -> Update:
+    """Give the conversation back to the assistant, which goes on where it was paused."""
+    draft.turn["audit"] += release(draft.position, draft.dialogue, reason)
+    draft.position = {**draft.position, "failures": 0}
+    _change(draft, takeover, status)
+    question = _open_question(draft)
+    texts = draft.services.texts_in(draft.position["pathway"])
+    _say(draft, texts.released, *([question] if question else []))
+    return {**draft.undecided(), "messages": [mark(GIVEN_BACK, draft.turn)]}
+
+
+def _open_question(draft: TurnDraft) -> str:
+    """Return what is asked where the conversation is taken up again, and remember that it is."""
+    if draft.position["pathway"] not in draft.spec.pathways:
+        return ""  # of an older version, in which nothing can be asked now
+    asked = draft.dialogue.asked or draft.sheet().asked()
+    if asked is None:
+        return ""
+    draft.ask(asked)
+    return question_of(draft, asked)
+
+
+def _said(draft: TurnDraft, name: str) -> Update:
+    """Say a text of the catalogue, and nothing else."""
+    _say(draft, draft.text(name))
+    return draft.undecided()
+
+
+def _say(draft: TurnDraft, *replies: str) -> None:
+    for place, text in enumerate(replies):
+        draft.services.say(text if place == 0 else PARTING + text)
+    draft.turn["replies"] = list(replies)
+    draft.turn["worded"] = list(range(len(replies)))
+
+
+def _change(draft: TurnDraft, takeover: Takeover, status: Any) -> None:
+    change = EscalationChange(
+        id=takeover["id"],
+        status=status,
+        by=takeover["by"],
+        reason=takeover["reason"],
+        payload=None,
+    )
+    draft.turn["escalations"] = [*draft.turn.get("escalations", ()), change]
+
+
+def _seconds(since: str, until: str) -> float:
+    return (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()

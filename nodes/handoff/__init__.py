@@ -1,0 +1,1 @@
+"""Hand a conversation over to a person."""

@@ -1,0 +1,165 @@
+"""Offer a person, or call one; and offer what is left when something is done already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from journeys import Effect, Escalation, Field, PathwaySpec
+from journeys.patterns import said
+from nodes.commands import Command, Human
+from nodes.draft import TurnDraft
+from nodes.language import Expected, Parse, read_message, ready_to_read
+from nodes.llm.form_prompt import Asking
+from nodes.state.dialogue_state import Asked, Option
+from nodes.state.escalation import escalate, escalation_of
+from nodes.state.form_state import owners
+
+if TYPE_CHECKING:
+    from nodes.draft import Reading
+
+CHANGE, PERSON, LEAVE = "change", "person", "leave"
+"""What can be done about what is done already, by id."""
+
+
+def policy_of(draft: TurnDraft) -> Escalation | None:
+    """Return when a person is called; None where there is none to call."""
+    return escalation_of(draft.spec, draft.position, draft.dialogue.takeover)
+
+
+def call_person(draft: TurnDraft, reason: str) -> None:
+    """Hand the conversation to a person; where it stands does not change (T24)."""
+    draft.repair("human", "human_called")
+    draft.audit += escalate(draft.spec, draft.position, draft.dialogue, reason, draft.turn)
+    draft.ask(None)
+    draft.rest()
+
+
+def called_by_word(draft: TurnDraft) -> bool:
+    """Call a person at once if the message has a word that is enough for it; say whether it has."""
+    policy = policy_of(draft)
+    if policy is None or not any(said(word, draft.message) for word in policy.keywords):
+        return False
+    call_person(draft, "keyword")
+    draft.dialogue.last_at, draft.dialogue.failures = draft.turn["at"], 0
+    return True
+
+
+def offer_person(draft: TurnDraft, reason: str) -> None:
+    """Ask whether the user would like to speak to a person (T25)."""
+    draft.say("offer_human")
+    draft.ask(Asked(kind="human", about=reason, options=[]))
+    draft.rest()
+
+
+def asked_for(draft: TurnDraft, reason: str) -> None:
+    """Answer somebody who asks for a person."""
+    policy = policy_of(draft)
+    if policy is None or (reason == "asked" and not policy.on_request):
+        draft.repair("human", "no_human")
+    elif reason == "sentiment" and not policy.sentiment:
+        draft.note("dropped", reason="nobody is called for the sake of a mood here")
+    else:
+        call_person(draft, reason)
+
+
+def give_up(draft: TurnDraft, reason: str) -> None:
+    """Stop trying: a person is called or offered, where there is one."""
+    draft.note("given_up", reason=reason)
+    draft.flags.append(reason)
+    policy = policy_of(draft)
+    if policy is None:
+        return
+    if policy.attempts_exhausted and reason.startswith("max_attempts:"):
+        call_person(draft, reason)
+    else:
+        offer_person(draft, reason)
+
+
+async def read_wish(draft: TurnDraft, reading: Reading) -> None:
+    """Read whether the user asks for a person, where the dialogue does not read the message."""
+    if reading.is_read or policy_of(draft) is None:
+        return
+    await ready_to_read(draft.setting.language)
+    parse = read_message(draft.message, Expected(None, (), {}, (), draft.setting))
+    wishes: list[Command] = [c for c in parse.commands if isinstance(c, Human)]
+    if wishes:
+        reading.parse = Parse(wishes, certain=parse.certain)
+        reading.is_certain = parse.certain
+
+
+async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
+    """Let a model that is asked anyway say that the user wants a person."""
+    policy = policy_of(draft)
+    if policy and reading.questions and reading.form is None and draft.services.models:
+        reading.form = Asking(
+            task=draft.here.title,
+            fields=[],
+            person=True,
+            sentiment=policy.sentiment,
+            worded=False,
+            collects=False,
+        )
+
+
+async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
+    """Answer somebody who asks for a person; say whether they do.
+
+    A trigger of the author's own on the same message comes before what was read in it.
+    """
+    by_author = any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
+    read = [] if by_author else reading.parse.commands
+    wishes = [c for c in (*read, *reading.answer.commands) if isinstance(c, Human)]
+    if policy_of(draft) is None or not wishes:
+        return False
+    others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]
+    reading.answer = replace(reading.answer, commands=others)
+    asked_for(draft, wishes[0].reason)
+    draft.rest()
+    return True
+
+
+def after_effect(draft: TurnDraft, field: Field) -> bool:
+    """Offer what is left where a value was used for what is done already; say whether it was.
+
+    Source: reference traces, T13.
+    """
+    used = effect_of(draft, field)
+    if used is None:
+        return False
+    pathway, effect = used
+    labels = {CHANGE: "change_it", PERSON: "ask_person", LEAVE: "leave_it"}
+    ways = [CHANGE] if effect.change else []
+    ways += [PERSON] if policy_of(draft) else []
+    options = [Option(id=way, label=draft.text(labels[way])) for way in [*ways, LEAVE]]
+    value = draft.shown(field, draft.value(field.name))
+    done = {"task": pathway.title, "field": field.title, "value": value}
+    draft.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
+    if ways:
+        draft.say("after_effect", **done, options=draft.listed(options))
+        draft.ask(Asked(kind="change", about=field.name, options=options))
+    else:
+        draft.say("stays_done", **done)
+        ask_more(draft)
+    draft.rest()
+    return True
+
+
+def ask_more(draft: TurnDraft) -> None:
+    """Ask what else there is."""
+    draft.say("more")
+    draft.ask(Asked(kind="more", about="", options=[]))
+
+
+def effect_of(draft: TurnDraft, field: Field) -> tuple[PathwaySpec, Effect] | None:
+    """Return the effect that was taken with a value, and its pathway; None: none was."""
+    finished = draft.dialogue.finished
+    if draft.here.form and field.name in draft.here.form and draft.here.id not in finished:
+        return None  # the task at hand has it as well, and that is not done yet
+    for pathway in owners(draft.spec, field.name):
+        if pathway.id not in finished:
+            continue
+        for effect in pathway.effects:
+            if draft.dialogue.done.get(f"{pathway.id}.{effect.tool}"):
+                return pathway, effect
+    return None

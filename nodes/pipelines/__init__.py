@@ -1,0 +1,1 @@
+"""Agents that work together: what each is asked, who is chosen, what a run gives."""

@@ -1,0 +1,48 @@
+"""The rules of the nine patterns: what each agent is asked, and what a run comes to. No graph."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from journeys import ContextMergeError
+from nodes.pipelines.rules import (
+    blackboard,
+    consensus,
+    debate,
+    ensemble,
+    handoff,
+    parallel,
+    router,
+    sequential,
+    supervisor_worker,
+)
+from nodes.pipelines.work import Conclusion, Rules, Work, merged
+
+RULES: Mapping[str, Rules] = {
+    "sequential": sequential,
+    "supervisor_worker": supervisor_worker,
+    "router": router,
+    "ensemble": ensemble,
+    "blackboard": blackboard,
+    "consensus": consensus,
+    "debate": debate,
+    "handoff": handoff,
+    "parallel": parallel,
+}
+"""Pattern -> its rules."""
+
+
+def conclude_as_one(work: Work) -> Conclusion:
+    """Return what a run comes to that is over, with all outputs as one: a dict, perhaps empty.
+
+    Where they do not go together, a pipeline that is graceful failed as a whole.
+
+    Raises:
+        ContextMergeError: They do not, in one that fails fast.
+    """
+    try:
+        ended = RULES[work.pipeline.pattern].conclude(work)
+        return replace(ended, values=(merged(ended.values),))
+    except ContextMergeError as error:
+        if work.pipeline.error_handling != "graceful":
+            raise
+        return Conclusion(({},), blame=work.pipeline.name, error=str(error))

@@ -1,0 +1,325 @@
+"""The terms of the rules of patterns: seats, work, briefs, conclusions, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from journeys import Agent, PathwaySpec, PatternPipeline
+from nodes.json_data import cleaned, copied
+from nodes.llm.prompts import Ask
+from nodes.state.context import apply_ops
+from nodes.state.session import PARTING, Output
+
+RESPONSE = "response"
+MOST_NAME = 64
+"""Characters that a flag tells of a name that nobody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a pipeline has done so far in one run.
+
+    Attributes:
+        pipeline: The pipeline.
+        results: What its agents gave, in the order in which they ended.
+        progress: What its own steps noted, by name.
+        registered: Agents that the journey registered for names in it, with their cards.
+    """
+
+    pipeline: PatternPipeline
+    results: Sequence[Output] = ()
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    registered: Mapping[str, Agent] = field(default_factory=dict)
+
+    @property
+    def agents(self) -> list[Agent]:
+        """The agents without a role, in declared order, as they know themselves."""
+        return [self._known(agent) for agent in self.pipeline.agents]
+
+    def _known(self, agent: Agent) -> Agent:
+        return self.registered.get(agent.name, agent) if agent.call is None else agent
+
+    @property
+    def given(self) -> list[Output]:
+        """The results of the agents that did not fail, in the order of the agents."""
+        return in_order([result for result in self.results if not result.get("error")])
+
+    def of(self, *names: str, phase: str | None = None) -> list[Output]:
+        """Return the results of these agents, failures as well, the earliest first."""
+        return [
+            result
+            for result in self.results
+            if result["agent"] in names and (phase is None or result.get("phase") == phase)
+        ]
+
+    @property
+    def peers(self) -> list[str]:
+        """Names of the agents without a role, in declared order."""
+        return [agent.name for agent in self.pipeline.agents]
+
+    def holder(self, role: str) -> str:
+        """Return the name of the agent that has a role; empty if nobody has."""
+        agent = self.pipeline.roles.get(role)
+        return agent.name if agent else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What an agent is given beyond the inputs, and what is noted of its run.
+
+    Attributes:
+        extra: Added to its payload.
+        notes: Added to its result: `phase`, `round`, `task`.
+        ask: Gives what it is asked if it is a model; made only then, as it takes its time.
+        history: Messages of the talk that it is shown; None shows all.
+    """
+
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    ask: Callable[[], Ask | None] | None = None
+    history: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a run comes to.
+
+    Attributes:
+        values: Outputs, in the order in which they count; one dict, or one for each agent where
+            several speak for the pipeline.
+        report: What the pattern tells of how it came about.
+        blame: Path of the agent through which it failed as a whole; None if it did not.
+        error: What was wrong, if it failed.
+    """
+
+    values: Sequence[Mapping[str, Any]] = ()
+    report: Mapping[str, Any] = field(default_factory=dict)
+    blame: str | None = None
+    error: str = ""
+
+
+class Rules(Protocol):
+    """The rules of one pattern, free of any graph."""
+
+    def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
+        """Return what an agent is asked now; None if there is nothing left to ask it.
+
+        Args:
+            work: The work so far.
+            name: The agent.
+            part: What it was sent for, if it was.
+        """
+
+    def conclude(self, work: Work) -> Conclusion:
+        """Return what a run comes to that is over."""
+
+
+def in_order(results: Sequence[Output]) -> list[Output]:
+    """Return results in the order of the agents; those of one agent stay as they came."""
+    if len(results) < 2:
+        return [*results]
+    return sorted(results, key=lambda result: result["place"])
+
+
+def short(name: object) -> str:
+    """Return a name that an agent made up, as far as a flag tells it."""
+    return cleaned(str(name))[:MOST_NAME]
+
+
+def as_they_began(results: Sequence[Output]) -> list[Output]:
+    """Return results in the order in which the agents were asked, at once in declared order."""
+    return sorted(results, key=lambda r: (r["wave"], r.get("part", 0), r["place"]))
+
+
+def shown(results: Sequence[Output], **also: str) -> list[dict[str, Any]]:
+    """Return results as agents are shown them: who, and what.
+
+    Args:
+        results: Those of agents that did not fail.
+        **also: Names under which further notes are shown: name -> key of the result.
+    """
+    listed = []
+    for result in results:
+        entry: dict[str, Any] = {"agent": result["agent"]}
+        entry |= {name: dict(result)[key] for name, key in also.items() if key in result}
+        listed.append({**entry, "outputs": copied(result["values"])})
+    return listed
+
+
+def cards_of(work: Work) -> list[dict[str, Any]]:
+    """Return the cards of the agents without a role, as those with one are shown them."""
+    return [copied(agent.card_data) for agent in work.agents]
+
+
+def failures(results: Sequence[Output]) -> list[dict[str, str]]:
+    """Return who failed, as agents are shown it."""
+    failed = [result for result in results if result.get("error")]
+    return [{"agent": r["agent"], "error": r["error"]["message"]} for r in failed]
+
+
+def merged(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return several agents' outputs as one: replies joined, the rest as a context merges it."""
+    if len(values) == 1:
+        return dict(values[0])
+    replies = [str(given[RESPONSE]) for given in values if given.get(RESPONSE)]
+    ops = [
+        ["auto", name, value]
+        for given in values
+        for name, value in given.items()
+        if name != RESPONSE
+    ]
+    joined = apply_ops({}, ops)
+    return {RESPONSE: PARTING.join(replies), **joined} if replies else joined
+
+
+def failed(result: Output, report: Mapping[str, Any], values: Any = ()) -> Conclusion:
+    """Return the end of a run that failed through one agent."""
+    error = result.get("error") or {"message": "it gave nothing"}
+    return Conclusion(values, report, result["agent"], error["message"])
+
+
+def only(result: Output | None, report: Mapping[str, Any], waited_for: str) -> Conclusion:
+    """Return the end of a run for which one agent speaks.
+
+    Args:
+        result: What that agent gave; None if it was never asked.
+        report: What the pattern tells.
+        waited_for: Who it is.
+    """
+    if result is None:
+        return Conclusion((), report, waited_for, "it was not asked: nobody gave it anything")
+    if result.get("error"):
+        return failed(result, report)
+    return Conclusion((result["values"],), report)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The place of one agent.
+
+    Attributes:
+        pathway: The pathway that it works in.
+        pipeline: The pipeline there that it is a member of.
+        name: Its name among the members.
+        prefix: Path of that pipeline within the pathway's, with "/" at its end; empty at the top.
+        has_word: Whether what it says is surely what the user hears, so that it can be heard while
+            it is said.
+        timeout: Longest try, in seconds; None for no limit.
+        path: The path of names that leads to it from the top.
+        place: Its place among the members, from 0; a step of the pattern's own comes after them.
+    """
+
+    pathway: PathwaySpec
+    pipeline: PatternPipeline
+    name: str
+    prefix: str = ""
+    has_word: bool = False
+    timeout: float | None = None
+
+    path: str = field(init=False)
+    place: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", self.prefix + self.name)
+        members = list(self.pipeline.members)
+        place = members.index(self.name) if self.name in members else len(members)
+        object.__setattr__(self, "place", place)
+
+
+OWN_NAMES = ("error", "pipeline")
+"""Names in the outputs of a pipeline that no agent's outputs can have."""
+_NOTES = ("phase", "round", "part", "task")
+
+
+def leaves(results: Iterable[Output]) -> Iterator[Output]:
+    """Yield the results of all who worked, those within pipelines by their paths; no other."""
+    for result in results:
+        parts = result.get("parts")
+        if parts is None:
+            yield result
+        else:
+            yield from parts
+
+
+def within(name: str, results: Iterable[Output]) -> list[Output]:
+    """Return the results of a pipeline's members as those of a member of another one."""
+    listed = leaves(as_they_began(list(results)))
+    return [{**result, "agent": f"{name}/{result['agent']}"} for result in listed]
+
+
+def ended_as(output: Output) -> str:
+    """Return how a pipeline that is a member of another one ended."""
+    if "error" in output:
+        return "failed"
+    return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
+
+
+def flags_of(results: Iterable[Output]) -> list[str]:
+    """Return the flags of results, and one for each agent that failed."""
+    failed = [f"agent_failed:{r['agent']}" for r in leaves(results) if r.get("error")]
+    return [*own_flags(results), *failed]
+
+
+def own_flags(results: Iterable[Output]) -> list[str]:
+    """Return the flags that the agents of results gave."""
+    return [flag for result in results for flag in result["flags"]]
+
+
+def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
+    """Return what a run of a pipeline gives back: its outputs, and how they came about.
+
+    Args:
+        work: The work.
+        ended: What it came to, with all outputs as one.
+    """
+    worked = list(leaves(as_they_began(work.results)))
+    failed = [_failure(result) for result in worked if result.get("error")]
+    flags = own_flags(work.results)
+    story = {
+        "pattern": work.pipeline.pattern,
+        "status": _status(ended, failed),
+        "results": [_result(result) for result in worked if not result.get("error")],
+        "failed": failed,
+        **ended.report,
+        "flags": list(dict.fromkeys([*flags, *ended.report.get("flags", ())])),
+    }
+    wrong = {"error": f"{ended.blame}: {ended.error}"} if ended.blame is not None else {}
+    values = {name: value for name, value in ended.values[0].items() if name not in OWN_NAMES}
+    return {**values, **wrong, "pipeline": story}
+
+
+def waiting_of(work: Work, asks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a run gives back that waits: who asks what, and what the others gave so far."""
+    worked = list(leaves(as_they_began(work.results)))
+    story = {
+        "pattern": work.pipeline.pattern,
+        "status": "waiting",
+        "waiting": list(asks),
+        "results": [_result(result) for result in worked if not result.get("error")],
+        "failed": [_failure(result) for result in worked if result.get("error")],
+        "flags": list(dict.fromkeys(own_flags(work.results))),
+    }
+    return {"pipeline": story}
+
+
+def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:
+    if ended.blame is not None:
+        return "failed"
+    return "partial" if failed else "complete"
+
+
+def _result(result: Output) -> dict[str, Any]:
+    return {**_head(result), "outputs": result["values"]}
+
+
+def _failure(result: Output) -> dict[str, Any]:
+    error = result["error"]
+    return {**_head(result), "error": error["message"], "kind": error["kind"]}
+
+
+def _head(result: Output) -> dict[str, Any]:
+    """Return who it was, and what the pattern noted of it."""
+    notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
+    return {"agent": result["agent"], **notes}

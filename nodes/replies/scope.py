@@ -1,0 +1,108 @@
+"""Which checks hold where: for a whole graph, and for the journey that a pathway belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from threading import Lock
+
+from cachetools import LRUCache, cached
+
+from journeys import JourneySpec, Texts, Validation
+from journeys.guidelines import GuidelineSpec
+from nodes.guidelines.index import index_of
+from nodes.replies.folding import as_read
+from nodes.state.session import Guided, Turn
+
+Guidelines = tuple[GuidelineSpec, ...]
+
+
+def checks_of(spec: JourneySpec) -> Validation | None:
+    """Return what holds for every reply of a graph; None if nobody checks them.
+
+    Where several journeys are one, their tokens are held back if one of them wants that, and all
+    kinds of personal data that one of them names are masked. What a rule requires may be said.
+    """
+    checks = _together(spec) if spec.parts else spec.validation
+    said = _required(spec.guidelines)[1] if checks else ()
+    return replace(checks, allow=(*checks.allow, *said)) if checks and said else checks
+
+
+# By identity: nothing in a spec changes.
+@lru_cache(maxsize=256)
+def _together(spec: JourneySpec) -> Validation | None:
+    declared = [v for v in (spec.validation, *(p.validation for p in spec.parts.values())) if v]
+    if not declared:
+        return None
+    held = any(validation.mode == "before_send" for validation in declared)
+    return replace(
+        declared[0],
+        mode="before_send" if held else "after_send",
+        pii=_all(validation.pii for validation in declared),
+        allow=_all(validation.allow for validation in declared),
+    )
+
+
+# By identity as well: what it holds keeps the guidelines alive, and no pipelines.
+@cached(LRUCache[int, "tuple[Guidelines, tuple[str, ...]]"](512), key=id, lock=Lock())
+def _required(guidelines: Guidelines) -> tuple[Guidelines, tuple[str, ...]]:
+    """Return guidelines with what looks like personal data in the phrases that they require."""
+    required = _all(rule.requires for rule in guidelines if rule.critical and rule.enabled)
+    return guidelines, tuple(_personal(required)) if required else ()
+
+
+def _personal(phrases: Sequence[str]) -> Iterator[str]:
+    from nodes.replies.pii import MASKS, Detector  # noqa: PLC0415 - only where it is needed
+
+    detector = Detector(MASKS)
+    for text in map(as_read, phrases):
+        yield from (text[seen.start : seen.end] for seen in detector.find(text))
+
+
+def _all(named: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in named for name in names))
+
+
+def validation_of(spec: JourneySpec, pathway: str) -> Validation | None:
+    """Return how replies of a pathway are checked: as its journey says, else as all of them."""
+    return spec.part_of(pathway).validation or spec.validation
+
+
+def safe_reply_of(spec: JourneySpec, pathway: str) -> str:
+    """Return what is said in place of a reply that must not go out; empty if nothing is set."""
+    return spec.part_of(pathway).safe_reply or spec.safe_reply
+
+
+def place_of(turn: Turn) -> str:
+    """Return the pathway that a turn's reply came from."""
+    if turn["kind"] == "waiting" and "waiting" in turn:
+        return turn["waiting"]["asks"][0]["pathway"]
+    return turn["ran"][-1] if turn["ran"] else turn["begun_in"]
+
+
+def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
+    """Say whether only the runtime itself speaks in a turn, in texts that its operator wrote."""
+    fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
+    return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
+
+
+def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
+    """Return the guidelines that a reply is held against, those that count first at the front.
+
+    They are those that hold in what ran in this turn. Where nobody could find out, they are the
+    critical ones.
+    """
+    if (holding := turn.get("guidelines")) is not None:
+        return index_of(spec.guidelines).named(one["id"] for one in counting(turn, holding))
+    journey = spec.part_of(pathway).id
+    return [
+        guideline
+        for guideline in spec.guidelines
+        if guideline.critical and guideline.enabled and guideline.applies_in(pathway, journey)
+    ]
+
+
+def counting(turn: Turn, holding: Iterable[Guided]) -> list[Guided]:
+    """Return those of the guidelines of a turn that count in what ran."""
+    return [guided for guided in holding if any(at in turn["ran"] for at in guided["pathways"])]

@@ -1,0 +1,1 @@
+"""The steps of a turn: `async def step(state, services) -> update`, without LangGraph."""

@@ -1,0 +1,248 @@
+"""Run one agent: fill its inputs, call it, take its outputs as plain data."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from journeys.locale import NOWHERE
+from nodes.forms.collect import FORM
+from nodes.journal import CallsOfRun, ToolLog, is_pause, tool_log
+from nodes.json_data import cleaned
+from nodes.llm.agent import Speculation
+from nodes.llm.client import Usage
+from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
+from nodes.pipelines.choosing import Chooser
+from nodes.pipelines.memory import breaker_of
+from nodes.pipelines.rules import RULES
+from nodes.pipelines.work import Brief, Seat, Work
+from nodes.services import Services
+from nodes.state.confirmation import Consent
+from nodes.state.effect_outcome import EFFECTS
+from nodes.state.session import PARTING, Output, Pending, Turn, Update
+from nodes.telemetry import AgentRun, agent_rests
+
+After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
+"""Decides what an agent's result leads to, as a change of the progress."""
+State = Mapping[str, Any]
+SAID = "said"
+"""Name of what the progress of an inner pipeline has of what was said before it."""
+_NEARLY = 0.99
+"""Share of an agent's time after which a cancellation is taken for the end of it."""
+
+
+async def run_agent(
+    state: State, services: Services, seat: Seat, after: After | None, calls: CallsOfRun
+) -> Update:
+    """Give an agent its inputs; add what it gives back to the results of its pipeline.
+
+    Args:
+        state: The state of its pipeline.
+        services: What the turn works with.
+        seat: Where it works.
+        after: Decides what its result leads to.
+        calls: What tools gave it before it asked, where it runs again.
+
+    Raises:
+        RestsError: It failed too often of late, and is left alone for a while.
+        Exception: Whatever the agent raises; the node that calls this names pathway and agent.
+        TypeError: It returned what no agent may return, or an output of another type than declared.
+        ValueError: It returned something that is not JSON.
+    """
+    loop = asyncio.get_running_loop()
+    came = loop.time()
+    agent = services.agents[seat.pathway.id, seat.path]
+    if agent.localized and services.locale != NOWHERE:
+        agent = agent.localized(services.locale)
+    brief = brief_of(state, seat, services)
+    if brief is None:
+        return {}
+    signature = agent.signature or seat.pathway.signature
+    told = given_in_turn(state, seat.pathway.id)
+    payload, flags = payload_of(signature, base_of(state, services.spec) | told, brief)
+    payload |= told
+    say = _speaker(state, services, seat, rules_in(state, told), calls)
+    if services.listening:
+        services.tell("agent_started", **_named(seat))
+    begun = loop.time()
+    ask = brief.ask() if agent.asked and brief.ask else None
+    call = agent.asked(ask) if agent.asked and ask else agent.call
+    with AgentRun(seat.path, seat.timeout):
+        given = await guarded(lambda: call(payload, say), seat, came)
+        values = typed(signature, outputs_of(given))
+    if services.listening:
+        seconds = round(loop.time() - begun, 6)
+        services.tell("agent_finished", **_named(seat), seconds=seconds)
+    if brief.notes.get("phase") == "vote":
+        services.tell("voted", **_named(seat), vote=values.get("vote"))
+    notes = {**brief.notes}
+    if pending := say.pending:
+        notes["pending"] = pending
+        flags += [f"unconfirmed:{waits['tool']}" for waits in pending]
+    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **notes)
+    return await noted(state, services, seat, output, after)
+
+
+def result_of(state: State, seat: Seat, **given: Any) -> Output:
+    """Return what the agent in a seat gave, with what is noted of it."""
+    wave = len(state.get("results") or ())
+    output: Output = {
+        "agent": seat.name,
+        "place": seat.place,
+        "wave": wave,
+        "values": {},
+        "flags": [],
+        "streamed": False,
+    }
+    output.update(given)  # type: ignore[typeddict-item]
+    return output
+
+
+async def noted(
+    state: State, services: Services, seat: Seat, output: Output, after: After | None
+) -> Update:
+    """Return a result as an update, with what it leads to where somebody decides that by it."""
+    if after is None:
+        return {"results": [output]}
+    work = work_of(state, seat, services)
+    work = replace(work, results=[*work.results, output])
+    return {
+        "results": [output],
+        "progress": await after(work, output, chooser_of(state, services, seat)),
+    }
+
+
+def work_of(state: State, seat: Seat, services: Services) -> Work:
+    """Return what the seat's pipeline has done so far."""
+    results, progress = state.get("results") or (), state.get("progress") or {}
+    return Work(seat.pipeline, results, progress, services.registered)
+
+
+def brief_of(state: State, seat: Seat, services: Services) -> Brief | None:
+    """Return what an agent is asked now; None if there is nothing left to ask it."""
+    rules = RULES[seat.pipeline.pattern]
+    return rules.brief(work_of(state, seat, services), seat.name, state.get("part"))
+
+
+def chooser_of(state: State, services: Services, seat: Seat) -> Chooser:
+    """Return what chooses among the members of the seat's pipeline."""
+    turn = (state.get("progress") or {}).get("turn")
+    return Chooser(seat.pipeline, services, task_of(state), turn)
+
+
+def _named(seat: Seat) -> dict[str, str]:
+    return {"agent": seat.path, "pathway": seat.pathway.id}
+
+
+async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
+    """Call an agent, unless its breaker is open; let the breaker know what came of it.
+
+    Args:
+        call: Calls it.
+        seat: Where it works.
+        came: When its time began.
+
+    Raises:
+        RestsError: It failed too often of late, and is left alone for a while.
+    """
+    if seat.pipeline.limits.breaker_failures is None:
+        return await call()
+    breaker = breaker_of(seat.pipeline, seat.name)
+
+    def failed(error: BaseException) -> bool | None:
+        if not isinstance(error, asyncio.CancelledError):
+            return None if is_pause(error) else True
+        # Its time was up, which counts; or whoever called went away, which proves nothing.
+        now = asyncio.get_running_loop().time()
+        overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
+        return True if overdue else None
+
+    with breaker.guarding(failed, lambda opened: agent_rests(seat.path, opened=opened)):
+        return await call()
+
+
+def said_before(progress: Mapping[str, Any]) -> list[str]:
+    """Return what the runtime says in a pathway before its agents: of its form and its effects."""
+    steps = [progress[name] for name in (FORM, EFFECTS) if name in progress]
+    return [*progress.get(SAID, ()), *(text for step in steps for text in step["said"])]
+
+
+def is_live(services: Services, seat: Seat) -> bool:
+    """Say whether the words of an agent are heard while it works."""
+    # What is tried again would be heard twice.
+    once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
+    return services.listening and seat.has_word and once and not services.holds
+
+
+def _speaker(
+    state: State,
+    services: Services,
+    seat: Seat,
+    rules: Sequence[Mapping[str, Any]],
+    calls: CallsOfRun,
+) -> _Speaker:
+    turn = state.get("turn")
+    replied = PARTING if turn and turn["replies"] else ""
+    before = PARTING.join(said_before(state.get("progress") or {}))
+    opening, parting = (replied + before, PARTING) if before else ("", replied)
+    say = services.say if is_live(services, seat) else None
+    log = tool_log(services.running.journal, seat.pathway.id)
+    place = (seat.pathway.id, seat.path)
+    ahead = services.running.asked_ahead(place)
+    usage = services.usage or Usage()
+    return _Speaker(usage, calls, place, turn, say, opening, parting, rules, log, ahead)
+
+
+class _Speaker:
+    """Passes on what an agent says while it works, and before it what the steps before it say."""
+
+    def __init__(
+        self,
+        usage: Usage,
+        calls: CallsOfRun,
+        place: tuple[str, str],
+        turn: Turn | None,
+        emit: Callable[[str, str | None], None] | None = None,
+        opening: str = "",
+        parting: str = "",
+        rules: Sequence[Mapping[str, Any]] = (),
+        log: ToolLog | None = None,
+        ahead: Speculation | None = None,
+    ) -> None:
+        self.usage = usage
+        self.ahead = ahead
+        self.calls = calls
+        self.live = emit is not None
+        self.spoke = False
+        self.rules = rules
+        self.log = log
+        self._emit = emit
+        self._opening = opening
+        self._parting = parting
+        self._place = place
+        self._turn = turn
+        self._consent: Consent | None = None
+
+    @property
+    def consent(self) -> Consent | None:
+        """Calls that the user was asked about; None where there is no turn."""
+        if self._consent is None and self._turn is not None:
+            self._consent = Consent(*self._place, self._turn)
+        return self._consent
+
+    @property
+    def pending(self) -> list[Pending]:
+        """Calls that the agent has to ask the user about."""
+        return self._consent.pending if self._consent else []
+
+    def __call__(self, text: str) -> None:
+        if self._emit and text:
+            said = cleaned(text)
+            if not self.spoke:
+                if self._opening:
+                    self._emit(self._opening, None)
+                said = self._parting + said
+            self._emit(said, self._place[0])
+            self.spoke = True

@@ -1,0 +1,93 @@
+"""Ask the agent that is likely to answer while a model still understands the message."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from journeys import PathwaySpec
+from journeys.locale import NOWHERE
+from nodes.features.guidance import rules_ahead
+from nodes.llm.agent import ModelCaller, Speculation, record_of
+from nodes.payloads import base_of, payload_of
+from nodes.pipelines.work import Seat
+from nodes.services import Services
+from nodes.state.confirmation import Consent
+from nodes.steer import limits_of, steer
+from nodes.turn.agent import brief_of, is_live
+
+if TYPE_CHECKING:
+    from nodes.draft import Reading, TurnDraft
+
+
+def may_speculate(services: Services) -> bool:
+    """Say whether this turn may ask ahead; each turn of a managed session asks once.
+
+    A graph without a manager has nobody who would end at its end what nobody waited for.
+    """
+    is_managed = services.running.journal is not None
+    return is_managed and services.config.speculate and record_of(services.spec).allows()
+
+
+def speculate(draft: TurnDraft, reading: Reading) -> None:
+    """Ask the one model agent of the pathway that the message leads to, unless a model objects."""
+    services = draft.services
+    seat = _likely_seat(draft, reading)
+    agent = services.agents.get((seat.pathway.id, seat.path)) if seat else None
+    if seat is None or agent is None or not isinstance(agent.call, ModelCaller):
+        return
+    if agent.call.chat.answers_in_order or agent.call.chat.rests:
+        return
+    if agent.localized and services.locale != NOWHERE:
+        agent = agent.localized(services.locale)
+    call: Any = agent.call
+    state = {
+        "messages": draft.messages,
+        "context": draft.context,
+        "fields": draft.fields,
+        "turn": draft.turn,
+    }
+    brief = brief_of(state, seat, services)
+    if brief is None:
+        return
+    signature = agent.signature or seat.pathway.signature
+    payload, _ = payload_of(signature, base_of(state, services.spec), brief)
+    rules = rules_ahead(draft.spec, reading.weighed, seat.pathway.id)
+    record, most = record_of(draft.spec), services.config.speculate_max_wrong
+    place = (seat.pathway.id, seat.path)
+    ahead = Speculation(
+        place,
+        call.first_question(payload, rules, Consent(*place, draft.turn)),
+        rules,
+        partial(record.add, most=most),
+    )
+    ahead.begin(call.chat, call.seconds, live=is_live(services, seat))
+    services.running.speculation = ahead
+
+
+def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
+    """Return the seat of the agent that answers if a model finds nothing else in the message.
+
+    None where that is more than one agent, where something comes before it, where a trigger moved
+    the session, or where the message may answer something else.
+    """
+    if draft.resumed or draft.turn.get("asked") or reading.parse.commands:
+        return None
+    if reading.is_read and draft.dialogue.asked:
+        return None
+    limits = limits_of(draft.services.config)
+    steering = steer(draft.spec, draft.standing, reading.verdicts, limits)
+    if steering.run is None or steering.entered != "stay":
+        return None
+    return _only_seat(draft.spec.pathways[steering.run])
+
+
+def _only_seat(pathway: PathwaySpec) -> Seat | None:
+    """Return the seat of the agent of a pathway that does nothing but ask that one."""
+    pipeline = pathway.pipeline
+    if pipeline is None or pathway.collects or pathway.effects or pathway.calls:
+        return None
+    alone = pipeline.pattern == "sequential" and len(pipeline.agents) == 1
+    if not alone or pipeline.limits.breaker_failures is not None:
+        return None
+    return Seat(pathway, pipeline, pipeline.agents[0].name, has_word=True)

@@ -1,0 +1,159 @@
+"""Fit a session to another version of its journey: its place, its questions, its values.
+
+Source: traces T27.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+from journeys import Field, JourneySpec
+from nodes.draft import TurnDraft
+from nodes.forms.filling import emptied, refused
+from nodes.language.expected import CHOOSING
+from nodes.state.dialogue_state import Asked, DialogueState
+from nodes.state.form_state import field_named, is_record, settled
+from nodes.state.session import Position
+from nodes.state.stack import Moved, Standing, at_entry, unwound
+from nodes.values import Unreadable, value_of
+
+
+async def has_moved(draft: TurnDraft) -> bool:
+    """Fit a session that another version of the journey left; say whether the turn is decided.
+
+    A session in a pathway that is gone goes on in the topmost paused pathway that is still there,
+    else at the entry. The user is told so. Where that place collects, the message is not read: it
+    answered a question of the pathway that is gone.
+    """
+    gone, paused = draft.position["pathway"], draft.position["stack"]
+    was_paused = any(frame["pathway"] in draft.spec.reachable for frame in paused)
+    moved = safe_place(draft.spec, draft.standing)
+    if moved is not None:
+        draft.position = moved.position
+        draft.change(*moved.ops)
+        draft.audit += moved.audit
+    _forget_unknown(draft.spec, draft.dialogue)
+    await _read_again(draft)
+    if moved is None or gone == draft.position["pathway"]:
+        return False
+    draft.say("moved_back" if was_paused else "moved_to_entry", task=draft.here.title)
+    if not draft.here.collects:
+        return False
+    draft.run, draft.settled = draft.here.id, True
+    return True
+
+
+def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
+    """Return the move out of pathways that are gone; None where all of them are there."""
+    position = standing.position
+    there = [frame for frame in position["stack"] if frame["pathway"] in spec.reachable]
+    gone = [f["pathway"] for f in reversed(position["stack"]) if f not in there]
+    is_there = position["pathway"] in spec.reachable
+    if is_there and not gone:
+        return None
+    if is_there:
+        returning = position["returning"] and bool(there)
+        place: Position = {**position, "stack": there, "returning": returning}
+        moved = Moved(place)
+    elif there:
+        moved = unwound(standing.at({**position, "stack": there}), there[-1]["pathway"])
+        moved = Moved({**moved.position, "status": "active"}, moved.ops)
+    else:
+        moved = Moved(at_entry(spec, position))
+    to = moved.position["pathway"]
+    reason = "this version of the journey does not have it"
+    audit: list[dict[str, Any]] = []
+    if not is_there:
+        audit.append({"kind": "migrated", "from": position["pathway"], "to": to, "reason": reason})
+    audit += [{"kind": "pause_ended", "from": id_, "reason": reason} for id_ in gone]
+    return Moved(moved.position, moved.ops, audit)
+
+
+def _forget_unknown(spec: JourneySpec, dialogue: DialogueState) -> None:
+    """Forget what the dialogue was about that this version does not have."""
+    fields = {f.name for p in spec.pathways.values() for f in (p.form.fields if p.form else ())}
+    transitions = {transition.id for transition in spec.transitions}
+    known = {"", *fields, *spec.reachable, *transitions}
+    if dialogue.asked and not _is_known(dialogue.asked, known):
+        dialogue.asked = None
+    dialogue.queued = [id_ for id_ in dialogue.queued if id_ in transitions]
+    dialogue.reopened = [name for name in dialogue.reopened if name in fields]
+    dialogue.skipped = [name for name in dialogue.skipped if name in fields]
+    waiting = dialogue.corrections
+    dialogue.corrections = {name: one for name, one in waiting.items() if name in fields}
+
+
+def _is_known(asked: Asked, known: Collection[str]) -> bool:
+    """Say whether what was asked still means something."""
+    options = asked["options"] if asked["kind"] in CHOOSING else []
+    return asked["about"] in known and all(option["id"] in known for option in options)
+
+
+async def _read_again(draft: TurnDraft) -> None:
+    """Read values again whose field has another type now; one that cannot be read is asked for.
+
+    What a task was completed with is a record, and stays.
+    """
+    for field in misfits(draft.spec, draft.fields, draft.dialogue.finished):
+        said = settled(draft.fields[field.name])
+        raw = said["raw"] if said else ""
+        try:
+            value = value_of(field, raw, draft.setting)
+            is_taken = await refused(draft, field, value) is None
+        except Unreadable:
+            is_taken = False
+        if is_taken:
+            reason = "read again: this version's field is of another type"
+            draft.keep(field.name, "valid", value=value, raw=raw, source="inferred", reason=reason)
+            draft.note("field_set", trigger=field.name, reason=reason)
+            draft.synced(field.name)
+        else:
+            reason = "this version's field is of another type"
+            emptied(draft, field, reason=reason, source="inferred")
+
+
+def misfits(spec: JourneySpec, attempts: Mapping[str, Any], finished: list[str]) -> Iterator[Field]:
+    """Yield the fields whose values are not of their type."""
+    for name, tries in list(attempts.items()):
+        try:
+            field = field_named(spec, name)
+        except KeyError:  # gone; its attempts stay, as the older version may come back
+            continue
+        said = settled(tries)
+        if said and not is_record(spec, name, finished) and not fits_type(field, said["value"]):
+            yield field
+
+
+def fits_type(field: Field, value: Any) -> bool:
+    """Say whether a stored value is one of a field's type."""
+    if field.type == "enum":
+        return isinstance(value, str) if callable(field.choices) else value in field.ways
+    if field.type == "list":
+        return isinstance(value, list) and all(_fits(field.items, item) for item in value)
+    return _fits(field.type, value)
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if kind in _READERS:
+        try:
+            _READERS[kind](value)
+        except (TypeError, ValueError):
+            return False
+        return True
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind in ("integer", "number"):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return whole or (kind == "number" and isinstance(value, float))
+    if kind == "money":
+        return isinstance(value, dict) and {"amount", "currency"} <= value.keys()
+    return isinstance(value, str)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "datetime": datetime.fromisoformat,
+}

@@ -1,0 +1,244 @@
+"""Check what is about to be said, or was just heard; close the turn with what may be said.
+
+Personal data, and what guidelines forbid and require, are found without a model, always. A model
+judges the reply against the guidelines of the turn, and writes an invalid one anew, once. Of a
+session, a reply that is checked after it is sent is judged after its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from journeys import JourneySpec, Validation
+from journeys.guidelines import GuidelineSpec
+from nodes.llm.call import resting, seconds_for
+from nodes.llm.client import Usage
+from nodes.llm.models import CHECK
+from nodes.llm.replies import Examiner
+from nodes.replies.examination import Examination, Finding
+from nodes.replies.phrases import broken
+from nodes.replies.scope import in_force, is_own_voice, place_of, safe_reply_of, validation_of
+from nodes.services import Services
+from nodes.state.session import PARTING, Check, SessionState, Turn, Update
+from nodes.telemetry import reply_checked
+from nodes.turn.settle import closed
+
+if TYPE_CHECKING:
+    from nodes.turn.features import Features
+
+BYPASSED = "validation_bypassed"
+"""Flag of a turn whose reply a model should have judged, and could not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What is said in the end, and what came of the reply that was made first."""
+
+    reply: str
+    first: Finding
+    outcome: str
+    review: bool
+    bypassed: bool
+
+
+async def validate(state: SessionState, services: Services, features: Features) -> Update:
+    """Check the reply of the turn, and close it with what may be said.
+
+    Before it is sent, an invalid reply is written anew once, and then replaced. After it was sent,
+    what is wrong with it is recorded alone; what is personal never went out. What was wrong with
+    the reply before is corrected first.
+    """
+    turn = state["turn"]
+    if services.outlet is not None and not services.holds:
+        _tell(services, services.outlet.rest())
+    validation = validation_of(services.spec, place_of(turn)) if turn["replies"] else None
+    if validation is not None and not _is_own_voice(services, turn):
+        turn = await _checked(services, turn, validation)
+    turn = _corrected(turn)
+    if services.holds:
+        _tell(services, PARTING.join(turn["replies"]))
+    return closed(services, state, turn, features)
+
+
+def _tell(services: Services, text: str) -> None:
+    if text:
+        services.emit({"type": "token", "text": text})
+
+
+def _corrected(turn: Turn) -> Turn:
+    """Return the turn with the correction that is due, if the assistant has a say in it."""
+    correction, replies = turn.get("correction"), turn["replies"]
+    if not correction or not replies or turn["kind"] in ("operator", "release"):
+        return turn
+    worded = [0, *(place + 1 for place in turn.get("worded", ()))]
+    return {**turn, "replies": [correction, *replies], "worded": worded}
+
+
+def _is_own_voice(services: Services, turn: Turn) -> bool:
+    """Whether the runtime itself speaks, in texts that its operator wrote."""
+    if turn["kind"] == "operator":
+        return True  # a person's words are their own
+    if turn["kind"] == "failure":
+        return turn.get("worded") == [0]
+    if turn["kind"] == "waiting":
+        return False  # an agent asks
+    return is_own_voice(services.spec, services.texts, turn)
+
+
+async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:
+    """Return the turn with what may be said, and with the row of its check."""
+    now = asyncio.get_running_loop().time
+    begun, place = now(), place_of(turn)
+    checks = services.checks
+    assert checks is not None, "a graph has this step only where something is checked"
+    guidelines = in_force(services.spec, turn, place)
+    until = begun + seconds_for(turn, services.config, validation.timeout_seconds)
+    examiner = _examiner(services, turn, guidelines, until)
+    # Without a session there is no place where a check could be left for later.
+    later = checks.mode == "after_send" and services.effects is not None
+    examination = Examination(checks, guidelines, None if later else examiner)
+    made = PARTING.join(turn["replies"])
+    if checks.mode == "after_send":
+        ended = await _after(examination, made)
+    else:
+        safe = safe_reply_of(services.spec, place) or services.texts_in(place).unsafe
+        ended = await _before(examination, made, validation.confidence, safe)
+    row = Check(
+        pathway=place,
+        is_valid=ended.first.is_valid,
+        violations=ended.first.violations,
+        confidence=ended.first.judgement.confidence if ended.first.judgement else None,
+        latency_ms=round((now() - begun) * 1000, 3),
+        outcome=ended.outcome,
+        bypassed=ended.bypassed,
+        review=ended.review,
+    )
+    if later and examiner is not None:
+        row["pending"] = True
+    else:
+        reply_checked(services.spec.id, outcome=ended.outcome, bypassed=ended.bypassed)
+    return {
+        **turn,
+        "replies": turn["replies"] if ended.reply == made else [ended.reply],
+        "worded": turn.get("worded", []) if ended.reply == made else [],
+        "checks": [*turn.get("checks", ()), row],
+        "flags": [*turn["flags"], *([BYPASSED] if ended.bypassed else [])],
+    }
+
+
+async def _before(examination: Examination, reply: str, threshold: float, safe: str) -> _Outcome:
+    """Return what is sent: the reply, the reply written anew, or what is safe to say."""
+    first = await examination.finding(reply)
+    if not first.is_refused(threshold):
+        return _sent(first, review=first.is_unsure(threshold))
+    again = await examination.rewritten(first)
+    if again is None or again.is_refused(threshold):
+        return _Outcome(safe, first, "replaced", review=True, bypassed=False)
+    bypassed = again.failure is not None
+    review = bypassed or again.is_unsure(threshold)
+    return _Outcome(again.text, first, "rewritten", review, bypassed)
+
+
+async def _after(examination: Examination, reply: str) -> _Outcome:
+    """Return what was sent; what is wrong with it besides personal data is for a review."""
+    found = await examination.finding(reply, asks_always=True)
+    return _sent(found, review=found.is_refused(0.0) or found.is_unsure(0.0))
+
+
+async def judged(services: Services, turn: Turn) -> Check:
+    """Return the row of a reply that was sent, now that a model has judged it or could not."""
+    now = asyncio.get_running_loop().time
+    begun, place, sent = now(), place_of(turn), turn["checks"][-1]
+    found, is_asked = Finding(""), False
+    if (validation := _validation_at(services.spec, place)) is not None:
+        guidelines = in_force(services.spec, turn, place)
+        until = begun + validation.timeout_seconds
+        examiner = _examiner(services, turn, guidelines, until)
+        is_asked = examiner is not None
+        examination = Examination(services.checks or validation, guidelines, examiner)
+        found = await examination.finding(_own_words(turn), asks_always=True)
+    bypassed = not is_asked or found.failure is not None
+    row = Check(
+        pathway=sent["pathway"],
+        is_valid=sent["is_valid"] and found.is_valid,
+        violations=list(dict.fromkeys([*sent["violations"], *found.violations])),
+        confidence=found.judgement.confidence if found.judgement else None,
+        latency_ms=round(sent["latency_ms"] + (now() - begun) * 1000, 3),
+        outcome=sent["outcome"],
+        bypassed=bypassed,
+        review=sent["review"] or bypassed or found.is_refused(0.0) or found.is_unsure(0.0),
+    )
+    reply_checked(services.spec.id, outcome=row["outcome"], bypassed=bypassed)
+    return row
+
+
+def is_refused(
+    spec: JourneySpec, turn: Turn, violations: Sequence[str], confidence: float | None
+) -> bool:
+    """Say whether a reply that was sent would not have been, had it been held back.
+
+    Args:
+        spec: The journey.
+        turn: The record of its turn.
+        violations: What is wrong with it, after a model judged it.
+        confidence: How sure that model was; None if none did.
+    """
+    validation = _validation_at(spec, place_of(turn))
+    if validation is None or not turn.get("checks"):
+        return False
+    if broken(_own_words(turn), in_force(spec, turn, place_of(turn))):
+        return True
+    is_doubted = len(violations) > len(turn["checks"][-1]["violations"])
+    return is_doubted and confidence is not None and confidence > validation.confidence
+
+
+def _validation_at(spec: JourneySpec, place: str) -> Validation | None:
+    """Return how replies of a pathway are checked; None also where it is not there any more."""
+    return validation_of(spec, place) if place in spec.pathways else None
+
+
+def _own_words(turn: Turn) -> str:
+    """Return what was said in a turn, but for the correction of the reply before."""
+    replies = turn["replies"]
+    is_corrected = bool(replies) and replies[0] == turn.get("correction")
+    return PARTING.join(replies[1:] if is_corrected else replies)
+
+
+def _sent(found: Finding, *, review: bool) -> _Outcome:
+    bypassed = found.failure is not None
+    outcome = "masked" if found.masked else "sent"
+    return _Outcome(found.text, found, outcome, review or bypassed, bypassed)
+
+
+def _examiner(
+    services: Services, turn: Turn, guidelines: Sequence[GuidelineSpec], until: float
+) -> Examiner | None:
+    """Return the model that judges the reply; None where there is none, or no rule to judge by."""
+    models, config = services.models, services.config
+    if models is None or not guidelines:
+        return None
+    part = services.spec.part_of(place_of(turn))
+    if config.validation_model is None and part.model and CHECK not in models.own:
+        chat = models.named(part.model)
+    else:
+        chat = models.step(config.validation_model or config.agent_model, CHECK)
+    about = {
+        "conversation": part.purpose,
+        "user_message": turn["message"],
+        "rules": [_rule(guideline) for guideline in guidelines],
+    }
+    return Examiner(resting(chat, config), services.usage or Usage(), until, about)
+
+
+def _rule(guideline: GuidelineSpec) -> Mapping[str, Any]:
+    told = {
+        "rule": guideline.id,
+        "when": guideline.condition,
+        "then": guideline.action,
+        "must_not_contain": list(guideline.forbids),
+        "must_contain_one_of": list(guideline.requires),
+    }
+    return {name: value for name, value in told.items() if value}
