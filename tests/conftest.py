@@ -21,11 +21,11 @@ import pytest
 from journeys import Journey
 from nodes import breaker
 from nodes.llm import agent as model_agent
-from tests import postgres, properties, redis
-from tests.clocks import CalmLoop, Clock
-from tests.proxy import Proxy
-from tests.solo import Solo
-from tests.talk import Talk
+from tests.support import postgres, properties, redis
+from tests.support.clocks import CalmLoop, Clock
+from tests.support.proxy import Proxy
+from tests.support.solo import Solo
+from tests.support.talk import Talk
 
 # Processes that tests start would compile all they import anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

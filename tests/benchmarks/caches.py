@@ -21,10 +21,10 @@ from server.http.auth import Keys
 from server.http.deps import standing_of
 from server.http.turns import Turns
 from server.http.wiring import Wiring
-from tests import redis
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
-from tests.postgres import Postgres, started
+from tests.support import redis
+from tests.support.postgres import Postgres, started
 
 ROUNDS = 400
 STORED = 20

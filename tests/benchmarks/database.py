@@ -16,8 +16,8 @@ from tests.benchmarks.by_hand import by_hand
 from tests.benchmarks.material import CONTEXT, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, amount, duration, timed
 from tests.benchmarks.turns import talking
-from tests.postgres import Postgres, started
-from tests.proxy import slow
+from tests.support.postgres import Postgres, started
+from tests.support.proxy import slow
 
 ROUNDS = 400
 LATE, TURNS, TWINS = 950, 50, 3

@@ -17,8 +17,8 @@ from journeys import JourneyConfig
 from journeys.examples import table_booking
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
 from server.discover.served import Served
-from tests.api import serving, wired
 from tests.benchmarks.measure import Figure, Steps
+from tests.support.api import serving, wired
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")

@@ -38,8 +38,8 @@ from tests.benchmarks.measure import (
     duration,
     scratch,
 )
-from tests.claim_requests import SAID, answer, claims_with, named, shares
-from tests.recall import stage_one
+from tests.guidelines.recall import stage_one
+from tests.support.claim_requests import SAID, answer, claims_with, named, shares
 
 ROUNDS = 300
 TURNS = 60

@@ -12,9 +12,6 @@ import pytest
 
 from journeys import IntentTrigger, Journey, JourneyConfig, Pathway, ReturnToPrevious, Transition
 from nodes.llm.scripted import Fault, ScriptedModel
-from tests import api as the_api
-from tests.api import one
-from tests.command import run
 from tests.flow_control.desk import (
     NO_PROMISE,
     POLITE,
@@ -26,6 +23,9 @@ from tests.flow_control.desk import (
     says,
     verdict,
 )
+from tests.support import api as the_api
+from tests.support.api import one
+from tests.support.command import run
 
 serve = the_api.serve
 CARD = "4111 1111 1111 1111"

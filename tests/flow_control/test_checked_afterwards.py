@@ -24,12 +24,12 @@ from journeys import (
     Validation,
 )
 from nodes.llm.scripted import Fault, ScriptedModel
-from tests import api as helpers
-from tests import forked
-from tests.api import one, serving, wired
 from tests.flow_control.desk import NO_PROMISE, POLITE, VALID, desk, says, told, verdict
 from tests.flow_control.late_child import LEASE, RUDE, Held, LateDesk, live, talkative
-from tests.post_office import found
+from tests.support import api as helpers
+from tests.support import forked
+from tests.support.api import one, serving, wired
+from tests.support.post_office import found
 
 serve = helpers.serve
 Talk = Callable[..., Any]

@@ -23,12 +23,12 @@ from nodes.llm.scripted import leads_to, rules_hold
 from server.cache import open_cache
 from server.definitions.files import drafts_at
 from server.definitions.given import Given
-from tests import watching
-from tests.api import Api, serving, wired
 from tests.flow_control import line as the_line
 from tests.flow_control.line import HAPPY, asked, held, kinds, system
-from tests.redis import RedisServer
-from tests.watching import Watch
+from tests.support import watching
+from tests.support.api import Api, serving, wired
+from tests.support.redis import RedisServer
+from tests.support.watching import Watch
 
 server, scripted, line = the_line.server, the_line.scripted, the_line.line
 watch = watching.watch

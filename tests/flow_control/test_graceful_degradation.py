@@ -22,7 +22,6 @@ from nodes.llm.client import quick_chat
 from nodes.llm.models import chat_of
 from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
 from nodes.turn import interpret
-from tests import api, watching
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     HAPPY,
@@ -36,7 +35,8 @@ from tests.flow_control.line import (
     rules,
     word,
 )
-from tests.watching import Watch
+from tests.support import api, watching
+from tests.support.watching import Watch
 
 server, scripted, line = the_line.server, the_line.scripted, the_line.line
 watch, serve = watching.watch, api.serve

@@ -16,10 +16,10 @@ from redis.asyncio import Redis
 from journeys import IntentTrigger
 from journeys.concierge import Concierge
 from server.cache.redis import BUDGET_SECONDS, RedisCache
-from tests.api import Api, one, serving, wired
 from tests.flow_control.line import journey
-from tests.proxy import Proxy
-from tests.redis import RedisServer
+from tests.support.api import Api, one, serving, wired
+from tests.support.proxy import Proxy
+from tests.support.redis import RedisServer
 
 HOUR = 3600
 CALL = {"call_id": "sip-77", "customer_id": "C-1", "language": "de"}

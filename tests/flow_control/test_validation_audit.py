@@ -11,7 +11,7 @@ from psycopg import AsyncCursor
 
 from journeys import Journey
 from tests.flow_control.desk import NO_PROMISE, SAFE, desk, says
-from tests.post_office import found
+from tests.support.post_office import found
 
 Talk = Callable[..., Any]
 KEY = bytes(range(32))

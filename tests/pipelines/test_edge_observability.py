@@ -11,9 +11,9 @@ import pytest
 
 from journeys import NEVER, Agent, Journey, ModelAgent, Pathway, PathwayExecutionError, Pipeline
 from nodes.llm.scripted import ScriptedModel
-from tests import watching
-from tests.model_shop import Say
-from tests.watching import Watch
+from tests.support import watching
+from tests.support.model_shop import Say
+from tests.support.watching import Watch
 
 watch = watching.watch
 

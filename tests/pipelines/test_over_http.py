@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from journeys import NEVER, Handoff, Journey, Pathway, Pipeline
-from tests import api as helpers
-from tests.api import one
 from tests.pipelines.marked import Marked, fails, mark
+from tests.support import api as helpers
+from tests.support.api import one
 
 serve = helpers.serve
 SECRET = LookupError("the password is swordfish")

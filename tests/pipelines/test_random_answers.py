@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from journeys import Pipeline
 from tests.pipelines.marked import ALL_PATTERNS, Marked, Staff, build
-from tests.properties import examples
+from tests.support.properties import examples
 
 NAMES = st.sampled_from(["walnut", "granite", "nobody", "", "WALNUT"])
 NUMBERS = st.one_of(st.integers(-3, 60), st.floats(), st.booleans(), st.none())

@@ -29,7 +29,7 @@ from tests.pipelines.marked import (
     marks,
     nested,
 )
-from tests.properties import examples
+from tests.support.properties import examples
 
 HUNTING = int(os.environ.get("PIPELINE_TREES", "0"))
 MOST_NAMES = len(WORDS)

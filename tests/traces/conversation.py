@@ -19,7 +19,7 @@ import pytest
 from journeys import Field, Journey, JourneyConfig, JourneyResponse, Texts
 from nodes.commands import Command
 from nodes.llm.scripted import ScriptedModel
-from tests.talk import path_in
+from tests.support.talk import path_in
 from tests.traces.meaning import Meant
 from tests.traces.world import World
 

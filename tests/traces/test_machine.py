@@ -40,7 +40,7 @@ from nodes.commands import (
     Skip,
     Wait,
 )
-from tests.properties import examples
+from tests.support.properties import examples
 from tests.traces.conversation import Chat
 from tests.traces.orders import DEPTH, FORMS, ORDERS, Book
 

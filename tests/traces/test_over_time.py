@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nodes.commands import Confirm, Correct, Deny, Fill, Go
-from tests import forked
+from tests.support import forked
 from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
 from tests.traces.elsewhere import HOTEL
 from tests.traces.journeys import BALANCE, BANK, RESTAURANT

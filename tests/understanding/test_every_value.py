@@ -14,7 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.properties import examples
+from tests.support.properties import examples
 from tests.understanding import assistants
 from tests.understanding.assistants import SIX
 from tests.understanding.rows import Row, Want, folded

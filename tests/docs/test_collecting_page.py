@@ -1,0 +1,39 @@
+"""The page on collecting: what it shows is run, and what it names is there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from journeys import Escalation, Field
+from journeys.behaviors import POLICIES
+from journeys.collecting_reader import PATTERNS
+from journeys.fields import FIELD_TYPES
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "collecting.md").read_text()
+
+
+async def test_the_page_does_what_it_says() -> None:
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+
+    for block in blocks:
+        code = compile(block, "collecting.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        if code.co_flags & inspect.CO_COROUTINE:
+            await eval(code, names)
+        else:
+            exec(code, names)
+
+    assert len(blocks) == 11
+
+
+def test_the_page_names_what_there_is() -> None:
+    words = set(re.findall(r"\w+", PAGE))
+
+    assert set(FIELD_TYPES) | set(PATTERNS) | set(POLICIES) <= words
+    assert {one.name for one in fields(Escalation)} <= words
+    assert {one.name for one in fields(Field) if one.name != "_"} <= words

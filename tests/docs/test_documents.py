@@ -1,0 +1,366 @@
+"""What the documents show is run: docstring examples, the README's journey, and its commands."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import dataclasses
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import types
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import journeys
+from graphs.session.manager import PathwayManager
+from journeys import (
+    IntentTrigger,
+    JourneyConfig,
+    JourneyDefinitionError,
+    JourneyResponse,
+    MergeStrategy,
+    Texts,
+    Transition,
+)
+from journeys.examples import parcel_refund
+from journeys.pathway import PATHWAY_ATTRIBUTES
+from journeys.reader import JOURNEY_ATTRIBUTES
+from server.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+PAGES = ("README.md", "CONTRIBUTING.md", "AGENTS.md")
+
+
+def modules() -> Iterator[str]:
+    """Every module of the four packages but scripts and migrations."""
+    for package in ("journeys", "nodes", "graphs", "server"):
+        yield package
+        inside = importlib.import_module(package).__path__
+        for found in pkgutil.walk_packages(inside, f"{package}."):
+            if "__main__" not in found.name and ".migrations" not in found.name:
+                yield found.name
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language; "" for those that name none."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    return [text for name, text in found if name == language]
+
+
+# Docstrings.
+
+
+def examples() -> list[doctest.DocTest]:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = (test for name in modules() for test in finder.find(importlib.import_module(name)))
+    return [test for test in found if test.examples]
+
+
+def test_a_docstring_example_does_what_it_says() -> None:
+    found = examples()
+    said: list[str] = []
+
+    for example in found:
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+
+    assert said == []
+    assert {
+        "journeys.signature",
+        "journeys.signature.Signature.define",
+        "journeys.journey.Journey",
+        "journeys.transitions.BaseTrigger",
+        "journeys.patterns.said",
+    } <= {example.name for example in found}
+
+
+def docstrings(name: str) -> Iterator[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(inspect.getsource(importlib.import_module(name)))):
+        if isinstance(node, documented):
+            yield ast.get_docstring(node) or ""
+
+
+def test_what_is_called_an_example_can_be_run() -> None:
+    found = {
+        name: doc
+        for name in modules()
+        for doc in docstrings(name)
+        if re.search(r"^ *Examples?:$", doc, re.M)
+    }
+
+    assert found
+    assert {name for name, doc in found.items() if ">>>" not in doc} == set()
+
+
+def undocumented(owner: str, thing: Any) -> Iterator[str]:
+    """The public names of a thing, itself included, that no docstring of their own explains."""
+    doc = vars(thing).get("__doc__") if isinstance(thing, type) else inspect.getdoc(thing)
+    if not doc or doc.startswith(f"{owner}("):  # what dataclasses write themselves
+        yield owner
+    for name, member in vars(thing).items() if isinstance(thing, type) else ():
+        function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if not name.startswith("_") and inspect.isfunction(function) and not function.__doc__:
+            yield f"{owner}.{name}"
+
+
+def test_every_public_name_is_documented() -> None:
+    public = {name: getattr(journeys, name) for name in journeys.__all__}
+    public["PathwayManager"] = PathwayManager
+
+    assert [one for name, thing in public.items() for one in undocumented(name, thing)] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    docs = {name: importlib.import_module(name).__doc__ or "" for name in modules()}
+
+    assert len(docs) > 100
+    assert {name for name, doc in docs.items() if not doc.strip()} == set()
+
+
+# The journey of the README.
+
+
+def only_imports(block: str) -> bool:
+    return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(block).body)
+
+
+def readme_code() -> str:
+    """The README's `parcel.py`, as it says: the journey and its agents under the imports."""
+    others = (readme_program(), readme_form())
+    parts = [block for block in blocks("README.md", "python") if block not in others]
+    return "\n\n".join(sorted(parts, key=lambda block: not only_imports(block)))
+
+
+def readme_program() -> str:
+    """The README's program beside `parcel.py`, exactly as it is printed."""
+    (program,) = [block for block in blocks("README.md", "python") if "async def main" in block]
+    return program
+
+
+def readme_form() -> str:
+    """The README's journey that collects, which stands alone."""
+    (form,) = [block for block in blocks("README.md", "python") if "__fields__" in block]
+    return form
+
+
+def readme_journey(code: str) -> types.ModuleType:
+    """A module of the README's journey."""
+    module = types.ModuleType("parcel")
+    exec(compile(code, "README.md", "exec"), module.__dict__)
+    return module
+
+
+def test_the_readme_shows_a_journey() -> None:
+    assert len(blocks("README.md", "python")) >= 3
+    assert len(blocks("README.md", "text")) == 1
+    assert blocks("README.md", "mermaid")
+    assert blocks("README.md", "sh")
+
+
+def test_the_journey_of_the_readme_is_short() -> None:
+    for journey in (block for block in blocks("README.md", "python") if "(Journey)" in block):
+        assert len(journey.splitlines()) <= 24
+
+
+def test_the_journey_of_the_readme_is_the_one_among_the_examples() -> None:
+    module = readme_journey(readme_code())
+
+    assert module.ParcelRefund.spec.version == parcel_refund.ParcelRefund.spec.version
+    assert module.ParcelRefund.spec.warnings == ()
+    for name, clerk in module.AGENTS.items():
+        for words in ("P-17", "yes", "hello"):
+            payload = {"message": words, "context": {"order": "P-17"}}
+            assert clerk(payload) == parcel_refund.AGENTS[name](payload)
+
+
+async def test_the_conversation_of_the_readme_is_held() -> None:
+    module = readme_journey(readme_code())
+    (text,) = blocks("README.md", "text")
+    lines = [re.split(r" {2,}", line) for line in text.splitlines()]
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    async with module.ParcelRefund("s-1", config, agents=module.AGENTS) as journey:
+        await journey.start()
+        for (you, words, *_), (_, said, note) in zip(lines[::2], lines[1::2], strict=True):
+            reply = await journey.process_message(words)
+            assert you == "you"
+            assert reply.message == said
+            assert reply.is_journey_complete == (note == "-> the journey is complete")
+            assert reply.is_journey_complete or note.split()[1].rstrip(",") == reply.pathway_id
+            assert bool(reply.metadata["pathway_stack"]) == ("refund is paused" in note)
+        assert reply.is_journey_complete
+
+
+async def test_what_the_readme_collects_is_collected() -> None:
+    module = readme_journey(readme_form())
+    (text,) = [block for block in blocks("README.md", "") if block.startswith("you ")]
+    said = [re.split(r" {2,}", line)[1] for line in text.splitlines()]
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    async with module.Tables("s-1", config, tools={"book": module.book}) as journey:
+        await journey.start()
+        for words, answer in zip(said[::2], said[1::2], strict=True):
+            reply = await journey.process_message(words)
+            assert " ".join(reply.message.split()) == answer
+        assert reply.is_journey_complete
+
+
+def test_the_picture_of_the_readme_shows_its_pathways() -> None:
+    (picture,) = blocks("README.md", "mermaid")
+
+    assert set(readme_journey(readme_code()).ParcelRefund.spec.pathways) <= set(
+        re.findall(r"\w+", picture)
+    )
+
+
+@pytest.mark.slow
+def test_the_program_of_the_readme_runs_twice_as_printed(tmp_path: Path) -> None:
+    (tmp_path / "parcel.py").write_text(readme_code())
+    script = tmp_path / "program.py"
+    script.write_text(readme_program())
+
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stderr == ""
+        first, second = done.stdout.splitlines()
+        assert f"# {first}" in readme_program()
+        assert ast.literal_eval(second)[-1].startswith("Done: P-1042")
+    assert (tmp_path / "parcels.db").exists()
+
+
+def test_the_mistake_of_the_readme_is_found_as_it_says() -> None:
+    page = re.sub(r"\s+", " ", README.read_text().replace("`", ""))
+    broken = readme_code().replace('__next__ = "refund"', '__next__ = "refnd"')
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+        readme_journey(broken)
+
+    (fault,) = raised.value.faults
+    assert fault.partition(" Its pathways")[0] in page
+
+
+def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
+    module = readme_journey(readme_code())
+    graph = module.ParcelRefund.compile(agents=module.AGENTS)
+
+    values = asyncio.run(graph.ainvoke({"messages": [("user", "It is P-1042")]}))
+
+    assert values["messages"][-1].content == "Found P-1042. Refund it to your card?"
+
+
+# The reference for authors.
+
+
+def words_of_the_reference() -> set[str]:
+    page = (ROOT / "docs" / "journeys.md").read_text()
+    page = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
+    return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", page))))
+
+
+def public_methods(cls: type) -> set[str]:
+    return {name for name, value in vars(cls).items() if inspect.isfunction(value)} - {"__init__"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {*PATHWAY_ATTRIBUTES, *JOURNEY_ATTRIBUTES},
+        {field.name for kind in (JourneyConfig, Texts) for field in dataclasses.fields(kind)},
+        {strategy.name for strategy in MergeStrategy},
+        {name for name in journeys.__all__ if name.endswith(("Error", "Trigger"))}
+        - {"JourneyError"},
+        {field.name for field in dataclasses.fields(JourneyResponse)},
+        {field.name for kind in (IntentTrigger, Transition) for field in dataclasses.fields(kind)},
+        {name for name in public_methods(journeys.Journey) if not name.startswith("_")},
+    ],
+    ids=["attributes", "config", "strategies", "errors", "response", "transitions", "methods"],
+)
+def test_the_reference_names_all_there_is(names: set[str]) -> None:
+    assert names - words_of_the_reference() == set()
+
+
+async def test_the_reference_names_all_metadata_and_flags() -> None:
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+    async with parcel_refund.ParcelRefund("s", config, agents=parcel_refund.AGENTS) as journey:
+        await journey.start()
+        reply = await journey.process_message("hello")
+    sources = [
+        path.read_text() for part in ("nodes", "graphs") for path in (ROOT / part).glob("*.py")
+    ]
+    set_somewhere = re.findall(r"flags(?:\.append\(|\W+\[)f?\"(\w+)", "\n".join(sources))
+
+    assert len(set(set_somewhere)) >= 5
+    assert {*reply.metadata, *set_somewhere} - words_of_the_reference() == set()
+
+
+# Commands.
+
+
+def commands(page: str, program: str) -> list[list[str]]:
+    """The words of each command of a page that calls a program."""
+    lines = [
+        line for name in ("sh", "") for block in blocks(page, name) for line in block.splitlines()
+    ]
+    found = []
+    for line in lines:
+        command = re.split(r"\s#|\s{3,}", line.strip())[0].split()
+        if command and Path(command[0]).name == program:
+            found.append(command[1:])
+    return found
+
+
+def test_make_commands_of_the_pages_exist() -> None:
+    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    for page in PAGES:
+        made = commands(page, "make")
+        used = {word for command in made for word in command[:1]}
+        alternatives = {word for c in made if "|" in c for word in c if word != "|"}
+
+        assert used, page
+        assert used | alternatives <= known, page
+
+
+def test_the_readme_begins_with_two_commands() -> None:
+    assert [command[0] for command in commands("README.md", "make")[:2]] == ["demo", "test"]
+
+
+def journeygraph_commands() -> list[list[str]]:
+    return [command for page in PAGES for command in commands(page, "journeygraph")]
+
+
+def test_journeygraph_commands_of_the_pages_exist() -> None:
+    helps: dict[str, str] = {}
+    for command in journeygraph_commands():
+        name = "" if command[0].startswith("-") else command[0]
+        if name not in helps:
+            words = [name, "--help"] if name else ["--help"]
+            asked = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+            assert asked.exit_code == 0, (command, asked.stderr)
+            helps[name] = asked.stdout
+        options = [word for word in command if word.startswith("--") and word != "--help"]
+        assert [option for option in options if option not in helps[name]] == [], command
+    assert len(helps) > 5
+
+
+def test_the_readme_shows_the_command_line() -> None:
+    shown = {command[0] for command in commands("README.md", "journeygraph")}
+
+    assert shown >= {"demo", "chat", "check", "draw"}

@@ -1,0 +1,74 @@
+"""The page on pipelines: what it shows is run, what it draws is what the code draws."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphs.drawing import pipelines as drawing
+from graphs.drawing.pipelines import chart
+from journeys import Limits, PatternPipeline
+from journeys.pipelines.shapes import SHAPES
+from server.discover.journeys import pipeline_ids
+from server.discover.pipelines import find_pipeline
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipelines.md"
+
+
+def example(name: str) -> PatternPipeline:
+    found = find_pipeline(name).pipeline
+    assert isinstance(found, PatternPipeline)
+    return found
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+
+
+def test_the_page_does_what_it_says() -> None:
+    said: list[str] = []
+    examples = doctest.DocTestParser().get_doctest(
+        "\n".join(blocks("python")), {}, PAGE.name, str(PAGE), 0
+    )
+
+    doctest.DocTestRunner().run(examples, out=said.append)
+
+    assert said == []
+    assert len(examples.examples) > 40
+
+
+def pictures() -> Iterator[tuple[str, str]]:
+    for block in blocks("mermaid"):
+        yield block.partition('title: "')[2].partition('"')[0], block
+
+
+@pytest.mark.parametrize("name", pipeline_ids())
+def test_a_picture_is_what_is_drawn(name: str) -> None:
+    assert dict(pictures())[name] == drawing.mermaid(chart(example(name).with_name(name)))
+
+
+def test_each_pattern_has_its_example_and_its_picture() -> None:
+    patterns = [example(name).pattern for name, _ in pictures()]
+    page = PAGE.read_text()
+    sections = page[page.index("\n### ") : page.index("\n## Cards")].split("\n### ")[1:]
+
+    assert sorted(patterns) == sorted(SHAPES)
+    for pattern, section in zip(patterns, sections, strict=True):
+        shape = SHAPES[pattern]
+        assert f"`Pipeline.{pattern}({shape.peers if not shape.required else ''}" in section
+        assert [name for name in (*shape.settings, *shape.roles) if name not in section] == []
+
+
+def test_the_page_names_all_there_is() -> None:
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text()))))
+    methods = {name for name, value in vars(PatternPipeline).items() if callable(value)}
+    public = {name for name in methods if not name.startswith("_")} - {"embed", "model"}
+    limits = {field.name for field in dataclasses.fields(Limits)} - {"clock"}
+
+    assert len(public) >= 8
+    assert (limits | public | {"run_sync", "stream", "to_agent", *SHAPES}) - named == set()

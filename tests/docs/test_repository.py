@@ -1,0 +1,232 @@
+"""What holds for the repository as a whole: names, locks, set-up, where its pages lead."""
+
+import importlib
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("journeys", "nodes", "graphs", "server")
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+TURN = (
+    "server/http/routes/turns.py",
+    "graphs/session/manager.py",
+    "graphs/compile.py",
+    "nodes/turn/understand.py",
+)
+TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
+TARGETS |= {"clean", "live"}
+
+# Below these, a package has a published hole that reaches us.
+FLOORS = {
+    "cryptography": "46.0.7",
+    "h11": "0.16.0",
+    "langchain-core": "1.3.3",
+    "langchain-openai": "1.1.14",
+    "langgraph": "1.0.10",
+    "langgraph-checkpoint": "4.1.1",
+    "langgraph-checkpoint-postgres": "3.1.1",
+    "langgraph-checkpoint-sqlite": "3.1.1",
+    "langgraph-sdk": "0.3.15",
+    "langsmith": "0.8.0",
+    "pyjwt": "2.13.0",
+    "redis": "4.5.5",
+    "starlette": "1.3.1",
+}
+
+
+def own_files() -> list[Path]:
+    """Every file that is, or would be, in the repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        return [path for name in listed.stdout.splitlines() if (path := ROOT / name).is_file()]
+    parts = [ROOT / name for name in (*PACKAGES, "tests", ".ci")]
+    inside = [path for part in parts for path in part.rglob("*") if "__pycache__" not in path.parts]
+    return [path for path in [*ROOT.iterdir(), *inside] if path.is_file()]
+
+
+def texts() -> dict[str, str]:
+    """The readable files by their name in the repository."""
+    found = {}
+    for path in own_files():
+        try:
+            found[path.relative_to(ROOT).as_posix()] = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+    return found
+
+
+def pins(lock: str) -> dict[str, list[Version]]:
+    """The versions a lock file holds of each package; several where Python versions differ."""
+    found: dict[str, list[Version]] = {}
+    for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text(), re.M):
+        found.setdefault(name, []).append(Version(version))
+    return found
+
+
+def declared(*, dev: bool) -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"] if dev else {}
+    lines = [*project["dependencies"], *(line for extra in extras.values() for line in extra)]
+    named = [Requirement(line) for line in lines]
+    return [need for need in named if need.name != project["name"]]  # its own extras
+
+
+def make(*words: str) -> str:
+    """What make prints, without the flags of a make that may have started these tests."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", *words]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_all_names_what_a_package_offers(package: str) -> None:
+    module = importlib.import_module(package)
+    offered = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    } - {"annotations", "TYPE_CHECKING"}
+
+    listed = getattr(module, "__all__", [])
+
+    assert len(listed) == len(set(listed))
+    assert offered <= set(listed)
+    assert all(hasattr(module, name) for name in listed)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_hold_hashes_and_no_address(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    entries = re.split(r"^(?=\S+==)", text, flags=re.M)
+
+    assert "://" not in text
+    assert len(entries) > 50
+    assert [entry.split()[0] for entry in entries if entry and "--hash=sha256:" not in entry] == []
+
+
+def test_locks_follow_the_declared_dependencies() -> None:
+    run, dev = pins(LOCKS[0]), pins(LOCKS[1])
+    wanted = [(run, need) for need in declared(dev=False)]
+    wanted += [(dev, need) for need in declared(dev=True)]
+
+    missing = [
+        str(need)
+        for locked, need in wanted
+        if not (found := locked.get(canonicalize_name(need.name)))
+        or not all(version in need.specifier for version in found)
+    ]
+
+    assert missing == [], "run `make lock`"
+    assert run.items() <= dev.items()
+
+
+def test_the_environment_of_the_demo_stays_light() -> None:
+    """The files of its packages as they are installed, without bytecode."""
+    light = pins(LOCKS[0])
+    optional = {"bm25s", "mcp", "numpy", "opentelemetry-sdk", "phonenumbers", "redis", "uvloop"}
+    found = [dist for dist in metadata.distributions() if canonicalize_name(dist.name) in light]
+    weight = sum(file.size or 0 for dist in found for file in dist.files or ())
+
+    assert optional & light.keys() == set()
+    assert len(found) > 60
+    assert weight < 175_000_000
+
+
+def test_installed_packages_are_above_the_security_floors() -> None:
+    found = metadata.distributions()
+    installed = {dist.name.lower().replace("_", "-"): dist.version for dist in found}
+
+    too_old = {
+        name: installed[name]
+        for name, floor in FLOORS.items()
+        if name in installed and Version(installed[name]) < Version(floor)
+    }
+
+    assert {"langgraph", "langgraph-checkpoint-sqlite", "cryptography"} <= installed.keys()
+    assert too_old == {}
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    machine = re.compile(r"(?<![\w.~-])/(?:home|root|work|farm|Users)/\w")
+    registry = re.compile(r"pypi\.\w+|python[h]osted|^\s*(?:extra-)?index-url", re.M)
+
+    named = {
+        name: match.group()
+        for name, text in texts().items()
+        for pattern in (machine, registry)
+        if (match := pattern.search(text))
+    }
+
+    assert named == {}
+
+
+def test_the_readme_leads_to_files_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text()
+    links = re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", readme)
+    built = [name for name in TURN if (ROOT / name).parent.is_dir()]
+
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert [name for name in built if not (ROOT / name).is_file()] == []
+    assert [name for name in built if name not in readme] == []
+    assert "make demo" in readme
+    assert "make test" in readme
+
+
+def test_make_knows_its_targets_and_lists_them() -> None:
+    listed = {line.split()[0] for line in make("help").splitlines() if line.startswith("  ")}
+
+    assert listed >= TARGETS
+
+
+def test_make_sets_up_only_once(tmp_path: Path) -> None:
+    first = make("--dry-run", "test", f"VENV={tmp_path}")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    Path(re.findall(rf"{re.escape(str(tmp_path))}/\.ready\S+", first)[0]).touch()
+    second = make("--dry-run", "test", f"VENV={tmp_path}")
+
+    assert "bootstrap.py" in first
+    assert "bootstrap.py" not in second
+    assert "-m pytest" in second
+
+
+def test_a_failed_set_up_leaves_no_stamp_and_says_what_to_do(tmp_path: Path) -> None:
+    lock = tmp_path / "some.lock"
+    lock.write_text(f"no-such-package-of-ours==1 --hash=sha256:{'0' * 64}\n")
+    venv = tmp_path / "venv"
+    offline = {**os.environ, "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
+    command = [sys.executable, ".ci/bootstrap.py", str(venv), str(lock), str(venv / ".ready-now")]
+
+    done = subprocess.run(
+        command, cwd=ROOT, env=offline, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode != 0
+    assert "Setting up" in done.stdout
+    assert "Nothing was set up" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(venv.glob(".ready*")) == []
+
+
+def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    bootstrap = SimpleNamespace(**runpy.run_path(str(ROOT / ".ci" / "bootstrap.py")))
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
+        bootstrap.require_python()

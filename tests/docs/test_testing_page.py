@@ -1,0 +1,63 @@
+"""What the page on testing shows is run, and names all there is."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodes.llm import scripted
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
+
+
+def page_module() -> types.ModuleType:
+    """All Python blocks of the page, as the one test module that they are."""
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S))
+    module = types.ModuleType("testing_page")
+    sys.modules[module.__name__] = module
+    exec(compile(code, PAGE.name, "exec"), module.__dict__)
+    return module
+
+
+def shown_tests() -> Iterator[Any]:
+    """Each test of the page, once for each fault that it is marked with."""
+    for name, test in vars(page_module()).items():
+        if not name.startswith("test_"):
+            continue
+        marks = getattr(test, "pytestmark", [])
+        if not marks:
+            yield pytest.param(test, {}, id=name)
+        for mark in marks:
+            argument, faults = mark.args
+            for fault in faults:
+                yield pytest.param(test, {argument: fault}, id=f"{name}-{fault.name}")
+
+
+@pytest.mark.parametrize(("test", "given"), list(shown_tests()))
+async def test_a_test_of_the_page_passes(
+    test: Callable[..., Any], given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "monkeypatch" in inspect.signature(test).parameters:
+        given = {**given, "monkeypatch": monkeypatch}
+
+    await test(**given)
+
+
+def test_the_page_names_all_there_is() -> None:
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text()))))
+    faults = {name for name in vars(scripted.Fault) if not name.startswith("_")}
+    call = {field.name for field in dataclasses.fields(scripted.Call)}
+
+    assert {*scripted.__all__, *faults, *call} - named - {
+        "Answer",  # a name for types
+        "Script",  # what both have inside
+        *("name", "reply", "read"),
+    } == set()

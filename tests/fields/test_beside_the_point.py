@@ -1,0 +1,111 @@
+"""Three sentences for what is no answer: a question, an attempt at the value, anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from journeys import Field, Journey, Locale, Pathway, Texts
+from journeys.languages import texts_in
+from nodes.llm.scripted import ScriptedModel, off_topic, says
+from tests.support.talk import Talk
+
+QUESTIONS = {
+    "en": ["do you have a garden?", "how far is it to the station", "is breakfast included?"],
+    "es": ["¿tienen jardín?", "cuánto se tarda hasta la estación", "¿está incluido el desayuno?"],
+    "de": ["haben Sie einen Garten?", "wie weit ist es zum Bahnhof", "gibt es auch Frühstück?"],
+}
+ATTEMPTS = {
+    "en": ["whenever it suits you", "on the day of the big match", "as soon as it opens again"],
+    "es": ["en cuanto se pueda", "el mismo del gran partido", "según como vaya"],
+    "de": ["sobald es eben passt", "an dem Tag vom großen Spiel", "wenn offen ist"],
+}
+REMARKS = {
+    "en": ["my neighbour plays jazz all night long", "I am so glad that they won the cup at last"],
+    "es": ["mi vecino toca la trompeta toda la santa noche en casa"],
+    "de": ["mein Nachbar spielt die ganze Nacht Jazz", "ich freue mich so für meine Mannschaft"],
+}
+
+
+class Inn(Journey):
+    """Book a room."""
+
+    class RoomPath(Pathway):
+        """Book a room."""
+
+        __fields__ = [Field("arrival", "date", "Which day?", label="day of arrival")]
+
+
+async def inn(url: str, language: str = "en", **options: Any) -> Talk:
+    options.setdefault("model", False)
+    talk = await Talk.begin(Inn, {}, url, locale=Locale(language=language), options=options)
+    await talk.says({"en": "hello", "de": "hallo", "es": "hola"}[language])
+    return talk
+
+
+def texts(language: str) -> Texts:
+    return texts_in(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "message"), [(one, said) for one, all_ in QUESTIONS.items() for said in all_]
+)
+async def test_a_question_is_said_to_have_no_answer_here(
+    memory_url: str, language: str, message: str
+) -> None:
+    talk = await inn(memory_url, language)
+    assert await talk.says(message) == f"{texts(language).cannot_answer}\n\nWhich day?"
+    assert await stood(talk) == {"off_topic": 1}
+
+
+@pytest.mark.parametrize(
+    ("language", "message"), [(one, said) for one, all_ in ATTEMPTS.items() for said in all_]
+)
+async def test_an_attempt_is_said_not_to_be_read_as_what_was_asked(
+    memory_url: str, language: str, message: str
+) -> None:
+    talk = await inn(memory_url, language)
+    reply = texts(language).not_read.format(field="day of arrival")
+    assert (await talk.says(message)).startswith(reply)
+    assert talk.last.metadata["asked"]["field"] == "arrival"
+
+
+@pytest.mark.parametrize(
+    ("language", "message"), [(one, said) for one, all_ in REMARKS.items() for said in all_]
+)
+async def test_anything_else_leads_back(memory_url: str, language: str, message: str) -> None:
+    talk = await inn(memory_url, language)
+    assert await talk.says(message) == f"{texts(language).off_topic}\n\nWhich day?"
+    assert await stood(talk) == {"off_topic": 1}
+
+
+async def test_each_of_them_counts_and_the_third_is_told_what_this_is_for(memory_url: str) -> None:
+    talk = await inn(memory_url)
+    for said in (QUESTIONS["en"][0], ATTEMPTS["en"][0]):
+        await talk.says(said)
+    reply = await talk.says(REMARKS["en"][0])
+    assert reply == "I can only help with what we are here for: room.\n\nWhich day?"
+
+
+async def test_beside_a_model_the_question_is_told_from_small_talk(memory_url: str) -> None:
+    answers = [says(), says(off_topic()), says(off_topic())]
+    talk = await inn(memory_url, model=ScriptedModel(understanding=answers))
+    assert (await talk.says("do you have a garden?")).startswith(Texts().cannot_answer)
+    assert (await talk.says("on the day of the big match")).startswith(Texts().off_topic)
+
+
+async def test_what_a_model_makes_nothing_of_is_said_not_to_be_read(memory_url: str) -> None:
+    talk = await inn(memory_url, model=ScriptedModel(understanding=[says(), says(), says()]))
+    said = await talk.says("on the day of the big match")
+    assert said == "I did not get that as the day of arrival.\n\nWhich day?"
+    assert (await talk.says("do you have a garden?")).startswith(Texts().cannot_answer)
+
+
+async def stood(talk: Talk) -> dict[str, Any]:
+    """Return what is counted against the user, and of values that there are none."""
+    session, head = await talk.journey.manager._known()  # what a test sees and a user does not
+    position = (await session.values(head))["position"]
+    assert talk.context.get("arrival") is None
+    counters = ("off_topic", "unclear", "retries", "failures")
+    return {name: n for name in counters if (n := position.get("talk", {}).get(name))}

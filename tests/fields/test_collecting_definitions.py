@@ -1,0 +1,43 @@
+"""What a journey declares of collecting is judged when its class is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from journeys import Field, Pathway
+from tests.rules.test_definitions import faults, pathway
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("__fields__", "email", "is 'email'; write a list of Field(...)."),
+        ("__fields__", ["email"], "holds 'email'; write Field(...)."),
+        ("__fields__", [Field("a"), Field("a")], "declares 'a' twice."),
+        ("__effects__", "book", "must be a list of Effect(...) or names of tools."),
+        ("__effects__", ["book", "book"], "names the tool 'book' twice."),
+        ("__interruptible__", ["a"], "is ['a']; it must be True, False, or names of its fields"),
+    ],
+    ids=["text", "no_field", "twice", "name", "effect_twice", "no_such_field"],
+)
+def test_what_a_pathway_collects_is_judged_at_import(name: str, given: object, told: str) -> None:
+    (fault,) = faults(type("StartPath", (Pathway,), {name: given}))
+
+    assert fault.startswith(f"Trip.StartPath: {name} {told}")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("__escalation__", True, "is True; it must be Escalation(...)."),
+        ("__personality__", "warm", "is 'warm'; it must be Personality(...)."),
+        ("__texts__", {"wat": "x"}, "names 'wat', which nothing says. Did you mean 'wait'?"),
+        ("__patterns__", {"wat": "start"}, "names 'wat'. Did you mean 'wait'?"),
+        ("__migrations__", {"old": "strt"}, "['old'] leads to 'strt', which is no pathway."),
+    ],
+    ids=["escalation", "personality", "texts", "patterns", "migrations"],
+)
+def test_how_a_journey_talks_is_judged_at_import(name: str, given: object, told: str) -> None:
+    (fault,) = faults(pathway(), **{name: given})
+
+    assert fault.startswith(f"Trip: {name}{' ' if told[0] != '[' else ''}{told}")

@@ -1,0 +1,356 @@
+"""Bytes that no client of good will sends: each is refused, none is repeated, nothing grows."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.http import patience, routing
+from tests.support import api as helpers
+from tests.support.api import Api, answer_in, one
+from tests.support.solo import Solo, function
+
+serve, api = helpers.serve, helpers.api
+
+CANARY = "kanarienvogel"
+MESSAGES = "POST /v1/sessions/s-1/messages"
+MEGABYTE = 1024 * 1024
+
+
+def begin(context: str) -> bytes:
+    """The body of a session that begins with some raw JSON as its context."""
+    return f'{{"journey_id": "parcel", "context": {{"{CANARY}": {context}}}}}'.encode()
+
+
+def said(raw: str) -> bytes:
+    """The body of a message with some raw JSON as its text."""
+    return f'{{"message": "{CANARY} {raw}"}}'.encode()
+
+
+BODIES = {
+    "nan": begin("NaN"),
+    "infinity": begin("-Infinity"),
+    "too large a number": begin("1e999"),
+    "an int of 5,000 digits": begin("9" * 5_000),
+    "an int beyond 64 bits": begin(str(2**63)),
+    "an int below 64 bits": begin(str(-(2**63) - 1)),
+    "lone surrogate in a value": begin('"\\ud800"'),
+    "lone surrogate in a name": begin('{"\\udfff": 1}'),
+    "encoded surrogate": begin('"') + b'\xed\xa0\x80"}}',
+    "nul in a value": begin('"a\\u0000b"'),
+    "nul in a name": begin('{"a\\u0000b": 1}'),
+    "nul byte": begin('"\0"'),
+    "depth 33": begin("[" * 31 + "]" * 31),
+    "depth 100,000": begin("[" * 100_000 + "]" * 100_000),
+    "depth 100,000, never closed": begin('{"a":' * 100_000),
+    "duplicate names": begin('{"a": 1, "a": 2}'),
+    "utf-16": begin("1").decode().encode("utf-16"),
+    "utf-16 without its mark": begin("1").decode().encode("utf-16-le"),
+    "bom": b"\xef\xbb\xbf" + begin("1"),
+    "latin-1": begin('"é"').decode().encode("latin-1"),
+    "half of it": begin("1")[:-3],
+    "two of them": begin("1") * 2,
+    "no JSON": CANARY.encode(),
+    "an array": f'["{CANARY}"]'.encode(),
+    "a text": f'"{CANARY}"'.encode(),
+    "null": b"null",
+    "unknown field": f'{{"journey_id": "parcel", "{CANARY}": 1}}'.encode(),
+    "wrong type": f'{{"journey_id": ["{CANARY}"]}}'.encode(),
+    "wrong context": f'{{"journey_id": "parcel", "context": ["{CANARY}"]}}'.encode(),
+    "unknown journey": f'{{"journey_id": "{CANARY}"}}'.encode(),
+    "surrogate in a refused field": f'{{"{CANARY}": "\\ud800"}}'.encode(),
+    "id with a slash": f'{{"journey_id": "parcel", "session_id": "{CANARY}/../x"}}'.encode(),
+    "id of 10 kB": f'{{"journey_id": "parcel", "session_id": "{CANARY * 800}"}}'.encode(),
+    "id of unicode digits": f'{{"journey_id": "parcel", "session_id": "{CANARY}٣"}}'.encode(),
+    "id that is a number": f'{{"journey_id": "parcel", "session_id": 7, "{CANARY}": 1}}'.encode(),
+    "id ending in a newline": f'{{"journey_id": "parcel", "session_id": "{CANARY}\\n"}}'.encode(),
+}
+
+
+async def test_a_broken_body_is_refused_and_not_repeated(api: Api) -> None:
+    answers = {what: await api.raw(body) for what, body in BODIES.items()}
+
+    statuses = {what: status for what, (status, _, _) in answers.items()}
+    assert {what: status for what, status in statuses.items() if not 400 <= status < 500} == {}
+    for what, (status, headers, answer) in answers.items():
+        assert headers["content-type"] == "application/problem+json", what
+        assert CANARY not in answer.decode(), what
+        assert json.loads(answer)["status"] == status, what
+    assert (await api.client.get("/v1/sessions")).json()["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        said("\\ud800"),
+        said("\\u0000"),
+        said("\\u0007"),
+        said("\\u009f"),
+        b'{"message": 7}',
+        b"{}",
+        b"",
+        f'{{"message": ["{CANARY}"]}}'.encode(),
+    ],
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_a_broken_message_reaches_no_session(api: Api, body: bytes, accept: str) -> None:
+    parcel = await api.begin()
+
+    status, headers, answer = await api.raw(body, f"Accept: {accept}", line=MESSAGES)
+
+    assert status == 422, answer
+    assert headers["content-type"] == "application/problem+json"
+    assert CANARY not in answer.decode()
+    assert len((await api.client.get(f"{parcel}/versions")).json()["versions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [
+        ("Content-Encoding: gzip", gzip.compress(begin("1"), mtime=0)),
+        ("Content-Encoding: br", begin("1")),
+        ("Content-Type: application/x-www-form-urlencoded", b"journey_id=parcel"),
+        ("Content-Type: text/plain", begin("1")),
+        ("Content-Type: application/json; charset=utf-16", begin("1")),
+        ("Content-Type: multipart/form-data; boundary=x", b"--x--"),
+        ("Content-Type: ", begin("1")),
+    ],
+)
+async def test_other_types_and_compressed_bodies_are_refused(
+    api: Api, header: str, body: bytes
+) -> None:
+    status, _, answer = await api.raw(body, header)
+
+    assert (status, json.loads(answer)["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    ("line", "most"),
+    [("POST /v1/sessions", 64 * 1024 + MEGABYTE), (MESSAGES, 64 * 1024)],
+    ids=["a context", "a message"],
+)
+async def test_bodies_are_limited_to_the_byte(api: Api, line: str, most: int) -> None:
+    await api.begin()
+    body = b"{}"
+
+    statuses = [
+        (await api.raw(body + b" " * (size - len(body)), line=line))[0] for size in (most, most + 1)
+    ]
+
+    assert statuses == [422, 413]
+
+
+def resident() -> int:
+    """Memory of this process, in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -> Any:
+    """Send a body piece by piece for as long as the server lets us; return the answer."""
+    head = [f"{line} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers]
+    async with api.connected() as (reader, writer):
+        writer.write("\r\n".join([*head, "", ""]).encode())
+        answer = asyncio.ensure_future(answer_in(reader))
+        for _ in range(times):
+            writer.write(chunk)
+            await writer.drain()
+        return await answer
+
+
+@pytest.mark.parametrize("line", ["POST /v1/sessions", MESSAGES, "GET /healthz", "POST /nowhere"])
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_64_megabytes_are_not_kept(api: Api, line: str, chunked: bool) -> None:
+    await api.begin()
+    piece = b" " * (64 * 1024)
+    chunk = b"10000\r\n" + piece + b"\r\n" if chunked else piece
+    length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {64 * MEGABYTE}"
+    before = resident()
+
+    if "healthz" in line:
+        status = await health_while_uploading(api, length, chunk)
+    else:
+        status, _, _ = await upload(api, length, chunk=chunk, times=1024, line=line)
+
+    assert status == {"GET /healthz": 200, "POST /nowhere": 404}.get(line, 413)
+    assert resident() - before < 16 * MEGABYTE
+
+
+async def health_while_uploading(api: Api, length: str, chunk: bytes) -> int:
+    """A route that reads no body, with one."""
+    async with api.connected() as (reader, writer):
+        writer.write(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n{length}\r\n\r\n".encode())
+        for _ in range(1024):
+            writer.write(chunk)
+            await writer.drain()
+        return (await answer_in(reader))[0]
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_even_asked_for(api: Api) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 67108864\r\n"
+            b"Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n"
+        )
+        status, _, answer = await answer_in(reader)
+
+    assert (status, json.loads(answer)["code"]) == (413, "body_too_large")
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "BODY_SECONDS", 0.2)
+
+    async with api.connected() as (reader, writer):
+        writer.write(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
+            b"Content-Type: application/json\r\n\r\n{"
+        )
+        status, _, answer = await answer_in(reader)
+
+    assert (status, json.loads(answer)["code"]) == (408, "body_too_slow")
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"GET / HTTP/1.1\r\nHo", b"GET /healthz HTTP/1.1\r\n\r\nGET"]
+)
+async def test_a_head_that_does_not_come_is_not_waited_for(
+    api: Api, monkeypatch: pytest.MonkeyPatch, first: bytes
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.4)
+
+    async with api.connected() as (reader, writer):
+        with suppress(ConnectionError):
+            writer.write(first)
+            for _ in range(8):  # in drops, so that the connection is never idle
+                await asyncio.sleep(0.1)
+                writer.write(b"x" if first else b"")
+            await reader.read()
+        assert writer.transport.is_closing() or reader.at_eof()
+
+
+async def test_a_connection_with_a_turn_that_takes_long_is_kept(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.2)
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0.5)
+        return function(payload)
+
+    api = await serve(one(Solo, clerk=slow))
+    session = await api.begin("solo")
+
+    for word in ("one", "two"):  # on one connection
+        assert (await api.says(session, word))["message"] == f"heard {word}"
+
+
+@pytest.mark.parametrize("length", ["-1", "1e3", "9" * 30, "0x10", "٣"])
+async def test_a_length_that_is_none_is_refused(api: Api, length: str) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            + f"Content-Length: {length}\r\n\r\n{{}}".encode()
+        )
+        status = int((await reader.read(400)).split()[1])
+
+    assert 400 <= status < 500
+
+
+NOWHERE = [
+    "GET /v1/sessions/../../etc/passwd",
+    "GET /v1/sessions/%2e%2e%2fx",
+    "GET /v1/sessions/'%20OR%201=1",
+    "GET /v1/sessions/%25",
+    "GET /v1/sessions/_",
+    "GET /v1/sessions/%00",
+    "GET /v1/sessions/%ff%fe",
+    "GET /v1/sessions/%ed%a0%80",
+    f"GET /v1/sessions/{'x' * 10_000}",
+    "GET /v1/sessions/",
+    "GET //v1/sessions",
+    "GET /v1/journeys/%00",
+    "GET /v1/journeys/parcel/graph/",
+    "DELETE /v1/sessions/%00",
+    "GET /docs/x",
+    "POST /v1/sessions/s-1",
+    "GET /redoc",
+]
+
+
+async def test_a_path_that_leads_nowhere_is_not_found(api: Api) -> None:
+    for line in NOWHERE:
+        status, headers, answer = await api.raw(b"", line=line)
+        assert (line[:60], status) in ((line[:60], 404), ("POST /v1/sessions/s-1", 405))
+        assert headers["content-type"] == "application/problem+json"
+        assert json.loads(answer)["status"] == status
+
+
+@pytest.mark.parametrize("name", ["%00", "%ff", "%ed%a0%80", "x" * 5_000, "%F0%9F%98%80"])
+async def test_any_name_can_be_looked_for_in_a_context(api: Api, name: str) -> None:
+    await api.begin()
+
+    status, _, answer = await api.raw(b"", line=f"GET /v1/sessions/s-1/context?name={name}")
+
+    assert (status, json.loads(answer)["context"]) == (200, {})
+
+
+TEXTS = [
+    "😀 e\u0301 \u202eabc\u202c \u200b \ufeff é",
+    "tab\tand\nlines",
+    "\U0010ffff",
+    "' \" \\ </script>",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_what_people_write_comes_back_as_it_was(serve: Callable[..., Any], text: str) -> None:
+    api = await serve(one(Solo, clerk=function))
+    session = await api.begin("solo", context={text: text})
+
+    reply = await api.says(session, text)
+    told = await api.hears(session, text)
+
+    assert reply["message"] == told[-1][1]["message"] == f"heard {text}"
+    assert reply["accumulated_context"][text] == text
+    history = (await api.client.get(f"{session}/history")).json()["entries"]
+    assert [each["content"] for each in history] == [text, f"heard {text}"] * 2
+
+
+async def test_numbers_and_depth_at_their_limits_are_kept(api: Api) -> None:
+    deepest: Any = 1
+    for _ in range(30):  # the body itself and its context are two levels more
+        deepest = [deepest]
+    given = {"most": 2**63 - 1, "least": -(2**63), "small": 5e-324, "deepest": deepest}
+
+    session = await api.begin(context=given)
+
+    assert (await api.client.get(f"{session}/context")).json()["context"] == given
+
+
+@pytest.mark.parametrize(
+    "path", [b"/v1/sessions/\xc3\xa9", b"/\x00", b"/ x", b"*", b"http://x/v1/y"]
+)
+async def test_a_path_that_is_none_is_refused(api: Api, path: bytes) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(b"GET " + path + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        status = int((await reader.read(400)).split()[1])
+
+    assert status in (400, 404)
+
+
+async def test_a_head_of_a_megabyte_is_refused(api: Api) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * MEGABYTE)
+        status = int((await reader.read(400)).split()[1])
+
+    assert status == 400

@@ -1,0 +1,114 @@
+"""The server does what its OpenAPI description says, for requests that nobody thought of."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture.utils import many
+from schemathesis.checks import load_all_checks
+from schemathesis.core.result import Ok
+from schemathesis.generation.hypothesis.builder import (
+    HypothesisTestConfig,
+    HypothesisTestMode,
+    create_test,
+)
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+from server.app import app_of
+from tests.support.api import KEY, serving, wired
+from tests.support.properties import examples
+
+_CURSORS = ("GET /v1/sessions", "GET /v1/reviews", "GET /v1/escalations")
+_ACTS = ("claim", "messages", "release")
+_OPERATORS = [f"POST /v1/escalations/{{escalation_id}}/{act}" for act in _ACTS]
+_STRICTER = ("POST /v1/sessions", *_CURSORS, *_OPERATORS)
+"""Contexts, cursors and names of operators have rules that a schema cannot say."""
+_numbers = count()
+_HEADERS = {"Authorization": f"Bearer {KEY}", "Connection": "close"}
+
+
+def _more(self: Any) -> bool:
+    """What the schemas' strategies of this schemathesis call; this hypothesis has it no more."""
+    if not hasattr(self, "each"):
+        self.each = iter(self.__enter__())
+    if next(self.each, self) is not self:
+        return True
+    self.__exit__(None)
+    return False
+
+
+if not hasattr(many, "more"):
+    many.more = _more  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, Any]]:
+    """A server in a thread, for a client that is not async, with a session that began."""
+    ready = threading.Event()
+    found: dict[str, Any] = {}
+
+    async def run() -> None:
+        async with serving(wired(keys=(KEY,)), Authorization=f"Bearer {KEY}") as api:
+            await api.begin()
+            found.update(
+                url=f"http://127.0.0.1:{api.port}",
+                loop=asyncio.get_running_loop(),
+                end=asyncio.Event(),
+            )
+            ready.set()
+            await found["end"].wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread.start()
+    assert ready.wait(110)
+    yield found
+    found["loop"].call_soon_threadsafe(found["end"].set)
+    thread.join()
+
+
+schema = schemathesis.openapi.from_dict(app_of(wired(keys=(KEY,))).openapi())
+load_all_checks()
+OPERATIONS: dict[str, Any] = {
+    found.ok().label: found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)
+}
+
+
+# What `schema.parametrize` makes of a test, but made when the test runs: drawing the cases takes
+# seconds, and every process of a run collects all tests.
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]) -> None:
+    operation = OPERATIONS[label]
+
+    @settings(
+        max_examples=examples(15),
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    def answers(case: Any) -> None:
+        answers_as_described(case, server)
+
+    config = HypothesisTestConfig(
+        modes=list(HypothesisTestMode),
+        settings=schema.config.get_hypothesis_settings(operation=operation, phase="fuzzing"),
+        project=schema.config,
+    )
+    create_test(operation=operation, test_func=answers, config=config)()
+
+
+def answers_as_described(case: Any, server: dict[str, Any]) -> None:
+    if "session_id" in (case.path_parameters or {}) and next(_numbers) % 2:
+        case.path_parameters["session_id"] = "s-1"
+
+    unsaid = [positive_data_acceptance] if case.operation.label in _STRICTER else []
+    # What has no text is not in a query at all, so that the request is none to refuse.
+    if any(value is None or value in ([], {}, "") for value in (case.query or {}).values()):
+        unsaid.append(negative_data_rejection)
+    case.call_and_validate(base_url=server["url"], headers=_HEADERS, excluded_checks=unsaid)

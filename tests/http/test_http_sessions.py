@@ -1,0 +1,433 @@
+"""Sessions over HTTP, as a client of the post office has them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs.records import ledger
+from graphs.storage import statements
+from tests.support import api as helpers
+from tests.support.api import Api, one
+from tests.support.clerks import staff
+from tests.support.clocks import Clock
+from tests.support.post_office import Letter, Parcel
+from tests.support.solo import Solo, function
+
+serve, api = helpers.serve, helpers.api
+
+
+async def test_a_parcel_is_sent_in_two_turns_with_a_question_between(api: Api) -> None:
+    parcel = await api.begin()
+
+    assert (await api.says(parcel, "street=Elm"))["pathway_id"] == "payment"
+    price = await api.says(parcel, "how much is it?")
+    done = await api.says(parcel, "card=visa")
+
+    assert price["message"] == "prices: how much is it?"
+    assert price["transition_to"] == "prices"
+    assert price["metadata"]["pathway_stack"] == ["payment"]
+    assert done["is_journey_complete"]
+    assert done["accumulated_context"] == {"street": "Elm", "card": "visa"}
+    assert (await api.client.get(parcel)).json()["is_journey_complete"]
+
+
+async def test_a_new_session_says_where_it_stands_and_where_it_is(api: Api) -> None:
+    begun = await api.client.post("/v1/sessions", json={"journey_id": "parcel"})
+
+    body = begun.json()
+    assert begun.status_code == 201
+    assert str(uuid.UUID(body["session_id"])) == body["session_id"]
+    assert begun.headers["location"] == f"/v1/sessions/{body['session_id']}"
+    assert body["pathway_id"] == "address"
+    assert body["version"] == 0
+    assert (await api.client.get(begun.headers["location"])).json() == body
+
+
+async def test_where_one_journey_is_served_it_need_not_be_named(serve: Callable[..., Any]) -> None:
+    single = await serve(one(Letter, **staff(Letter)))
+    several = await serve()
+
+    assert (await single.client.post("/v1/sessions", json={})).json()["journey_id"] == "letter"
+    refused = await several.client.post("/v1/sessions", json={})
+
+    assert refused.status_code == 422
+    assert refused.json()["code"] == "journey_id_required"
+    assert "parcel, letter" in refused.json()["detail"]
+
+
+async def test_a_session_begins_with_the_context_it_is_given(api: Api) -> None:
+    parcel = await api.begin(context={"street": "Elm", "nested": {"é": [1, 2.5, None, True]}})
+
+    context = (await api.client.get(f"{parcel}/context")).json()
+
+    assert context["context"] == {"street": "Elm", "nested": {"é": [1, 2.5, None, True]}}
+
+
+async def test_a_context_may_have_a_megabyte_and_no_more(api: Api) -> None:
+    most = 1024 * 1024 - len('{"kept":""}')
+
+    parcel = await api.begin(context={"kept": "x" * most})
+    over = {"journey_id": "parcel", "context": {"kept": "x" * (most + 1)}}
+    refused = await api.client.post("/v1/sessions", json=over)
+
+    assert len((await api.client.get(f"{parcel}/context")).json()["context"]["kept"]) == most
+    assert refused.status_code == 413
+    assert refused.json()["code"] == "context_too_large"
+
+
+async def test_a_second_start_is_a_conflict_and_changes_nothing(api: Api) -> None:
+    parcel = await api.begin()
+    await api.says(parcel, "street=Elm")
+
+    again = {"journey_id": "parcel", "session_id": "s-1"}
+    other = {"journey_id": "letter", "session_id": "s-1"}
+    refused = [await api.client.post("/v1/sessions", json=body) for body in (again, other)]
+
+    assert [(one.status_code, one.json()["code"]) for one in refused] == [
+        (409, "session_exists")
+    ] * 2
+    assert (await api.client.get(parcel)).json()["pathway_id"] == "payment"
+
+
+async def test_absent_sessions_of_all_kinds_get_the_same_answer(serve: Callable[..., Any]) -> None:
+    url = f"memory://{uuid.uuid4()}"
+    both = await serve(url=url)
+    letters = await serve(one(Letter, **staff(Letter)), url=url)
+    await both.begin("parcel", "of-another-journey")
+    deleted = await letters.begin("letter", "deleted")
+    await letters.client.delete(deleted)
+
+    answers = []
+    for absent in ("never-was", "deleted", "of-another-journey", "%00", "a%20b", "x" * 300, "%ff"):
+        answer = await letters.client.get(f"/v1/sessions/{absent}")
+        body = answer.json()
+        assert body.pop("request_id") == answer.headers["x-request-id"]
+        answers.append((answer.status_code, body))
+
+    assert answers[0][0] == 404
+    assert answers[0][1]["code"] == "session_not_found"
+    assert answers == [answers[0]] * len(answers)
+
+
+@pytest.mark.parametrize("path", ["", "/history", "/context", "/versions"])
+async def test_what_is_deleted_cannot_be_read(api: Api, path: str) -> None:
+    parcel = await api.begin()
+
+    gone = await api.client.delete(parcel)
+
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await api.client.get(f"{parcel}{path}")).status_code == 404
+    assert (await api.client.delete(parcel)).status_code == 404
+    said = await api.client.post(f"{parcel}/messages", json={"message": "hello"})
+    assert said.status_code == 404
+
+
+async def test_an_expired_session_is_gone_until_it_is_deleted(
+    serve: Callable[..., Any], clock: Clock
+) -> None:
+    api = await serve(session_ttl_seconds=60)
+    parcel = await api.begin()
+    clock.passes(61)
+
+    again = {"journey_id": "parcel", "session_id": "s-1"}
+    answers = [
+        await api.client.get(parcel),
+        await api.client.post(f"{parcel}/messages", json={"message": "hello"}),
+        await api.client.post(
+            f"{parcel}/messages", json={"message": "hello"}, headers=helpers.EVENTS
+        ),
+        await api.client.post("/v1/sessions", json=again),
+    ]
+
+    assert [(each.status_code, each.json()["code"]) for each in answers] == [
+        (410, "session_expired")
+    ] * 4
+    assert (await api.client.delete(parcel)).status_code == 204
+    assert (await api.client.post("/v1/sessions", json=again)).status_code == 201
+
+
+async def test_history_versions_and_rollback_tell_all_that_happened(api: Api) -> None:
+    parcel = await api.begin()
+    await api.says(parcel, "street=Elm")
+    await api.says(parcel, "how much?")
+
+    back = await api.client.post(f"{parcel}/rollback", json={"version": 1})
+
+    assert back.json()["pathway_id"] == "payment"
+    assert back.json()["version"] == 3
+    versions = (await api.client.get(f"{parcel}/versions")).json()["versions"]
+    assert [(each["kind"], each["rolled_back_to"]) for each in versions] == [
+        ("start", None),
+        ("turn", None),
+        ("turn", None),
+        ("rollback", 1),
+    ]
+    said = (await api.client.get(f"{parcel}/history")).json()["entries"]
+    assert [(each["role"], each["content"]) for each in said] == [
+        ("user", "street=Elm"),
+        ("assistant", "address: street=Elm"),
+        ("user", "how much?"),
+        ("assistant", "prices: how much?"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "code"),
+    [
+        (7, 404, "version_not_found"),
+        (-1, 422, "invalid_request"),
+        (2**62, 422, "invalid_request"),
+        (True, 422, "invalid_request"),
+        ("1", 422, "invalid_request"),
+        (1.5, 422, "invalid_request"),
+        (7.0, 404, "version_not_found"),
+    ],
+)
+async def test_a_version_that_is_not_there_is_not_gone_back_to(
+    api: Api, version: Any, status: int, code: str
+) -> None:
+    parcel = await api.begin()
+
+    refused = await api.client.post(f"{parcel}/rollback", json={"version": version})
+
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert (await api.client.get(parcel)).json()["version"] == 0
+
+
+async def test_one_name_of_the_context_is_shown_with_its_past(api: Api) -> None:
+    parcel = await api.begin(context={"street": "Oak"})
+    await api.says(parcel, "street=Elm")
+
+    named = (await api.client.get(f"{parcel}/context", params={"name": "street"})).json()
+    unknown = (await api.client.get(f"{parcel}/context", params={"name": "nobody"})).json()
+
+    assert named["context"] == {"street": "Elm"}
+    assert [(each["value"], each["version"]) for each in named["history"]] == [
+        ("Oak", 0),
+        ("Elm", 1),
+    ]
+    assert (unknown["context"], unknown["history"]) == ({}, [])
+
+
+async def pages(api: Api, **asked: Any) -> list[list[str]]:
+    """The ids of every page of a list."""
+    found: list[list[str]] = []
+    while True:
+        page = await api.client.get("/v1/sessions", params=asked)
+        assert page.status_code == 200, page.text
+        found.append([session["session_id"] for session in page.json()["sessions"]])
+        asked["cursor"] = page.json()["next_cursor"]
+        if asked["cursor"] is None:
+            return found
+
+
+async def test_sessions_are_listed_page_by_page_newest_activity_first(
+    serve: Callable[..., Any], store_url: str
+) -> None:
+    api = await serve(url=store_url)
+    for number in range(5):
+        await api.begin(("parcel", "letter")[number % 2], f"s-{number}")
+    await api.says("/v1/sessions/s-0", "hello")
+
+    assert await pages(api) == [["s-0", "s-4", "s-3", "s-2", "s-1"]]
+    assert await pages(api, limit=2) == [["s-0", "s-4"], ["s-3", "s-2"], ["s-1"]]
+    assert await pages(api, limit=5) == [["s-0", "s-4", "s-3", "s-2", "s-1"]]
+    assert await pages(api, journey_id="letter", limit=1) == [["s-3"], ["s-1"]]
+
+
+async def test_sessions_that_were_active_at_the_same_moment_are_each_listed_once(
+    serve: Callable[..., Any], store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await serve(url=store_url)
+    noon = statements.now()
+    monkeypatch.setattr(ledger, "now", lambda: noon)
+    names = [f"{letter}-{journey}" for journey in ("letter", "parcel") for letter in "bdac"]
+    for name in names:
+        await api.begin(name[2:], name)
+
+    for limit in (1, 2, 3, 7):
+        listed = [name for page in await pages(api, limit=limit) for name in page]
+        assert sorted(listed) == sorted(names)
+        assert len(listed) == len(names)
+
+
+async def test_lists_are_narrowed_by_status_and_hide_the_expired(
+    serve: Callable[..., Any], store_url: str, clock: Clock
+) -> None:
+    url = store_url
+    brief = await serve(url=url, session_ttl_seconds=60)
+    await brief.begin(session_id="old")
+    api = await serve(url=url)
+    await api.begin(session_id="open")
+    ended = await api.begin(session_id="ended")
+    await api.says(ended, "street=Elm")
+    await api.says(ended, "card=visa")
+    clock.passes(61)
+
+    assert await pages(api) == [["ended", "open"]]
+    assert await pages(api, status="active") == [["open"]]
+    assert await pages(api, status="complete") == [["ended"]]
+    assert await pages(api, status="expired") == [["old"]]
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["x", "e30", "W10", "WzEsMiwzXQ", "ü", "A" * 5000, "W1siYSJdLCJiIiwiYyJd", "bnVsbA==", "%00"],
+)
+async def test_a_cursor_that_is_none_of_ours_is_refused(api: Api, cursor: str) -> None:
+    refused = await api.client.get("/v1/sessions", params={"cursor": cursor})
+
+    assert refused.status_code == 422
+    assert refused.json()["code"] == "invalid_cursor"
+
+
+async def test_a_cursor_that_was_changed_is_refused(api: Api) -> None:
+    await api.begin(session_id="one")
+    await api.begin(session_id="two")
+    page = await api.client.get("/v1/sessions", params={"limit": 1})
+    cursor = page.json()["next_cursor"]
+
+    for changed in (f"{cursor}=", f"{cursor}A", cursor[1:], f" {cursor}", cursor.lower()):
+        refused = await api.client.get("/v1/sessions", params={"cursor": changed})
+        assert refused.status_code == 422, changed
+
+
+@pytest.mark.parametrize(
+    ("asked", "where"),
+    [
+        ({"limit": "0"}, "query.limit"),
+        ({"limit": "many"}, "query.limit"),
+        ({"status": "sleeping"}, "query.status"),
+        ({"jorney_id": "kanarienvogel"}, "query"),
+    ],
+)
+async def test_a_wrong_parameter_is_named_and_its_value_is_not_repeated(
+    api: Api, asked: dict[str, str], where: str
+) -> None:
+    refused = await api.client.get("/v1/sessions", params=asked)
+
+    assert refused.status_code == 422
+    assert [fault["where"] for fault in refused.json()["errors"]] == [where]
+    assert not {*asked.values(), "jorney_id"} & set(refused.text.split('"'))
+
+
+async def test_journeys_are_listed_shown_and_drawn(api: Api) -> None:
+    listed = (await api.client.get("/v1/journeys")).json()["journeys"]
+    shown = (await api.client.get("/v1/journeys/parcel")).json()
+
+    assert [journey["journey_id"] for journey in listed] == ["parcel", "letter"]
+    assert shown["entry_pathway"] == "address"
+    assert [each["pathway_id"] for each in shown["pathways"]] == list(Parcel.spec.pathways)
+    assert {each["to_pathway"] for each in shown["transitions"]} >= {"prices", "desk"}
+    unknown = await api.client.get("/v1/journeys/telegram")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "journey_not_found")
+
+
+@pytest.mark.parametrize(
+    ("asked", "accept", "kind", "holds"),
+    [
+        ("", "*/*", "text/plain", "flowchart TD"),
+        ("", "image/svg+xml", "image/svg+xml", "<svg"),
+        ("", "application/json", "application/json", '"nodes"'),
+        ("?format=svg", "application/json", "image/svg+xml", "<svg"),
+        ("?format=mermaid", "image/svg+xml", "text/plain", "flowchart TD"),
+        ("?format=json", "*/*", "application/json", '"is_detour":true'),
+    ],
+)
+async def test_a_graph_is_drawn_as_asked_for(
+    api: Api, asked: str, accept: str, kind: str, holds: str
+) -> None:
+    drawn = await api.client.get(f"/v1/journeys/parcel/graph{asked}", headers={"Accept": accept})
+
+    assert drawn.headers["content-type"].startswith(kind)
+    assert holds in drawn.text
+
+
+async def test_a_graph_of_nodes_and_edges_names_only_pathways(api: Api) -> None:
+    graph = (await api.client.get("/v1/journeys/parcel/graph?format=json")).json()
+
+    nodes = {node["pathway_id"] for node in graph["nodes"]}
+    assert nodes == set(Parcel.spec.pathways)
+    assert {edge["from_pathway"] for edge in graph["edges"]} <= {*nodes, "*"}
+    assert {edge["to_pathway"] for edge in graph["edges"]} <= nodes
+
+
+def stored_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_a_sensitive_session_is_served_and_cannot_be_read_in_the_file(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    class Secret(Solo):
+        """Keep a secret."""
+
+        __sensitive__ = True
+
+    file = tmp_path / "secret.db"
+    url, key = f"sqlite:///{file}", bytes(range(32))
+    api = await serve(one(Secret, clerk=function), url=url, encryption_key=key)
+    session = await api.begin("secret", context={"name": "kanarienvogel"})
+
+    reply = await api.says(session, "kanarienvogel")
+
+    assert reply["message"] == "heard kanarienvogel"
+    assert reply["accumulated_context"]["name"] == "kanarienvogel"
+    assert await pages(api) == [["s-1"]]
+    entries = (await api.client.get(f"{session}/history")).json()["entries"]
+    assert entries[0]["content"] == "kanarienvogel"
+    assert b"kanarienvogel" not in stored_in(tmp_path)
+    assert b"s-1" in stored_in(tmp_path)
+
+
+async def test_the_server_lives_and_is_ready(api: Api) -> None:
+    assert (await api.client.get("/healthz")).json() == {"status": "ok"}
+    ready = {"status": "ok", "definitions_refused": []}
+    assert (await api.client.get("/readyz")).json() == ready
+
+
+async def test_without_its_store_the_server_lives_and_is_not_ready(
+    serve: Callable[..., Any], tmp_path: Any
+) -> None:
+    url = f"sqlite:///{tmp_path / 'post.db'}"
+    api = await serve(url=url)
+    parcel = await api.begin()
+    api.wiring.directory._store.saver.conn.close()
+
+    unready = await api.client.get("/readyz")
+    said = await api.client.post(f"{parcel}/messages", json={"message": "hello"})
+
+    assert (await api.client.get("/healthz")).status_code == 200
+    assert (unready.status_code, unready.json()["code"]) == (503, "store_unavailable")
+    assert (said.status_code, said.json()["code"]) == (503, "try_again")
+    assert int(said.headers["retry-after"]) >= 1
+    assert int(unready.headers["retry-after"]) >= 1
+
+
+async def test_what_is_recorded_of_a_session_comes_page_by_page(api: Api) -> None:
+    session = await api.begin()
+    for message in ("street=Elm", "hello", "how much is it?"):
+        await api.says(session, message)
+
+    for path, name in (("history", "entries"), ("versions", "versions"), ("audit", "turns")):
+        whole = (await api.client.get(f"{session}/{path}")).json()
+        parts: list[Any] = []
+        cursor: dict[str, str] = {}
+        while True:
+            found = await api.client.get(f"{session}/{path}", params={"limit": 1, **cursor})
+            page = found.json()
+            parts += page[name]
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert whole["next_cursor"] is None
+        assert parts == whole[name]
+        assert len(parts) > 3
+
+        wrong = await api.client.get(f"{session}/{path}", params={"cursor": "bm9uZQ"})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_cursor")

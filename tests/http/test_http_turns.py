@@ -1,0 +1,485 @@
+"""Turns over HTTP: streamed, at once, hung up on, and stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from journeys import IntentTrigger, Journey, Pathway, Transition
+from server.discover.served import Served
+from server.http import envelope, events, turns
+from tests.support import api as helpers
+from tests.support.api import Api, events_in, message_request, one, serving, wired
+from tests.support.clerks import staff
+from tests.support.post_office import Parcel
+from tests.support.solo import APOLOGY, Solo
+
+serve, api = helpers.serve, helpers.api
+
+
+class Gate:
+    """An agent that says a first word, and goes on when it is let."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.let = asyncio.Event()
+
+    async def __call__(self, payload: dict[str, Any]) -> AsyncIterator[str]:
+        yield "Hold "
+        self.begun.set()
+        await self.let.wait()
+        yield "on."
+
+
+async def until(holds: Callable[[], Any]) -> Any:
+    """Wait until something holds."""
+    async with asyncio.timeout(110):
+        while not (found := await holds()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return found
+
+
+async def test_a_stream_tells_where_it_goes_then_what_is_said_then_that_it_is_kept(
+    api: Api,
+) -> None:
+    parcel = await api.begin()
+
+    told = await api.hears(parcel, "how much is it?")
+
+    assert [name for name, _ in told] == ["transition", "pathway", "token", "done"]
+    assert told[0][1] == {"from": "address", "to": "prices", "intent": "how much"}
+    assert told[1][1] == {"pathway": "prices"}
+    assert told[2][1] == {"text": "prices: how much is it?"}
+    assert told[3][1]["message"] == "prices: how much is it?"
+    assert (await api.client.get(parcel)).json()["version"] == 1
+
+
+async def test_done_holds_what_the_other_answer_would_be(api: Api) -> None:
+    one, two = await api.begin(session_id="one"), await api.begin(session_id="two")
+
+    reply = await api.says(one, "street=Elm")
+    (*_, (name, done)) = await api.hears(two, "street=Elm")
+
+    assert name == "done"
+    assert {**done, "session_id": ""} == {**reply, "session_id": ""}
+
+
+@pytest.mark.parametrize(
+    ("accept", "streamed"),
+    [
+        ("text/event-stream", True),
+        ("text/event-stream, application/json;q=0.5", True),
+        ("application/json, text/event-stream", False),
+        ("text/event-stream;q=0", False),
+        ("*/*", False),
+        ("text/html", False),
+    ],
+)
+async def test_accept_decides_how_a_turn_is_told(api: Api, accept: str, streamed: bool) -> None:
+    parcel = await api.begin()
+
+    answer = await api.client.post(
+        f"{parcel}/messages", json={"message": "hello"}, headers={"Accept": accept}
+    )
+
+    kind = "text/event-stream" if streamed else "application/json"
+    assert answer.headers["content-type"].startswith(kind)
+
+
+async def test_words_are_told_while_they_are_said(serve: Callable[..., Any]) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    async with api.client.stream(
+        "POST", f"{session}/messages", json={"message": "hi"}, headers=helpers.EVENTS
+    ) as answer:
+        lines = answer.aiter_lines()
+        while await anext(lines) != "event: token":
+            pass
+        assert json.loads((await anext(lines)).removeprefix("data: ")) == {"text": "Hold "}
+        assert (await api.client.get(session)).json()["version"] == 0
+        gate.let.set()
+        rest = [line async for line in lines]
+
+    assert "event: done" in rest
+    assert (await api.client.get(session)).json()["version"] == 1
+
+
+async def test_a_stream_is_kept_alive_while_nothing_is_said(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastapi.routing._PING_INTERVAL", 0.1)
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+        await reader.readuntil(b": ping\n\n")
+        gate.let.set()
+        await reader.readuntil(b"event: done")
+
+
+async def test_who_hangs_up_after_the_first_word_loses_nothing(serve: Callable[..., Any]) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+    await asyncio.sleep(0.1)  # the server has heard of it
+    assert (await api.client.get(session)).json()["version"] == 0
+    gate.let.set()
+
+    async def answered() -> Any:
+        return (await api.client.get(f"{session}/history")).json()["entries"]
+
+    assert [each["content"] for each in await until(answered)] == ["hi", "Hold on."]
+
+
+async def test_a_turn_that_nobody_hears_any_more_waits_for_nobody(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        async for word in gate(payload):
+            yield word
+        for _ in range(events.MOST_WAITING * 3):
+            yield "More. "
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    async with api.connected() as (reader, writer):
+        writer.write(message_request(api, session, "hi"))
+        await reader.readuntil(b"Hold ")
+    await asyncio.sleep(0.1)
+    gate.let.set()
+
+    async def ended() -> bool:
+        return len(api.wiring.turns) == 0
+
+    await until(ended)
+    assert (await api.client.get(session)).json()["version"] == 1
+
+
+async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., Any]) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    request = message_request(api, session, "hi").replace(b"text/event-stream", b"*/*")
+    async with api.connected() as (_, writer):
+        writer.write(request)
+        await gate.begun.wait()
+    gate.let.set()
+
+    async def answered() -> Any:
+        return (await api.client.get(session)).json()["version"]
+
+    assert await until(answered) == 1
+
+
+async def test_a_request_that_is_cancelled_does_not_end_its_turn(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    turn = api.wiring.turn("s-1")
+    taken = api.wiring.turns.take(turn, lambda session: session.process_message("hi"))
+    asked = asyncio.create_task(taken)
+    await gate.begun.wait()
+    asked.cancel()
+    await asyncio.wait([asked])
+    gate.let.set()
+
+    async def answered() -> Any:
+        return (await api.client.get(session)).json()["version"]
+
+    assert await until(answered) == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_ten_messages_at_once_are_answered_one_by_one(
+    serve: Callable[..., Any], store_url: str, streamed: bool
+) -> None:
+    api = await serve(url=store_url)
+    parcel = await api.begin()
+    headers = helpers.EVENTS if streamed else {}
+
+    async def say(number: int) -> Any:
+        body = {"message": f"heard={number}"}
+        return await api.client.post(f"{parcel}/messages", json=body, headers=headers)
+
+    answers = await asyncio.gather(*(say(number) for number in range(10)))
+
+    replies = [events_in(each.text)[-1][1] if streamed else each.json() for each in answers]
+    versions = [reply["metadata"]["version"] for reply in replies]
+    assert sorted(versions) == list(range(1, 11))  # which of them came first is the network's
+    context = (await api.client.get(f"{parcel}/context")).json()["context"]
+    assert context["heard"] == [str(versions.index(turn)) for turn in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("message", "flag"), [("", "empty_message"), ("x" * 20_000, "too_long_message")]
+)
+async def test_empty_and_long_messages_are_answered_and_change_nothing(
+    api: Api, message: str, flag: str
+) -> None:
+    parcel = await api.begin()
+
+    reply = await api.says(parcel, message)
+    told = await api.hears(parcel, message)
+
+    assert reply["metadata"]["flags"] == [flag]
+    assert [name for name, _ in told] == ["token", "done"]
+    assert told[-1][1]["message"] == reply["message"] == told[0][1]["text"]
+    assert (await api.client.get(parcel)).json()["version"] == 0
+
+
+async def test_a_failure_is_apologised_for_and_its_words_stay_inside(
+    serve: Callable[..., Any],
+) -> None:
+    def clerk(payload: dict[str, Any]) -> Any:
+        raise RuntimeError("the password is tulip")
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+
+    reply = await api.client.post(f"{session}/messages", json={"message": "hi"})
+    told = await api.hears(session, "again")
+
+    assert reply.json()["message"] == APOLOGY
+    assert reply.json()["metadata"]["error"] == {"type": "PathwayExecutionError"}
+    assert [name for name, _ in told] == ["pathway", "token", "done"]
+    assert "tulip" not in reply.text + json.dumps(told)
+
+
+async def test_a_turn_that_cannot_be_kept_ends_in_an_error_and_never_in_done(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    session = await api.begin("solo")
+
+    telling = asyncio.create_task(api.hears(session, "hi"))
+    await gate.begun.wait()
+    assert (await api.client.delete(session)).status_code == 204
+    gate.let.set()
+    told = await telling
+
+    assert [name for name, _ in told] == ["pathway", "token", "token", "error"]
+    assert (told[-1][1]["status"], told[-1][1]["code"]) == (503, "try_again")
+    assert (await api.client.get(session)).status_code == 404
+
+
+async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
+    serve: Callable[..., Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await serve()
+    parcel = await api.begin()
+
+    def broken(*_: Any) -> Any:
+        raise LookupError("a secret of ours")
+
+    monkeypatch.setattr(type(api.wiring.directory), "turn", broken)
+    answers = [
+        await api.client.post(f"{parcel}/messages", json={"message": "hi"}, headers=headers)
+        for headers in ({"X-Request-Id": "trace-1"}, helpers.EVENTS)
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 500
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"] == "internal_error"
+        assert answer.json()["request_id"] == answer.headers["x-request-id"]
+        assert "secret" not in answer.text
+    assert "request_id=trace-1" in caplog.text
+    assert "a secret of ours" in caplog.text
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_error_of_the_turn_itself_is_a_problem_as_well(
+    serve: Callable[..., Any], caplog: pytest.LogCaptureFixture, streamed: bool
+) -> None:
+    def clerk(payload: dict[str, Any]) -> Any:
+        raise RuntimeError("the password is tulip")
+
+    api = await serve(one(Solo, clerk=clerk), error_recovery="fail_fast")
+    session = await api.begin("solo")
+
+    answer = await api.client.post(
+        f"{session}/messages",
+        json={"message": "hi"},
+        headers=helpers.EVENTS if streamed else {},
+    )
+
+    problem = events_in(answer.text)[-1][1] if streamed else answer.json()
+    assert (problem["status"], problem["code"]) == (500, "internal_error")
+    assert "tulip" not in answer.text
+    assert "tulip" in caplog.text
+
+
+async def test_who_never_reads_a_stream_is_left_and_the_turn_goes_on(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(envelope, "STALL_SECONDS", 0.3)
+    monkeypatch.setattr(events, "STALL_SECONDS", 0.3)
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        for _ in range(600):
+            yield "w" * 10_000
+            await asyncio.sleep(0)
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    deaf = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", api.port))
+    with deaf:
+        await asyncio.get_running_loop().sock_sendall(deaf, message_request(api, session, "hi"))
+
+        async def answered() -> Any:
+            return (await api.client.get(session)).json()["version"]
+
+        assert await until(answered) == 1
+
+        async def ended() -> bool:
+            return len(api.wiring.turns) == 0
+
+        await until(ended)
+        await asyncio.sleep(0.5)
+        assert not [
+            task for task in asyncio.all_tasks() if "RequestResponseCycle" in repr(task.get_coro())
+        ]
+
+
+async def test_a_client_that_is_slow_hears_every_word(
+    serve: Callable[..., Any],
+) -> None:
+    words = [f"word{number} " for number in range(500)]
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        for word in words:
+            yield word
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+
+    told = await api.hears(session, "hi")
+
+    assert [each["text"] for name, each in told if name == "token"] == words
+    assert told[-1][0] == "done"
+
+
+async def test_a_server_that_stops_lets_its_turns_finish(serve: Callable[..., Any]) -> None:
+    gate, more = Gate(), Gate()
+    url = "memory://stops"
+    wiring = wired(one(Solo, clerk=gate), url=url)
+    async with serving(wiring) as api:
+        session = await api.begin("solo")
+        async with api.connected() as (_, writer):
+            writer.write(message_request(api, session, "hi"))
+            await gate.begun.wait()
+        # Nobody listens any more, and the server is told to stop.
+        asyncio.get_running_loop().call_later(0.3, gate.let.set)
+
+    assert len(wiring.turns) == 0
+    again = await serve(one(Solo, clerk=more), url=url)
+    assert (await again.client.get(session)).json()["version"] == 1
+
+
+async def test_a_turn_that_does_not_end_is_given_up_when_its_time_is_over(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "GRACE_SECONDS", 0.2)
+    gate, more = Gate(), Gate()
+    url = "memory://does-not-end"
+    wiring = wired(one(Solo, clerk=gate), url=url)
+    async with serving(wiring) as api:
+        session = await api.begin("solo")
+        async with api.connected() as (_, writer):
+            writer.write(message_request(api, session, "hi"))
+            await gate.begun.wait()
+
+    assert len(wiring.turns) == 0
+    again = await serve(one(Solo, clerk=more), url=url)
+    assert (await again.client.get(session)).json()["version"] == 0
+
+
+async def test_sessions_of_one_server_talk_at_the_same_time(serve: Callable[..., Any]) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate), one(Parcel, **staff(Parcel)))
+    held, free = await api.begin("solo", "held"), await api.begin("parcel", "free")
+
+    waiting = asyncio.create_task(api.says(held, "hi"))
+    await gate.begun.wait()
+    assert (await api.says(free, "street=Elm"))["pathway_id"] == "payment"
+    gate.let.set()
+
+    assert (await waiting)["message"] == "Hold on."
+
+
+def _wide(pathways: int) -> type[Journey]:
+    names = [f"Desk{number}" for number in range(pathways)]
+    moves = [Transition(IntentTrigger(patterns=[name]), to_pathway=name.lower()) for name in names]
+    paths = {
+        f"{name}Path": type(f"{name}Path", (Pathway,), {"__agents__": ["clerk"]}) for name in names
+    }
+    return type(f"Wide{pathways}", (Journey,), {**paths, "__transitions__": moves})
+
+
+async def test_the_edge_does_as_much_for_a_journey_of_any_size(
+    serve: Callable[..., Any],
+) -> None:
+    """An empty message runs no graph: all that is left is what a message costs before that."""
+    counts: list[int] = []
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        counts[-1] += event == "call" and "/site-packages/" not in frame.f_code.co_filename
+
+    for pathways in (5, 80):
+        api = await serve(one(_wide(pathways), clerk=lambda _: "Hi."))
+        session = await api.begin(f"wide{pathways}")
+        for _ in range(3):
+            counts.append(0)
+            sys.setprofile(count)
+            await api.says(session, " ")
+            sys.setprofile(None)
+
+    small, large = sorted(counts[:3])[1], sorted(counts[3:])[1]
+    assert large < 1.2 * small
+
+
+async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]) -> None:
+    looked: list[str] = []
+
+    class Clerks(dict[str, Any]):
+        """Agents that know how often somebody asks for all of them."""
+
+        def items(self) -> Any:
+            looked.append("items")
+            return super().items()
+
+    served = Served(Solo, Clerks(clerk=lambda ask: f"heard {ask['message']}"))
+    api = await serve(served)
+    session, other = await api.begin("solo", "one"), await api.begin("solo", "two")
+    assert len(looked) > 0
+    looked.clear()
+
+    for place in (session, other, session):
+        assert (await api.says(place, "hi"))["message"] == "heard hi"
+
+    assert not looked

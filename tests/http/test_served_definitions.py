@@ -1,0 +1,347 @@
+"""Journeys served from the database: what others load is taken up with the next turn."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from graphs.records.definitions import Definitions
+from journeys import JourneyConfig, JourneyDefinitionError, StateError
+from server.cache import Cache, Counts, MemoryCache, Shelf
+from server.cache.redis import RedisCache
+from server.definitions.catalogue import Catalogue
+from server.definitions.given import Given
+from server.definitions.texts import SHELF
+from tests.support.api import Api, serving, wired
+from tests.support.proxy import Proxy
+from tests.support.redis import RedisServer
+from tests.support.stored_claims import CLAIM, DESK, HOURS, MANNERS, draft, work
+
+Load = Callable[..., Any]
+CHANGED = CLAIM.replace("name: Claim", "name: Claim anew").replace(
+    "transitions:", "safe_reply: No.\ntransitions:"
+)
+
+
+def given() -> Given:
+    space = work()
+    return Given(space["AGENTS"], space["TOOLS"], model=False)
+
+
+@pytest.fixture
+async def load(kept_url: str) -> AsyncIterator[Load]:
+    """Load as another process does: `await load("claim.yaml", CLAIM)`."""
+    config = JourneyConfig(persistence=kept_url, database_pool_size=2)
+    elsewhere = await Definitions.open(config)
+
+    async def loaded(name: str, text: str, **beside: str) -> None:
+        await elsewhere.load([draft(name, text, **beside)])
+
+    loaded.definitions = elsewhere  # type: ignore[attr-defined]
+    yield loaded
+    await elsewhere.close()
+
+
+@pytest.fixture
+async def desk(kept_url: str) -> AsyncIterator[Callable[..., Any]]:
+    """Serve what is in the database: `api = await desk()`."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**more: Any) -> Api:
+            wiring = wired(url=kept_url, **more)
+            wiring.journeys, wiring.given = {}, given()
+            return await stack.enter_async_context(serving(wiring))
+
+        yield start
+
+
+async def ids(api: Api) -> list[str]:
+    found = await api.client.get("/v1/journeys")
+    return [journey["journey_id"] for journey in found.json()["journeys"]]
+
+
+async def audited(api: Api, session: str, journey: str) -> list[str]:
+    manager = api.wiring.manager(journey, session)
+    rows = [entry.kind for entry in await manager.audit()]
+    await manager.close()
+    return rows
+
+
+async def test_what_was_loaded_is_served_with_its_guidelines(load: Load, desk: Load) -> None:
+    await load("claim.yaml", CLAIM)
+    await load("manners.yaml", MANNERS)
+    api = await desk()
+    session = await api.begin("claim")
+    assert (await api.says(session, "hello"))["message"] == "Which policy?"
+    reply = await api.says(session, "P-7, at last!")
+    assert reply["message"] == "Noted.\n\nIt is the policy of Ada. apologise"
+    assert reply["metadata"]["guidelines"] == ["angry"]
+
+
+async def test_what_is_loaded_meanwhile_is_served_with_the_next_turn(
+    load: Load, desk: Load
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api, other = await desk(), await desk(database_pool_size=4)
+    session = await api.begin("claim")
+    await api.says(session, "hello")
+    before = api.wiring.journeys["claim"]
+
+    await load("claim.yaml", CHANGED)
+    for one in (api, other):
+        assert (await one.says(session, "hello"))["message"] == "Which policy?"
+        assert one.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+    assert api.wiring.journeys["claim"] is not before
+    assert await audited(api, "s-1", "claim") == ["version_changed"]
+    same = api.wiring.journeys["claim"]
+
+    await load("hours.yaml", HOURS)
+    assert await ids(api) == ["claim", "hours"]
+    assert api.wiring.journeys["claim"] is same
+    session = await api.begin("hours", "s-2")
+    assert (await api.says(session, "when?"))["message"] == "From nine to five."
+
+    await load.definitions.retire("hours")  # type: ignore[attr-defined]
+    assert await ids(api) == ["claim"]
+    gone = await api.client.post(f"{session}/messages", json={"message": "when?"})
+    assert (gone.status_code, gone.json()["code"]) == (404, "session_not_found")
+
+
+async def test_services_go_with_the_journey_that_is_replaced_or_retired(
+    load: Load, desk: Load
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    await api.says(session, "hello")
+    (before,) = kept_by(api)
+
+    await load("claim.yaml", CHANGED)
+    await api.says(session, "hello")
+    (now,) = kept_by(api)
+    assert now is not before
+    assert now is api.wiring.journeys["claim"].journey.spec
+
+    await load.definitions.retire("claim")  # type: ignore[attr-defined]
+    assert await ids(api) == []
+    assert kept_by(api) == []
+
+
+def kept_by(api: Api) -> list[Any]:
+    """The journeys for which a server keeps services."""
+    return [kept.services.spec for kept in api.wiring._kept.values()]
+
+
+async def test_guidelines_that_are_loaded_meanwhile_apply_to_journeys_that_were_there(
+    load: Load, desk: Load
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    assert (await api.says(session, "hello!"))["metadata"].get("guidelines", []) == []
+    await load("manners.yaml", MANNERS)
+    assert (await api.says(session, "hello!"))["metadata"]["guidelines"] == ["angry"]
+
+
+NOT_TAKEN_UP = {
+    "a tool that nobody does": CLAIM.replace(
+        "calls: [find_policy]", "calls: [find_policy, pay]"
+    ).replace("states:", "  - {type: function, function: {name: pay, description: Pay.}}\nstates:"),
+    "an agent that nobody is": CLAIM.replace("agents: [clerk]", "agents: [scribe]"),
+    "a text that this release cannot read": CLAIM + "colour: red\n",
+    "secrets, and no key": CLAIM + "sensitive: true\n",
+}
+
+
+@pytest.mark.parametrize("text", NOT_TAKEN_UP.values(), ids=NOT_TAKEN_UP)
+async def test_what_cannot_be_taken_up_leaves_the_one_before_and_is_told(
+    load: Load, desk: Load, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    assert (await api.client.get("/readyz")).json()["definitions_refused"] == []
+    await load("claim.yaml", text)
+    assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
+    told = await api.client.get("/readyz")
+    assert (told.status_code, told.json()["definitions_refused"]) == (200, ["claim"])
+    assert "event=definition_refused" in caplog.text
+    await load("claim.yaml", CHANGED)
+    await api.says(session, "start over")
+    assert (await api.client.get("/readyz")).json()["definitions_refused"] == []
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_guidelines_that_cannot_be_read_leave_the_rules_that_were_there(
+    load: Load, desk: Load
+) -> None:
+    await load("manners.yaml", MANNERS)
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    await load("manners.yaml", MANNERS + "colour: red\n")
+    await load("claim.yaml", CHANGED)
+    assert (await api.says(session, "hello!"))["metadata"]["guidelines"] == ["angry"]
+    assert (await api.client.get("/readyz")).json()["definitions_refused"] == ["manners"]
+
+
+async def test_no_journey_is_served_without_the_guidelines_that_it_should_have(
+    load: Load, kept_url: str
+) -> None:
+    await load("manners.yaml", MANNERS + "colour: red\n")
+    await load("claim.yaml", CLAIM)
+    with pytest.raises(JourneyDefinitionError, match="load them anew, or retire them"):
+        await Catalogue.open(JourneyConfig(persistence=kept_url), given())
+
+
+async def test_turns_at_once_take_a_change_up_once(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    sessions = [await api.begin("claim", f"s-{number}") for number in range(8)]
+    reads: list[int] = []
+    read = Catalogue._read
+
+    async def counted(catalogue: Catalogue) -> None:
+        reads.append(1)
+        await read(catalogue)
+
+    monkeypatch.setattr(Catalogue, "_read", counted)
+    await load("claim.yaml", CHANGED)
+    replies = await asyncio.gather(*(api.says(session, "hello") for session in sessions))
+    assert {reply["message"] for reply in replies} == {"Which policy?"}
+    for session in sessions:
+        await api.says(session, "hello")
+    assert len(reads) == 1
+
+
+async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+    go_on, read = asyncio.Event(), Catalogue._read
+
+    async def held(catalogue: Catalogue) -> None:
+        await go_on.wait()
+        await read(catalogue)
+
+    monkeypatch.setattr(Catalogue, "_read", held)
+    monkeypatch.setattr("server.definitions.catalogue.FOLLOW_SECONDS", 0.02)
+    await load("claim.yaml", CHANGED)
+    assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    go_on.set()
+    monkeypatch.setattr("server.definitions.catalogue.FOLLOW_SECONDS", 4.0)
+    await api.says(session, "start over")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_a_store_that_fails_while_it_is_read_is_read_again(
+    load: Load, desk: Load, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await load("claim.yaml", CLAIM)
+    api = await desk()
+    session = await api.begin("claim")
+
+    async def fails(_: Definitions) -> None:
+        raise StateError("gone for a moment", retryable=True)
+
+    await load("claim.yaml", CHANGED)
+    with monkeypatch.context() as patched:
+        patched.setattr(Definitions, "active", fails)
+        assert (await api.says(session, "hello"))["message"] == "Which policy?"
+    assert "event=definitions_unread" in caplog.text
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    await api.says(session, "hello")
+    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+
+
+async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: Load) -> None:
+    await load("desk.yaml", DESK, **{"claim.yaml": CLAIM, "hours.yaml": HOURS})
+    api = await desk()
+    assert await ids(api) == ["desk"]
+    session = await api.begin("desk")
+    context = (await api.client.get(f"{session}/context")).json()
+    assert (context["journey_id"], context["started_at"]) == (None, context["activated_at"])
+
+
+async def test_what_is_named_on_the_command_line_keeps_its_id(load: Load, kept_url: str) -> None:
+    await load("parcel.yaml", HOURS.replace("id: hours", "id: parcel"))
+    wiring = wired(url=kept_url)
+    wiring.given = given()
+    before = wiring.journeys["parcel"]
+    async with serving(wiring) as api:
+        assert api.wiring.journeys["parcel"] is before
+        assert (await api.client.get("/readyz")).json()["definitions_refused"] == ["parcel"]
+
+
+@pytest.mark.parametrize("kept_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kind", ["memory", "redis"])
+async def test_definitions_are_read_from_the_cache_until_they_are_void(
+    load: Load,
+    kept_url: str,
+    kind: str,
+    redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = JourneyConfig(persistence=kept_url)
+    cache: Cache = MemoryCache() if kind == "memory" else RedisCache(redis_server.url, budget=2.0)
+    name = f"c{uuid.uuid4().hex}"
+    await load(f"{name}.yaml", CLAIM.replace("id: claim", f"id: {name}"))
+    asked: list[int] = []
+    body = Definitions.body
+
+    async def counting(definitions: Definitions, one: Any) -> str:
+        asked.append(one.version)
+        return await body(definitions, one)
+
+    monkeypatch.setattr(Definitions, "body", counting)
+
+    async def restarted() -> Counts:
+        catalogue = await Catalogue.open(config, given(), cache)
+        assert list(catalogue.served) == [name]
+        counts = catalogue._texts.shelf.counts
+        await catalogue.close()
+        assert len(asked) == counts.misses
+        asked.clear()
+        return counts
+
+    assert await restarted() == Counts(misses=1)
+    assert await restarted() == Counts(hits=1)
+    await load.definitions.invalidate(name)  # type: ignore[attr-defined]
+    assert await restarted() == Counts(misses=1)
+    assert await restarted() == Counts(hits=1)
+    await load.definitions.invalidate()  # type: ignore[attr-defined]
+    assert await restarted() == Counts(misses=1)
+    await load(f"{name}.yaml", CHANGED.replace("id: claim", f"id: {name}"))
+    assert await restarted() == Counts(misses=1)
+    assert await restarted() == Counts(hits=1)
+    if kind == "redis":
+        async with Redis.from_url(redis_server.url) as raw:
+            assert await raw.pttl(Shelf(cache, SHELF).key(name)) == -1
+            await raw.set(Shelf(cache, SHELF).key(name), "lies")
+        assert await restarted() == Counts(misses=1, refused=1)
+    await cache.close()
+
+
+@pytest.mark.parametrize("kept_url", ["sqlite"], indirect=True)
+async def test_a_cache_that_is_down_serves_the_same(
+    load: Load, kept_url: str, redis_network: Proxy
+) -> None:
+    await load("claim.yaml", CLAIM)
+    redis_network.refuses = True
+    cache = RedisCache(redis_network.url)
+    catalogue = await Catalogue.open(JourneyConfig(persistence=kept_url), given(), cache)
+    assert list(catalogue.served) == ["claim"]
+    assert cache.counts.errors == 2
+    await catalogue.close()
+    await cache.close()

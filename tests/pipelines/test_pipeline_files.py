@@ -1,0 +1,561 @@
+"""Pipelines are written as data and JSON, and read back the same; what is wrong is told where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from journeys import (
+    Agent,
+    ConfigurationError,
+    ModelAgent,
+    OutputField,
+    PatternPipeline,
+    Pipeline,
+    Signature,
+    Skill,
+)
+from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
+from tests.support.properties import examples
+
+
+def clerk(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return an agent that can play any part, and leaves its mark."""
+
+    def answer(given: dict[str, Any]) -> dict[str, Any]:
+        marked = {"response": f"{name} heard {given['message']}", f"by_{name}": len(given)}
+        phase = given.get("phase")
+        if phase == "plan":
+            return {"tasks": ["count the invoices", "call a plumber"]}
+        if phase == "vote":
+            return {"vote": given["proposals"][0]["id"]} if given.get("proposals") else marked
+        if "specialists" in given and len(given["board"]) < 2:
+            return {"need": "a plumber"}
+        return {"done": True, **marked} if "specialists" in given else marked
+
+    answer.__name__ = name
+    answer.__doc__ = f"Do what {name} can do."
+    return answer
+
+
+def is_done(outputs: Mapping[str, Any]) -> bool:
+    return "by_plumber" not in outputs
+
+
+class Travel(Signature):
+    """Book trains."""
+
+    response: str = OutputField(description="What to say")
+
+
+class Own(Pipeline):
+    """A way of its own."""
+
+    name = "own"
+
+    async def run(self, **inputs: Any) -> dict[str, Any]:
+        return {"response": "own"}
+
+
+NAMES = ("billing", "plumber", "lawyer", "doctor", "gardener", "invoices", "judge_it", "compose_it")
+REGISTRY: dict[str, Any] = {
+    **{name: clerk(name) for name in NAMES},
+    "is_done": is_done,
+    "own": Own(),
+    "travel": ModelAgent(signature=Travel),
+}
+
+BILLING = Agent(
+    REGISTRY["billing"],
+    description="Explains bills.",
+    skills=[Skill("refunds", "Pays back.", ["I paid twice"], ["money back"]), Skill("dues")],
+    input_modes=["text/plain", "application/pdf"],
+    output_modes=("application/json",),
+    weight=2.5,
+)
+
+
+def everything() -> PatternPipeline:
+    """Return a pipeline that holds whatever can be written."""
+    handing = Pipeline.handoff([REGISTRY["doctor"], REGISTRY["plumber"]], is_done)
+    routing = Pipeline.router([BILLING, REGISTRY["lawyer"]], "round-robin")
+    board = Pipeline.blackboard([routing, REGISTRY["own"]], handing, max_iterations=4)
+    return (
+        Pipeline.ensemble(
+            [board, Agent(name="registered_elsewhere"), Agent(handing, name="again", weight=3)],
+            Agent(REGISTRY["travel"], name="travel", description="Says it."),
+            top_k=2,
+            error_handling="fail-fast",
+        )
+        .with_limits(timeout=2.5, retries=1, breaker_failures=3, breaker_cooldown=0.5)
+        .with_name("all_of_it", "Tries everything. Für alle: 猫")
+    )
+
+
+def test_a_pipeline_comes_back_the_same() -> None:
+    pipeline = everything()
+    data = pipeline.to_dict()
+    assert Pipeline.from_dict(data, REGISTRY) == pipeline
+    assert Pipeline.from_json(json.dumps(data), REGISTRY) == pipeline
+    text = pipeline.to_json()
+    assert Pipeline.from_json(text, REGISTRY) == pipeline
+    assert json.loads(text) == data
+    assert "猫" in text  # as people read it
+    assert pipeline.to_json(indent=2).startswith('{\n  "schema": 1,\n  "pattern": "ensemble"')
+
+
+def test_what_is_written_is_what_the_format_says() -> None:
+    written = Pipeline.parallel([BILLING, "elsewhere"], max_workers=2).to_dict()
+    plain = {"input_modes": ["text/plain"], "output_modes": ["text/plain"], "weight": 1.0}
+    assert written == {
+        "schema": 1,
+        "pattern": "parallel",
+        "name": "parallel",
+        "description": "",
+        "agents": [
+            {
+                "name": "billing",
+                "description": "Explains bills.",
+                "skills": [
+                    {
+                        "name": "refunds",
+                        "description": "Pays back.",
+                        "examples": ["I paid twice"],
+                        "synonyms": ["money back"],
+                    },
+                    {"name": "dues", "description": "", "examples": [], "synonyms": []},
+                ],
+                "input_modes": ["text/plain", "application/pdf"],
+                "output_modes": ["application/json"],
+                "weight": 2.5,
+            },
+            {
+                **{"name": "elsewhere", "description": "", "skills": [], **plain},
+                "registered_by": "journey",
+            },
+        ],
+        "roles": {},
+        "settings": {"max_workers": 2},
+        "error_handling": "graceful",
+        "limits": {
+            "timeout": None,
+            "retries": None,
+            "backoff": 0.5,
+            "breaker_failures": None,
+            "breaker_window": 60.0,
+            "breaker_cooldown": 30.0,
+        },
+    }
+
+
+def test_what_a_file_leaves_out_is_as_declared() -> None:
+    text = '{"schema": 1, "pattern": "router", "agents": [{"name": "billing"}, {"name": "lawyer"}]}'
+    registry = {**REGISTRY, "billing": BILLING}
+    assert Pipeline.from_json(text, registry) == Pipeline.router([BILLING, REGISTRY["lawyer"]])
+
+
+def test_what_a_file_says_holds_over_what_is_registered() -> None:
+    data = {
+        **{"schema": 1, "pattern": "router"},
+        "agents": [{"name": "clerk", "weight": 9, "skills": [], "description": "Other."}],
+    }
+    (agent,) = Pipeline.from_dict(data, {"clerk": BILLING}).agents
+    assert agent == Agent(
+        BILLING.call,
+        name="clerk",
+        description="Other.",
+        input_modes=BILLING.input_modes,
+        output_modes=BILLING.output_modes,
+        weight=9,
+    )
+
+
+def test_neither_models_nor_embeddings_are_written() -> None:
+    pipeline = Pipeline.router([BILLING]).with_model("some-model").with_embeddings(lambda texts: [])
+    assert pipeline.to_dict() == Pipeline.router([BILLING]).to_dict()
+
+
+def test_skills_of_the_agents_in_a_pipeline_are_written_once() -> None:
+    pipeline = Pipeline.parallel([BILLING])
+    for level in range(MOST_LEVELS - 1):
+        pipeline = Pipeline.sequential([pipeline]).with_name(f"level_{level}")
+    assert pipeline.skills == BILLING.skills
+    assert pipeline.to_json().count("money back") == 1
+    assert Pipeline.from_json(pipeline.to_json(), REGISTRY) == pipeline
+
+
+JUDGE, COMPOSER = REGISTRY["judge_it"], REGISTRY["compose_it"]
+CHOICE = st.sampled_from(["semantic", "round-robin"])  # which choose the same each time
+FEW = st.integers(1, 3)
+PATTERNS: dict[str, Callable[[Any, Any], PatternPipeline]] = {
+    "sequential": lambda draw, agents: Pipeline.sequential(agents),
+    "supervisor_worker": lambda draw, agents: Pipeline.supervisor_worker(
+        JUDGE, agents, draw(CHOICE)
+    ),
+    "router": lambda draw, agents: Pipeline.router(agents, draw(CHOICE)),
+    "ensemble": lambda draw, agents: Pipeline.ensemble(
+        agents, COMPOSER, draw(st.sampled_from(["a2a", "all"])), draw(FEW)
+    ),
+    "blackboard": lambda draw, agents: Pipeline.blackboard(agents, JUDGE, draw(CHOICE), draw(FEW)),
+    "consensus": lambda draw, agents: Pipeline.consensus(
+        agents, draw(st.floats(0, 1)), draw(st.sampled_from(VOTES))
+    ),
+    "debate": lambda draw, agents: Pipeline.debate(
+        agents, draw(FEW), draw(st.sampled_from([None, JUDGE]))
+    ),
+    "handoff": lambda draw, agents: Pipeline.handoff(
+        agents, draw(st.sampled_from([None, is_done]))
+    ),
+    "parallel": lambda draw, agents: Pipeline.parallel(
+        agents, draw(st.sampled_from([None, JUDGE])), draw(FEW)
+    ),
+}
+SKILLS = st.lists(st.builds(Skill, st.sampled_from(["paying", "law", "pipes"])), max_size=2)
+CARDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "description": st.text(st.characters(codec="utf-8"), max_size=8),
+        "skills": SKILLS,
+        "weight": st.one_of(st.integers(1, 9), st.floats(0.5, 9)),
+    },
+)
+
+
+@st.composite
+def trees(draw: Any, levels: int = 3) -> PatternPipeline:
+    """Return any pattern over a few agents and, at fewer levels, other trees."""
+    names = draw(st.lists(st.sampled_from(NAMES[:6]), min_size=1, max_size=3, unique=True))
+    agents = [
+        trees_under(draw, levels - 1, name)
+        if levels > 1 and draw(st.integers(0, 2)) == 0
+        else Agent(REGISTRY[name], name=name, **draw(CARDS))
+        for name in names
+    ]
+    return PATTERNS[draw(st.sampled_from(sorted(PATTERNS)))](draw, agents)
+
+
+def trees_under(draw: Any, levels: int, name: str) -> Any:
+    tree = draw(trees(levels))
+    return draw(
+        st.sampled_from([tree, tree.to_agent(f"{name}_office"), tree.with_name(f"n_{name}")])
+    )
+
+
+LIMITS = st.fixed_dictionaries(
+    {},
+    optional={
+        "timeout": st.floats(5, 9),
+        "retries": st.integers(0, 2),
+        "breaker_failures": st.integers(5, 9),
+    },
+)
+
+
+@given(trees(), LIMITS, st.sampled_from(["graceful", "fail-fast"]))
+def test_every_tree_of_patterns_comes_back(
+    tree: PatternPipeline, limits: dict[str, Any], handling: str
+) -> None:
+    tree = tree.with_limits(**limits).with_error_handling(handling)
+    assert Pipeline.from_dict(tree.to_dict(), REGISTRY) == tree
+    assert Pipeline.from_json(tree.to_json(), REGISTRY) == tree
+
+
+@pytest.mark.parametrize("pattern", sorted(SHAPES))
+@settings(max_examples=examples(4))
+@given(data=st.data())
+def test_what_comes_back_runs_the_same(pattern: str, data: Any) -> None:
+    agents = [data.draw(trees(1)).to_agent("inner"), REGISTRY["invoices"]]
+    tree = PATTERNS[pattern](data.draw, agents)
+    back = Pipeline.from_json(tree.to_json(), REGISTRY)
+    told = tree.run_sync(message="My invoices, please")
+    assert back.run_sync(message="My invoices, please") == told
+    assert told["pipeline"]["results"]
+    assert told["pipeline"]["status"] == "complete"
+
+
+async def test_an_agent_of_a_pipeline_in_a_router_is_found_by_its_own_card() -> None:
+    offices = [Pipeline.sequential([REGISTRY[name]]) for name in ("doctor", "plumber", "lawyer")]
+    told = await Pipeline.router(offices).run(message="I need a plumber")
+    assert told["by_plumber"]
+    assert told["pipeline"]["flags"] == []
+
+
+def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Return what puts a value at a path, or takes away what is there if it is `...`."""
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+
+    def change(data: Any) -> None:
+        for step in way:
+            data = data[step]
+        if value is ...:
+            del data[last]
+        else:
+            data[last] = value
+
+    return change
+
+
+IN = "agents.0.pipeline.agents.0"
+FAULTS: list[tuple[str, Any, str]] = [
+    # names that stand for nothing
+    (
+        f"{IN}.pipeline.agents.0.name",
+        "biling",
+        "$.agents[0].pipeline.agents[0].pipeline.agents[0]: 'biling' is in no registry. "
+        "Did you mean 'billing'?",
+    ),
+    ("roles.synthesizer.name", "nobody", "$.roles.synthesizer: 'nobody' is in no registry."),
+    (
+        "agents.0.pipeline.roles.controller.pipeline.settings.handoff_condition",
+        "is_dun",
+        "$.agents[0].pipeline.roles.controller.pipeline.settings.handoff_condition: 'is_dun' is in "
+        "no registry. Did you mean 'is_done'?",
+    ),
+    (
+        "agents.2.pipeline.settings.handoff_condition",
+        "travel",
+        "$.agents[2].pipeline.settings.handoff_condition: 'travel' is registered as what is no "
+        "function.",
+    ),
+    ("agents.2.name", "", "$.agents[2].name: it must not be empty."),
+    ("agents.1.registered_by", "me", "$.agents[1].registered_by: it is 'me'; it can only be 'jour"),
+    ("agents.0.registered_by", "journey", "$.agents[0]: it has both `pipeline` and `registered_by"),
+    ("pattern", "ensembel", "$.pattern: there is no pattern 'ensembel'. Did you mean 'ensemble'?"),
+    ("pattern", None, "$.pattern: there is no pattern None."),
+    # fields that are unknown, missing or elsewhere
+    ("schma", 1, "$.schma: there is no such field here. Did you mean 'schema'? The fields: schema"),
+    ("__class__", "os.system", "$.__class__: there is no such field here."),
+    ("top_k", 2, "$.top_k: there is no such field here. It belongs under `settings`."),
+    (
+        "settings.timeout",
+        2,
+        "$.settings.timeout: there is no such field here. It belongs under `li",
+    ),
+    ("settings.rounds", 2, "$.settings.rounds: there is no such field here."),
+    ("roles.judge", {}, "$.roles.judge: there is no such field here."),
+    ("agents.0.pipeline.schema", 1, "$.agents[0].pipeline.schema: there is no such field here. It"),
+    ("limits.clock", 1, "$.limits.clock: there is no such field here. The fields: timeout"),
+    ("agents.2.call", "os.system", "$.agents[2].call: there is no such field here."),
+    ("schema", ..., "$: it has no `schema`."),
+    ("pattern", ..., "$: it has no `pattern`."),
+    ("agents", ..., "$: it has no `agents`."),
+    ("roles", ..., "$.roles: it has no `synthesizer`."),
+    ("agents.2.name", ..., "$.agents[2]: it has no `name`."),
+    # values of the wrong kind
+    ("schema", 2, "$.schema: it is 2; this version reads schema 1."),
+    ("schema", "1", "$.schema: it is '1'; this version reads schema 1."),
+    ("schema", True, "$.schema: it is True; this version reads schema 1."),
+    ("agents", {}, "$.agents: it is an object; it must be a list."),
+    ("agents", [], "$: Pipeline.ensemble: agents is empty"),
+    ("agents.2", "billing", "$.agents[2]: it is 'billing'; it must be an object."),
+    ("agents.2", None, "$.agents[2]: it is None; it must be an object."),
+    ("agents.2.name", 7, "$.agents[2].name: it is 7; it must be text."),
+    ("agents.2.name", "a/b", "$.agents[2]: 'a/b' cannot name an agent"),
+    ("agents.2.weight", 0, "$.agents[2]: Agent 'again': weight is 0; it must be above 0."),
+    ("agents.2.weight", "7", "$.agents[2]: Agent 'again': weight is '7'; it must be above 0."),
+    ("agents.2.weight", [1], "$.agents[2].weight: it is a list; it must be a word or an ordinary"),
+    ("agents.2.input_modes", "text", "$.agents[2].input_modes: it is 'text'; it must be a list."),
+    ("agents.2.output_modes", ["a", 1], "$.agents[2].output_modes[1]: it is 1; it must be text."),
+    ("agents.2.skills", [[]], "$.agents[2].skills[0]: it is a list; it must be an object."),
+    ("agents.2.skills", [{}], "$.agents[2].skills[0]: it has no `name`."),
+    ("agents.2.description", None, "$.agents[2].description: it is None; it must be text."),
+    (
+        "agents.2.description",
+        "\ud800",
+        "$.agents[2].description: it is '\\ud800', which holds half",
+    ),
+    ("name", ["n"], "$.name: it is a list; it must be text."),
+    ("error_handling", "fail-fats", "$.error_handling: error_handling is 'fail-fats'; it must be"),
+    ("error_handling", ["graceful"], "$.error_handling: it is a list; it must be a word"),
+    ("settings.top_k", 0, "$.settings: top_k is 0; it must be a whole number from 1 on."),
+    ("settings.top_k", float("nan"), "$.settings.top_k: it is nan; it must be a word or an"),
+    ("settings.top_k", 10**5000, "$.settings.top_k: it is a number beyond 64 bits; it must be a"),
+    ("settings.discovery_mode", "a3a", "$.settings: discovery_mode is 'a3a'; it must be one of"),
+    ("settings.discovery_mode", "x" * 10**6, "$.settings.discovery_mode: it is 'xxxx"),
+    ("limits.timeout", -1, "$.limits: Limits: timeout is -1; it must be a number of seconds above"),
+    ("limits.backoff", float("inf"), "$.limits.backoff: it is inf; it must be a word or an"),
+    ("limits.backoff", None, "$.limits: Limits: backoff is None; it must be a number of seconds"),
+    ("limits", [], "$.limits: it is a list; it must be an object."),
+    ("settings", None, "$.settings: it is None; it must be an object."),
+    # what only the whole shows
+    ("agents.2.name", "select", "$: Pipeline.ensemble: no agent can be named 'select'"),
+    ("agents.2.name", "travel", "$: Pipeline.ensemble: two agents are named 'travel'."),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    FAULTS,
+    ids=[f"{number}-{path}" for number, (path, _, _) in enumerate(FAULTS)],
+)
+def test_a_fault_is_told_with_its_path(path: str, value: Any, told: str) -> None:
+    data = everything().to_dict()
+    at(path, value)(data)
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_dict(data, REGISTRY)
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith(told)
+    assert len(line) < 400
+
+
+def test_all_faults_are_told_at_once() -> None:
+    data = everything().to_dict()
+    faults = [
+        ("agents.0.pipeline.pattern", "blackbord"),
+        (f"{IN}.pipeline.agents.1.name", "lawyr"),
+        ("agents.2.weight", "heavy"),
+        ("roles.synthesizer.skills", [{"name": 1}, {"named": "x"}]),
+        ("settings.top_k", None),
+        ("limits.retries", 0.5),
+        ("colour", "red"),
+    ]
+    for path, value in faults:
+        at(path, value)(data)
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_dict(data, REGISTRY)
+    paths = [line.partition(": ")[0] for line in str(refused.value).splitlines()]
+    assert sorted(paths) == [
+        "$.agents[0].pipeline.agents[0].pipeline.agents[1]",
+        "$.agents[0].pipeline.pattern",
+        "$.agents[2]",
+        "$.colour",
+        "$.limits",
+        "$.roles.synthesizer.skills[0].name",
+        "$.roles.synthesizer.skills[1]",
+        "$.roles.synthesizer.skills[1].named",
+        "$.settings",
+    ]
+
+
+def test_very_many_faults_are_told_by_the_first_ones() -> None:
+    data = Pipeline.parallel([BILLING]).to_dict()
+    data["agents"] = [{"name": f"nobody_{place}"} for place in range(500)]
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_dict(data, REGISTRY)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 101
+    assert lines[-1] == "... and 400 more."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "The text is no JSON at line 1, column 1"),
+        ("{", "The text is no JSON at line 1, column 2"),
+        ("[]", "$: it is a list; it must be an object."),
+        ("null", "$: it is None; it must be an object."),
+        ("[" * 100_000, "The text is JSON that nests too deep."),
+        ('{"schema": 1, "schema": 2}', "$.schema: it is 2"),
+        ('{"schema": 1, "schema": 1, "pattern": "parallel"', "The text is no JSON"),
+        (
+            '{"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "name": "billing"}]}',
+            "$.agents[0].name: it is there more than once.",
+        ),
+        ('{"schema": 1' + "0" * 5000 + "}", "$.schema: it is inf"),
+        (
+            '{"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "weight": NaN}]}',
+            "$.agents[0].weight: it is nan",
+        ),
+        (
+            '{"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "weight": 1e999}]}',
+            "$.agents[0].weight: it is inf",
+        ),
+        (b"{}", "A pipeline's JSON is bytes; it must be text."),
+        (None, "A pipeline's JSON is None; it must be text."),
+    ],
+    ids=[
+        *("empty", "cut", "list", "null", "deep", "other schema twice", "cut twice", "name twice"),
+        *("long number", "nan", "too large", "bytes", "nothing"),
+    ],
+)
+def test_a_text_that_is_no_pipeline_is_refused(text: Any, told: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_json(text, REGISTRY)
+    assert str(refused.value).startswith(told)
+
+
+def test_pipelines_that_nest_too_deep_are_refused() -> None:
+    data: dict[str, Any] = {"pattern": "parallel", "agents": [{"name": "own"}]}
+    for _ in range(MOST_LEVELS - 1):
+        data = {"pattern": "parallel", "agents": [{"name": "inner", "pipeline": data}]}
+    assert Pipeline.from_dict({"schema": 1, **data}, REGISTRY).levels == MOST_LEVELS
+    deeper = {"pattern": "parallel", "agents": [{"name": "inner", "pipeline": data}]}
+    with pytest.raises(ConfigurationError, match="pipelines stand more than 20 levels deep in it"):
+        Pipeline.from_dict({"schema": 1, **deeper}, REGISTRY)
+
+
+def test_data_that_holds_itself_is_refused_before_long() -> None:
+    data: dict[str, Any] = {"pattern": "parallel", "agents": []}
+    data["agents"] = [{"name": f"inner_{place}", "pipeline": data} for place in range(5)]
+    with pytest.raises(ConfigurationError, match="pipelines stand more than 20 levels deep"):
+        Pipeline.from_dict({"schema": 1, **data}, REGISTRY)
+    wide = {"schema": 1, "pattern": "parallel", "agents": [{"name": "own"}] * 10_001}
+    with pytest.raises(ConfigurationError, match=r"^\$.agents\[10000\]: more than 10000 agents"):
+        Pipeline.from_dict(wide, REGISTRY)
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
+    lambda deeper: st.one_of(
+        st.lists(deeper, max_size=3), st.dictionaries(st.text(), deeper, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def places(data: Any) -> list[tuple[Any, Any]]:
+    """Return every container in data with each key in it."""
+    keys = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+    return [place for key in keys for place in [(data, key), *places(data[key])]]
+
+
+@given(st.data(), JSON)
+def test_whatever_stands_anywhere_is_read_or_refused(data: Any, value: Any) -> None:
+    changed = json.loads(everything().to_json())
+    container, key = data.draw(st.sampled_from(places(changed)))
+    container[key] = value
+    told = ""
+    try:
+        again = Pipeline.from_dict(changed, REGISTRY)
+    except ConfigurationError as refused:
+        told = str(refused)
+    else:
+        assert Pipeline.from_dict(again.to_dict(), REGISTRY) == again
+    assert all(line.startswith(("$", "...")) for line in told.splitlines())
+
+
+@pytest.mark.parametrize("agents", [None, [BILLING], "billing"], ids=["none", "list", "text"])
+def test_a_registry_must_be_one(agents: Any) -> None:
+    with pytest.raises(ConfigurationError, match="give a dict of them by name"):
+        Pipeline.from_dict(Pipeline.parallel([BILLING]).to_dict(), agents)
+
+
+def test_a_name_that_stands_for_two_things_is_not_written() -> None:
+    other = clerk("billing")
+    pipeline = Pipeline.parallel([BILLING, Pipeline.parallel([other, clerk("is_done")])])
+    both = Pipeline.handoff([pipeline, REGISTRY["lawyer"]], is_done)
+    with pytest.raises(ConfigurationError) as refused:
+        both.to_dict()
+    first, second = str(refused.value).splitlines()
+    assert first.startswith(
+        "$.agents[0].pipeline.agents[1].pipeline.agents[0]: 'billing' stands for something else "
+        "than at $.agents[0].pipeline.agents[0]"
+    )
+    assert second.startswith("$.settings.handoff_condition: 'is_done' stands for something else")
+
+
+def test_a_function_without_a_name_is_not_written() -> None:
+    pipeline = Pipeline.handoff([BILLING], lambda outputs: True)
+    with pytest.raises(ConfigurationError, match=r"^\$.settings.handoff_condition: .*lambda"):
+        pipeline.to_json()
+
+
+def test_a_text_that_nobody_can_store_is_not_written() -> None:
+    pipeline = Pipeline.parallel([BILLING]).with_name("fine", "half \ud83d of one")
+    with pytest.raises(ConfigurationError, match=r"half of a character.*half \\ud83d"):
+        pipeline.to_json()

@@ -1,0 +1,225 @@
+"""Patterns of authors: judged when declared, and stopped where a message takes them long."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+import pytest
+
+from journeys import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
+from journeys.regex_signs import repeats_within
+from journeys.regexes import LONGEST_MATCH, TOGETHER, MatchBudget
+from nodes.draft import new_turn
+from tests.support import api as helpers
+from tests.support.api import one
+from tests.support.command import run
+
+serve = helpers.serve
+
+SLOW = r"(?:[a-z ]|[a-z ])*$"
+"""Takes exponentially long where a sign follows many letters."""
+HOSTILE = "the old blue one that stands behind the house by the river !"
+assert len(HOSTILE) == 60
+
+
+class Plate(Journey):
+    """Ask for a number plate."""
+
+    class AskPath(Pathway):
+        __fields__ = [
+            Field("plate", "text", "Which plate?", validators=[Regex(SLOW, "No plate.")]),
+            Field("axles", "integer", "How many axles?", extract=[SLOW]),
+        ]
+
+
+class Weights(Journey):
+    """Ask for the weights of many cars."""
+
+    class AskPath(Pathway):
+        __fields__ = [
+            Field(f"car_{n}", "integer", f"What is the weight of car {n}?", extract=[f"{n}?{SLOW}"])
+            for n in range(40)
+        ]
+
+
+async def test_a_message_of_60_characters_does_not_hold_up_the_server(
+    serve: Callable[..., Any],
+) -> None:
+    api = await serve(one(Plate))
+    session = await api.begin("plate")
+    await api.says(session, "hello")
+
+    reply, *healthy = await asyncio.gather(
+        api.says(session, HOSTILE), *(api.client.get("/healthz") for _ in range(5))
+    )
+    assert [answer.status_code for answer in healthy] == [200] * 5
+    assert reply["message"] == "No plate.\n\nWhich plate?"
+
+
+async def test_a_message_that_forty_patterns_stumble_over_does_neither(
+    serve: Callable[..., Any],
+) -> None:
+    api = await serve(one(Weights))
+    session = await api.begin("weights")
+    for message in ("hello", HOSTILE, "12"):
+        reply, healthy = await asyncio.gather(
+            api.says(session, message), api.client.get("/healthz")
+        )
+        assert healthy.status_code == 200
+    assert reply["message"] == "What is the weight of car 1?"
+
+
+async def test_a_value_that_takes_a_pattern_too_long_is_refused_and_audited() -> None:
+    async with Plate("s-1", JourneyConfig(persistence="memory://plates"), model=False) as journey:
+        await journey.start()
+        await journey.process_message("hello")
+        reply = await journey.process_message(HOSTILE)
+        assert reply.message == "No plate.\n\nWhich plate?"
+        assert (await journey.process_message("abc")).message == "How many axles?"
+        audit = await journey.audit()
+        assert [(e.turn, e.kind, e.trigger) for e in audit if e.turn == 2] == [
+            (2, "field_refused", "plate"),
+            (2, "repaired", "invalid"),
+            (2, "pattern_late", "axles"),
+        ]
+        late = "a pattern of it took longer than 50 ms: no match"
+        assert [e.reason for e in audit if e.kind == "pattern_late"] == [late]
+        await journey.delete()
+
+
+async def test_the_same_in_a_graph_without_a_manager() -> None:
+    graph = Plate.compile(model=False)
+    said = {"messages": [{"role": "user", "content": HOSTILE}]}
+    state = await graph.ainvoke({**said, "turn": new_turn(1, message=HOSTILE)})
+    assert "Which plate?" in state["messages"][-1].content
+    late = {e["trigger"] for e in state["turn"]["audit"] if e["kind"] == "pattern_late"}
+    assert late
+
+
+async def test_a_value_that_the_context_brings_is_held_against_patterns_as_well() -> None:
+    async with Plate("s-2", JourneyConfig(persistence="memory://plates"), model=False) as journey:
+        await journey.start({"plate": HOSTILE})
+        reply = await journey.process_message("hello")
+        assert reply.message == "No plate.\n\nWhich plate?"
+        kinds = [(e.kind, e.trigger) for e in await journey.audit()]
+        assert kinds == [("field_refused", "plate"), ("pattern_late", "plate")]
+        await journey.delete()
+
+
+def test_many_slow_patterns_cost_little_more_than_one() -> None:
+    budget = MatchBudget()
+    began = thread_time()
+    for n in range(60):
+        assert budget.search(f"f{n}", f"(?:{n})?{SLOW}b", HOSTILE) is None or n < 0
+    for _ in range(1_000):  # what was stopped is not tried again
+        assert budget.search("f0", f"(?:0)?{SLOW}b", HOSTILE) is None
+    assert thread_time() - began < 2 * (TOGETHER + LONGEST_MATCH) + 60 * 0.01
+    assert budget.search("order", r"[A-Z]{2}-\d{4}", "It is AB-1234.")[0] == "AB-1234"
+    assert budget.fullmatch("order", r"[A-Z]{2}-(\d{4})", "AB-1234")[1] == "1234"
+
+
+PORTABLE = [
+    (r"\d{6}", "my code is 123456"),
+    (r"(?i)order\s+(\w+)", "ORDER abc"),
+    (r"(?P<n>\d+)(?:-(?P=n))?", "12-12"),
+    (r"(a)?(?(1)b|c)", "ab"),
+    (r"(?<=#)\d+(?!\d)", "order #77"),
+    (r"\bÄpfel\b", "zwei Äpfel"),
+    (r"[^\W\d_]+", "12 Straße"),
+    (r"(?x) \d+ # a number", "a 12"),
+    (r"a{,2}b", "aaab"),
+    (r"{name}", "a {name}"),
+    (r"x\{e\}", "x{e}"),
+    (r"(?>\d+)\.", "12."),
+    (r"\w++!", "hey!"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text"), PORTABLE)
+def test_a_pattern_of_python_finds_what_python_finds(pattern: str, text: str) -> None:
+    Field("x", extract=[pattern])
+    wanted, found = re.search(pattern, text), MatchBudget().search("x", pattern, text)
+    assert wanted is not None
+    assert (found.span(), found.groups()) == (wanted.span(), wanted.groups())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("(", "missing ), unterminated subpattern at position 0"),
+        ("x{e<=1}", r"'{e<=1}' would allow for errors in a match; write \{ for the sign itself"),
+        ("[[:alpha:]]", r"possible nested set; write \[, \-"),
+        (r"[\w--\d]", "possible set difference; write"),
+        (r"\p{L}", r"bad escape \p"),
+        ("(?<n>a)", "unknown extension ?<n"),
+        ("a{99999999999}", "the repetition number is too large"),
+        ("(" * 5_000 + ")" * 5_000, "recursion"),
+        (b"x", "it must be text"),
+        (7, "it must be text"),
+    ],
+)
+def test_what_is_not_read_alike_is_a_fault_of_the_definition(pattern: Any, says: str) -> None:
+    for declared in (lambda: Regex(pattern), lambda: Field("x", extract=[pattern])):
+        with pytest.raises(ConfigurationError, match=re.escape(says)):
+            declared()
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(r"(a+)+", r"(a|a)*", r"(.*a){10}", r"(\w+\s?)+!", r"(x+x+)+y", r"(a|aa)+"),
+        *(r"([a-zA-Z]+)*", r"^(\s*\w+\s*)+$", r"(?:a?b?)*", r"(?i)(a|A)*", r"(\w|\d)*"),
+        *(r"(?=(a+)+)b", r"(.*?,){11}P", r"(\d{1,3})+", r"((ab)*)*c", r"([a-z]+-?)*\d"),
+    ],
+)
+def test_a_nested_repetition_is_found(pattern: str) -> None:
+    assert repeats_within(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("", r"\d{6}", r"(\w+,)+", r"(\w+ )*\w+", r"(\d{1,3}\.){3}\d{1,3}", r"(?:a|b)*"),
+        *(r"(ab|ac)*", r"\s*\w+\s*", r"(a++)+", r"(?>a+)+", r".*foo.*", r"(\d{3}[- ]?)+"),
+        *(r"(?:[A-Z0-9]{4} ?){4,7}", r"(['\"]).*?\1", r"(a+){2}", r"(?:\w+[ -])*\w+"),
+        r"[\w.+-]+@[\w-]+(\.[\w-]+)+",
+    ],
+)
+def test_a_plain_repetition_is_not(pattern: str) -> None:
+    assert not repeats_within(pattern)
+
+
+FILE = """
+id: plates
+states:
+  ask:
+    fields:
+      - {name: plate, ask: Which plate?, extract: ["(a+)+b"], validators: [{regex: "PATTERN"}]}
+"""
+
+
+def test_check_warns_of_it_in_a_file_and_refuses_what_is_no_pattern(tmp_path: Path) -> None:
+    (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "[a-z]+"))
+    checked = run("check", str(tmp_path / "plates.yaml"))
+    assert "'(a+)+b', which repeats what can be split in several ways" in checked.output
+    assert "[a-z]+" not in checked.output
+
+    (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "x{e}"))
+    checked = run("check", str(tmp_path / "plates.yaml"), code=1)
+    assert "'{e}' would allow for errors in a match" in checked.output
+
+
+def test_a_class_is_warned_of_it() -> None:
+    class Lax(Journey):
+        class AskPath(Pathway):
+            __fields__ = [Field("x", validators=[Regex("(a|a)*")], extract=[r"\d+"])]
+
+    (warning,) = Lax.spec.warnings
+    assert warning.startswith(
+        "Lax.AskPath: field 'x' has the pattern '(a|a)*', which repeats what can be split"
+    )

@@ -1,0 +1,391 @@
+"""Where our code meets what others write: agents, streams, savers, types, other applications."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_stream_writer
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from journeys import (
+    NEVER,
+    BaseTrigger,
+    ConditionTrigger,
+    InputField,
+    Journey,
+    JourneyConfig,
+    OutputField,
+    Pathway,
+    ReturnToPrevious,
+    Signature,
+    StateError,
+    Transition,
+)
+from tests.support.clerks import said
+from tests.support.clocks import Clock
+
+
+class Desk(Journey):
+    """One clerk who never finishes."""
+
+    class DeskPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+
+def echo(payload: dict[str, Any]) -> str:
+    if "boom" in payload["message"]:
+        raise ValueError("kaput")
+    return f"heard {payload['message']}"
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+# The compiled graph on its own, as in Studio.
+
+
+async def test_a_failed_turn_of_the_compiled_graph_does_not_spoil_the_next() -> None:
+    graph = Desk.compile(agents={"clerk": echo}, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}}
+
+    await graph.ainvoke(says("one"), thread)
+    with pytest.raises(Exception, match="kaput"):
+        await graph.ainvoke(says("boom"), thread)
+    state = await graph.ainvoke(says("two"), thread)
+
+    assert state["messages"][-1].content == "heard two"
+
+
+async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:
+    heard: list[str] = []
+
+    def clerk(payload: dict[str, Any]) -> str:
+        heard.append(payload["message"])
+        return "noted"
+
+    graph = Desk.compile(agents={"clerk": clerk}, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}}
+
+    await graph.ainvoke(says("one"), thread)
+    await graph.ainvoke({"messages": []}, thread)
+
+    assert heard == ["one"]
+
+
+async def test_as_a_node_the_graph_remembers_and_says_nothing_twice() -> None:
+    journey = Desk.compile(agents={"clerk": echo}, checkpointer=True)
+    parent = StateGraph(MessagesState)
+    parent.add_node("journey", journey)
+    parent.add_edge(START, "journey")
+    parent.add_edge("journey", END)
+    graph = parent.compile(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}}
+
+    for words in ("one", "two", "three"):
+        state = await graph.ainvoke({"messages": [HumanMessage(words)]}, thread)
+
+    spoken = [m.content for m in state["messages"] if isinstance(m, AIMessage)]
+    assert spoken == ["heard one", "heard two", "heard three"]
+
+
+async def test_pruning_at_the_first_message_of_the_compiled_graph() -> None:
+    class Full(Journey):
+        class DeskPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = ["log"]
+
+        __transitions__ = [
+            Transition(said("note"), to_pathway="desk", context_update={"log": "append:item"})
+        ]
+
+    config = JourneyConfig(max_context_size_bytes=400, prunable=["log"])
+    graph = Full.compile({"clerk": echo}, config)
+
+    state = await graph.ainvoke({**says("note"), "context": {"log": ["x" * 50] * 7, "item": "y"}})
+
+    assert state["turn"]["audit"][-1]["kind"] == "pruned"
+    assert state["context"]["log"][-1] == "y"
+
+
+# LangGraph's own stream belongs to agents as well.
+
+
+@pytest.mark.parametrize("written", ["10%", {"progress": 1}, {"type": "done", "response": "fake"}])
+async def test_what_an_agent_writes_to_the_stream_is_not_taken_for_ours(
+    talk: Any, memory_url: str, written: Any
+) -> None:
+    async def clerk(payload: dict[str, Any]) -> str:
+        get_stream_writer()(written)
+        return "hello"
+
+    chat = await talk(Desk, {"clerk": clerk}, memory_url)
+
+    events = [event async for event in chat.journey.stream_message("hi")]
+
+    assert [event.type for event in events] == [
+        *("pathway", "agent_started", "agent_finished", "token", "done"),
+    ]
+    assert events[-1].data["response"].message == "hello"
+
+
+async def test_what_is_tried_again_is_heard_once(talk: Any, memory_url: str) -> None:
+    tries: list[int] = []
+
+    async def clerk(payload: dict[str, Any]) -> Any:
+        tries.append(1)
+        yield "Hel"
+        if len(tries) < 3:
+            raise OSError("again")
+        yield "lo"
+
+    chat = await talk(
+        Desk, {"clerk": clerk}, memory_url, error_recovery="retry", retry_backoff_seconds=0
+    )
+
+    events = [event async for event in chat.journey.stream_message("hi")]
+
+    assert "".join(event.data["text"] for event in events if event.type == "token") == "Hello"
+
+
+async def test_streamed_text_is_as_clean_as_the_reply(talk: Any, memory_url: str) -> None:
+    async def clerk(payload: dict[str, Any]) -> Any:
+        yield "half \ud83d"
+        yield " nul \x00"
+
+    chat = await talk(Desk, {"clerk": clerk}, memory_url)
+
+    events = [event async for event in chat.journey.stream_message("hi")]
+
+    told = "".join(event.data["text"] for event in events if event.type == "token")
+    assert told == events[-1].data["response"].message == "half � nul �"
+
+
+# What errors say, and what types make of values.
+
+
+async def test_half_characters_in_an_error_fail_no_more_than_the_error(
+    talk: Any, store_url: str
+) -> None:
+    class Odd(Desk):
+        __transitions__ = [
+            Transition(ConditionTrigger(lambda context: broken()), to_pathway="desk"),
+        ]
+
+    def broken() -> Any:
+        raise OSError("caf\udce9 " + "x" * 9_000)
+
+    chat = await talk(Odd, {"clerk": lambda payload: broken()}, store_url)
+    await chat.says("hello")
+
+    assert chat.last.metadata["error"]["message"].startswith("Pathway 'desk', agent 'clerk': OSErr")
+    assert "�" in chat.last.metadata["error"]["message"]
+    assert all(len(entry.reason) < 700 for entry in await chat.journey.audit())
+
+
+async def test_a_callback_that_raises_half_characters_raises_nothing(
+    talk: Any, memory_url: str
+) -> None:
+    class Short(Journey):
+        class OnlyPath(Pathway):
+            __agents__ = ["clerk"]
+
+    def on_end(response: Any) -> None:
+        raise OSError("caf\udce9")
+
+    chat = await talk(Short, {"clerk": echo}, memory_url, options={"on_end": on_end})
+
+    assert await chat.says("hello") == "heard hello"
+    assert await chat.audited() == ["completed", "callback_failed"]
+
+
+class Measured(Signature):
+    said: str = InputField(description="what was said")
+    response: str = OutputField(description="the reply")
+    count: int = OutputField(description="a whole number")
+    share: float = OutputField(description="a number")
+
+
+class Count(Journey):
+    class CountPath(Pathway):
+        __signature__ = Measured
+        __agents__ = ["clerk"]
+        __accumulate__ = ["count", "share"]
+        __complete_when__ = NEVER
+
+
+@pytest.mark.parametrize("given", [{"count": "9" * 30}, {"share": "nan"}, {"count": "x"}])
+async def test_a_value_that_its_type_makes_no_json_of_fails_the_turn(
+    talk: Any, memory_url: str, given: dict[str, Any]
+) -> None:
+    chat = await talk(Count, {"clerk": lambda payload: {"response": "ok", **given}}, memory_url)
+    await chat.says("hello")
+
+    assert chat.last.metadata["flags"] == ["failed", "journey_bypassed"]
+    assert "agent 'clerk'" in chat.last.metadata["error"]["message"]
+    assert chat.context == {}
+
+
+async def test_retry_tries_again_what_has_the_wrong_type(talk: Any, memory_url: str) -> None:
+    answers = iter(["x", 3])
+
+    def clerk(payload: dict[str, Any]) -> dict[str, Any]:
+        return {"response": "counted", "count": next(answers)}
+
+    chat = await talk(
+        Count, {"clerk": clerk}, memory_url, error_recovery="retry", retry_backoff_seconds=0
+    )
+
+    assert await chat.says("hello") == "counted"
+    assert chat.context == {"count": 3}
+
+
+async def test_an_enum_is_its_value(talk: Any, memory_url: str) -> None:
+    class Colour(str, enum.Enum):  # noqa: UP042
+        RED = "red"
+
+    class Paint(Journey):
+        class OnlyPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = ["colour"]
+
+    agents = {"clerk": lambda payload: {"response": Colour.RED, "colour": Colour.RED}}
+    chat = await talk(Paint, agents, memory_url)
+
+    assert await chat.says("hello") == "red"
+    assert chat.context == {"colour": "red"}
+
+
+async def test_a_trigger_that_hangs_is_false_and_says_so(talk: Any, memory_url: str) -> None:
+    class Slow(BaseTrigger):
+        async def evaluate(self, message: str, context: Any) -> bool:
+            await asyncio.sleep(60)
+            return True
+
+    class Hangs(Desk):
+        __transitions__ = [Transition(Slow(), to_pathway="desk")]
+
+    chat = await talk(Hangs, {"clerk": echo}, memory_url, pathway_timeout_seconds=0.1)
+
+    assert await chat.says("hello") == "heard hello"
+    assert await chat.audited() == ["condition_raised"]
+
+
+async def test_a_late_thread_is_audited_under_its_own_turn(talk: Any, memory_url: str) -> None:
+    go_on = threading.Event()
+
+    def clerk(payload: dict[str, Any]) -> str:
+        if payload["message"] == "slow":
+            go_on.wait(110)
+        return "done"
+
+    chat = await talk(Desk, {"clerk": clerk}, memory_url, pathway_timeout_seconds=1)
+    for words in ("slow", "quick", "quick"):
+        await chat.says(words)
+    go_on.set()
+    while not (late := [e for e in await chat.journey.audit() if e.kind == "late_result"]):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+    assert [entry.turn for entry in late] == [1]
+
+
+# The store, and what it keeps.
+
+
+async def test_a_database_with_foreign_tables_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE sessions (name TEXT)")
+
+    journey = Desk("s-1", JourneyConfig(persistence=f"sqlite:///{file}"), agents={"clerk": echo})
+    with pytest.raises(StateError, match="already exists") as refused:
+        await journey.start()
+
+    assert "CREATE TABLE" not in str(refused.value)
+
+
+async def test_another_application_may_have_migrations_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        other.execute("INSERT INTO alembic_version VALUES ('4711')")
+
+    config = JourneyConfig(persistence=f"sqlite:///{file}")
+    async with Desk("s-1", config, agents={"clerk": echo}) as journey:
+        assert (await journey.start()).version == 0
+
+
+async def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "journeys.db"
+    config = JourneyConfig(persistence=f"sqlite:///{file}")
+    async with Desk("s-1", config, agents={"clerk": echo}) as journey:
+        await journey.start()
+    with sqlite3.connect(file) as newer:
+        newer.execute("UPDATE journeygraph_version SET version_num = '9999'")
+
+    with pytest.raises(StateError, match="of this release or an older one"):
+        await Desk.restore("s-1", config)
+
+
+async def test_one_file_has_one_store_however_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    straight = JourneyConfig(persistence=f"sqlite:///{tmp_path}/a.db")
+    around = JourneyConfig(persistence=f"sqlite:///{tmp_path}/sub/../a.db")
+    first = Desk("s-1", straight, agents={"clerk": echo})
+    await first.start()
+    second = await Desk.restore("s-1", around, agents={"clerk": echo})
+
+    replies = await asyncio.gather(*(j.process_message("hi") for j in (first, second) * 3))
+
+    assert sorted(reply.metadata["version"] for reply in replies) == [1, 2, 3, 4, 5, 6]
+    await first.close()
+    await second.close()
+
+
+async def test_what_has_expired_is_not_listed(talk: Any, memory_url: str, clock: Clock) -> None:
+    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=60)
+    clock.passes(61)
+    chat = await talk(Desk, {"clerk": echo}, memory_url, session_id="new")
+
+    assert await chat.journey.list() == ["new"]
+
+
+async def test_a_journey_that_ends_anew_in_one_turn_is_told_again(
+    talk: Any, memory_url: str
+) -> None:
+    told: list[int] = []
+
+    class Ends(Journey):
+        class OnlyPath(Pathway):
+            __agents__ = ["clerk"]
+            __accumulate__ = ["done"]
+            __complete_when__ = ["done"]
+
+        class AsidePath(Pathway):
+            __agents__ = ["clerk"]
+            __return_behavior__ = ReturnToPrevious()
+
+        __transitions__ = [
+            Transition(said("again"), to_pathway="only"),
+            Transition(said("aside"), to_pathway="aside"),
+        ]
+
+    chat = await talk(
+        Ends,
+        {"clerk": lambda payload: {"response": "ok", "done": True}},
+        memory_url,
+        options={"on_end": lambda response: told.append(response.metadata["version"])},
+    )
+    for words in ("first", "aside", "thanks", "again", "thanks"):
+        await chat.says(words)
+
+    assert told == [1, 4]

@@ -1,0 +1,191 @@
+"""kill -9 at any moment: the session stands before or after the turn, never between."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeys import SessionNotStartedError
+from tests.support import crash_child, forked
+from tests.support.post_office import found, rows
+
+
+@pytest.fixture
+def url(kept_url: str) -> str:
+    return kept_url
+
+
+async def begun(url: str, messages: int = 0, session_id: str = "s-1") -> None:
+    async with crash_child.diary(url, session_id) as diary:
+        await diary.start()
+        for number in range(1, messages + 1):
+            await diary.process_message(crash_child.line(number))
+
+
+async def standing(url: str, session_id: str = "s-1") -> int:
+    """Check that message, context, stack, ledger and audit agree; return the version."""
+    async with crash_child.diary(url, session_id) as diary:
+        state = await diary.get_session_state()
+        assert state is not None
+        versions = await diary.versions()
+        assert [row.version for row in versions] == list(range(state.version + 1))
+        window = state.conversation_history
+        stood = {
+            "pathway": state.current_pathway_id,
+            "stack": state.pathway_stack,
+            "context": state.accumulated_context,
+            "messages": [row.message for row in versions[1:]],
+            "replies": [row.reply for row in versions[1:]],
+            "audit": [(row.turn, row.kind) for row in await diary.audit()],
+        }
+    expected = crash_child.foretold(state.version)
+    assert stood == expected
+    said = [
+        text
+        for pair in zip(expected["messages"], expected["replies"], strict=True)
+        for text in pair
+    ]
+    assert [item["content"] for item in window] == said[-40:]
+    assert state.returning == (state.version % 3 == 1)
+    return state.version
+
+
+def killed(process: Any) -> None:
+    process.join(15)
+    if process.exitcode is None:  # it has not come so far; then it dies where it stands
+        process.kill()
+        process.join(5)
+    assert process.exitcode == -signal.SIGKILL
+    time.sleep(0.15)  # a server may still be at what the dead one had sent
+
+
+def killed_once_it_talks(process: Any, log: Path, after: float) -> None:
+    while not log.read_text() and process.is_alive():
+        time.sleep(0.001)
+    time.sleep(after)
+    process.kill()
+    killed(process)
+
+
+@pytest.mark.slow
+async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> None:
+    moments = random.Random(11)
+    log = tmp_path / "acknowledged"
+    await begun(url)
+    version = 0
+    # On Postgres each killed process leaves a lease behind, which has to end first.
+    rounds = 6 if url.startswith("postgresql") else 8
+    for _ in range(rounds):
+        log.write_text("")
+        process = forked.process(crash_child.live, url, "s-1", str(log), "talk", None)
+        process.start()
+        killed_once_it_talks(process, log, moments.uniform(0, 0.05))
+
+        acknowledged = [int(number) for number in log.read_text().split()]
+        assert acknowledged == list(range(version + 1, version + 1 + len(acknowledged)))
+        before, version = version, await standing(url)
+        # What was acknowledged is there; of what was not, at most the one turn that ran.
+        assert version - before - len(acknowledged) in (0, 1)
+    assert version >= rounds
+    orphans = "FROM checkpoints WHERE checkpoint_id NOT IN (SELECT checkpoint_id FROM turns)"
+    assert found(url, f"SELECT count(*) {orphans}") == [(0,)]
+    counts = rows(url)
+    assert counts.get("writes", 0) == counts.get("checkpoint_writes", 0) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("messages", [0, 1, 15])
+async def test_killed_before_each_statement_of_a_turn(
+    url: str, tmp_path: Path, messages: int
+) -> None:
+    """One message leads into the detour, one back out of it, and one prunes."""
+    await begun(url, messages)
+    stood = []
+    for statement in range(1, 30):
+        log = str(tmp_path / "acknowledged")
+        process = forked.process(crash_child.live, url, "s-1", log, "talk", statement)
+        process.start()
+        killed(process)
+        stood.append(await standing(url))
+        if stood[-1] > messages:
+            break
+    assert stood == [messages] * (len(stood) - 1) + [messages + 1]
+    assert len(stood) > 5
+
+
+async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
+    for messages in range(3):
+        session_id = f"s-{messages}"
+        await begun(url, messages, session_id)
+        log = str(tmp_path / "acknowledged")
+        process = forked.process(crash_child.live, url, session_id, log, "agent", None)
+        process.start()
+        killed(process)
+        assert await standing(url, session_id) == messages
+
+
+@pytest.mark.slow
+async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
+    for statement in range(1, 60, 4):
+        url = f"sqlite:///{tmp_path / f'{statement}.db'}"
+        process = forked.process(crash_child.live, url, "s-0", "", "open", statement)
+        process.start()
+        killed(process)
+        await begun(url, 1)
+        assert await standing(url) == 1
+
+
+@pytest.mark.slow
+async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
+    await begun(url, session_id="other")
+    before = rows(url)
+    for statement in range(1, 30):
+        process = forked.process(crash_child.live, url, "s-1", "", "start", statement)
+        process.start()
+        killed(process)
+        if rows(url) != before:
+            break
+        async with crash_child.diary(url, "s-1") as diary:
+            assert await diary.get_session_state() is None
+    assert statement > 3
+    assert await standing(url) == 0
+
+
+@pytest.mark.slow
+async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
+    await begun(url, 5)
+    for statement in range(1, 30):
+        process = forked.process(crash_child.live, url, "s-1", "", "rollback", statement)
+        process.start()
+        killed(process)
+        async with crash_child.diary(url, "s-1") as diary:
+            if (await diary.versions())[-1].kind == "rollback":
+                break
+        assert await standing(url) == 5
+    assert statement > 4
+    async with crash_child.diary(url, "s-1") as diary:
+        state = await diary.manager.restore()
+        assert (state.version, state.current_pathway_id) == (6, "aside")
+        assert state.accumulated_context == crash_child.foretold(1)["context"]
+        assert (await diary.audit())[-1].kind == "rollback"
+
+
+@pytest.mark.slow
+async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
+    await begun(url, 4)
+    for statement in range(1, 30):
+        process = forked.process(crash_child.live, url, "s-1", "", "delete", statement)
+        process.start()
+        killed(process)
+        if not any(rows(url).values()):
+            break
+        assert await standing(url) == 4
+    assert statement > 4
+    async with crash_child.diary(url, "s-1") as diary:
+        with pytest.raises(SessionNotStartedError):
+            await diary.process_message("hello")

@@ -1,0 +1,638 @@
+"""Sessions: begun, taken up again, rolled back, looked into, and removed."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs.records.listing import Place
+from graphs.storage import statements
+from graphs.storage.statements import Row, Sql, Statement, now
+from journeys import (
+    AgentNotRegisteredError,
+    ConfigurationError,
+    InvalidCursorError,
+    Journey,
+    JourneyConfig,
+    JourneyDefinitionError,
+    Pathway,
+    SessionExistsError,
+    SessionNotStartedError,
+    StateError,
+    Texts,
+    VersionNotFoundError,
+)
+from nodes.json_data import stamp
+from tests.support.clerks import staff
+from tests.support.post_office import AGENTS, Letter, Parcel, found, opened, rows
+
+Talk = Callable[..., Any]
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'journeys.db'}"
+
+
+async def test_a_session_begins_at_the_entry_as_version_0(store_url: str) -> None:
+    async with opened(store_url) as parcel:
+        session = await parcel.start({"customer": "C-1"})
+
+        assert (session.session_id, session.journey_id) == ("s-1", "parcel")
+        assert (session.current_pathway_id, session.pathway_stack) == ("address", [])
+        assert session.accumulated_context == {"customer": "C-1"}
+        assert (session.version, session.conversation_history) == (0, [])
+        assert not session.returning
+        assert not session.is_journey_complete
+        assert session.created_at == session.updated_at
+
+
+async def test_before_start_everything_says_so(store_url: str) -> None:
+    async with opened(store_url) as parcel:
+        assert await parcel.get_session_state() is None
+        assert await parcel.list() == []
+        calls = [
+            parcel.process_message("hello"),
+            parcel.snapshot(),
+            parcel.versions(),
+            parcel.audit(),
+            parcel.transcript(),
+            parcel.context_history("street"),
+            parcel.rollback(0),
+            parcel.delete(),
+            Parcel.restore("s-1", parcel.config),
+        ]
+        for call in calls:
+            with pytest.raises(SessionNotStartedError, match="Session not started: 's-1'"):
+                await call
+
+
+async def test_a_second_start_is_an_error_and_no_wipe(talk: Talk, store_url: str) -> None:
+    first = await talk(Parcel, AGENTS, store_url, context={"customer": "C-1"})
+    await first.says("street=Main")
+
+    with pytest.raises(SessionExistsError, match=r"'s-1' is there already.*restore"):
+        await first.journey.start({"customer": "C-2"})
+    async with opened(store_url) as other:
+        with pytest.raises(SessionExistsError):
+            await other.start()
+
+    assert await first.journey.snapshot() == {"customer": "C-1", "street": "Main"}
+    assert await first.says("card=4711") == "payment: card=4711"
+
+
+async def test_of_two_starts_at_once_one_wins(store_url: str) -> None:
+    async with opened(store_url) as one, opened(store_url) as other:
+        results = await asyncio.gather(
+            one.start({"by": 1}), other.start({"by": 2}), return_exceptions=True
+        )
+        kinds = sorted(type(result).__name__ for result in results)
+        assert kinds == ["JourneySession", "SessionExistsError"]
+        assert (await one.snapshot())["by"] in (1, 2)
+        assert len(await one.versions()) == 1
+
+
+async def test_a_session_is_taken_up_where_it_stands(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    await call.says("how much is it")
+    before = await call.journey.get_session_state()
+
+    await call.restored()
+
+    assert await call.journey.get_session_state() == before
+    assert before.pathway_stack == ["payment"]
+    assert before.returning
+    assert [item["content"] for item in before.conversation_history][::2] == [
+        "street=Main",
+        "how much is it",
+    ]
+    assert await call.says("card=4711") == "payment: card=4711"
+    assert call.last.is_journey_complete
+
+
+async def test_restore_lists_every_missing_agent_at_once(talk: Talk, memory_url: str) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    config = call.journey.config
+
+    with pytest.raises(AgentNotRegisteredError) as missing:
+        await Parcel.restore("s-1", config, agents={"address": AGENTS["address"]})
+    for name in ("payment", "prices", "insurance", "desk"):
+        assert f"'{name}'" in str(missing.value)
+    assert "'address'" not in str(missing.value)
+
+    # Without any, the first message asks for them, and nothing is changed.
+    async with await Parcel.restore("s-1", config) as again:
+        with pytest.raises(AgentNotRegisteredError, match="'desk'"):
+            await again.process_message("hello")
+        for name, agent in AGENTS.items():
+            again.register_agent(name, agent)
+        reply = await again.process_message("street=Main")
+        assert reply.metadata["version"] == 1
+
+    with pytest.raises(AgentNotRegisteredError, match="Did you mean 'desk'"):
+        await Parcel.restore("s-1", config, agents={**AGENTS, "desc": AGENTS["desk"]})
+
+
+async def test_start_lists_every_missing_agent_and_starts_nothing(memory_url: str) -> None:
+    async with opened(memory_url, agents={"desk": AGENTS["desk"]}) as parcel:
+        with pytest.raises(AgentNotRegisteredError, match=r"'address'.*'payment'"):
+            await parcel.start()
+        assert await parcel.get_session_state() is None
+
+
+async def test_an_abstract_journey_does_not_start(memory_url: str) -> None:
+    class Abstract(Journey):
+        """No pathways yet."""
+
+    async with Abstract("s-1", JourneyConfig(persistence=memory_url)) as journey:
+        with pytest.raises(JourneyDefinitionError, match="Abstract has no pathways"):
+            await journey.start()
+
+
+async def test_a_session_belongs_to_its_journey(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    config = call.journey.config
+
+    async with Letter("s-1", config, agents=staff(Letter)) as letter:
+        for step in (letter.process_message("hi"), letter.versions(), letter.delete()):
+            with pytest.raises(StateError, match="the journey 'parcel', not to 'letter'"):
+                await step
+        with pytest.raises(SessionExistsError):
+            await letter.start()
+        assert await letter.list() == []
+    with pytest.raises(StateError, match="belongs to"):
+        await Letter.restore("s-1", config, agents=staff(Letter))
+    assert await call.says("street=Main") == "address: street=Main"
+
+
+async def test_lists_its_own_sessions_the_latest_first(talk: Talk, store_url: str) -> None:
+    calls = [await talk(Parcel, AGENTS, store_url, session_id=f"s-{n}") for n in range(3)]
+    await talk(Letter, staff(Letter), store_url, session_id="letter-1")
+    await calls[0].says("hello")
+
+    assert await calls[2].journey.list() == ["s-0", "s-2", "s-1"]
+
+
+async def test_deleted_is_gone_from_every_table(talk: Talk, sqlite_url: str) -> None:
+    call = await talk(Parcel, AGENTS, sqlite_url, session_id="other")
+    await call.says("hello")
+    before = rows(sqlite_url)
+    gone = await talk(Parcel, AGENTS, sqlite_url)
+    await gone.says("how much")
+    await gone.journey.rollback(0)
+
+    await gone.journey.delete()
+
+    assert rows(sqlite_url) == before
+    assert await call.journey.list() == ["other"]
+    with pytest.raises(SessionNotStartedError):
+        await gone.says("hello")
+    with pytest.raises(SessionNotStartedError):
+        await gone.journey.delete()
+
+
+async def test_an_id_can_be_used_again_once_deleted(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url, context={"customer": "C-1"})
+    await call.says("how much")
+    await call.journey.delete()
+
+    session = await call.journey.start()
+
+    assert (session.version, session.accumulated_context) == (0, {})
+    assert await call.journey.audit() == []
+    assert await call.journey.transcript() == []
+    assert await call.says("street=Main") == "address: street=Main"
+    assert call.last.metadata["version"] == 1
+
+
+async def test_a_manager_takes_up_another_session_by_its_id(talk: Talk, store_url: str) -> None:
+    await talk(Parcel, AGENTS, store_url, session_id="s-2", context={"customer": "C-2"})
+    call = await talk(Parcel, AGENTS, store_url)
+
+    session = await call.journey.manager.restore_session("s-2")
+
+    assert session.accumulated_context == {"customer": "C-2"}
+    assert await call.journey.manager.restore_session("s-3") is None
+
+
+@pytest.mark.parametrize("session_id", ["", " " * 201, "a\nb", "a\x00b", "\ud800", 7, None])
+def test_an_id_that_cannot_be_kept_is_refused(session_id: Any, memory_url: str) -> None:
+    with pytest.raises(ConfigurationError, match="session_id must be 1 to 200 printable"):
+        opened(memory_url, session_id)
+
+
+@pytest.mark.parametrize("session_id", ["../../etc/passwd", "'; DROP TABLE turns; --", "%", "ü|1"])
+async def test_an_id_is_only_a_name(talk: Talk, store_url: str, session_id: str) -> None:
+    await talk(Parcel, AGENTS, store_url, context={"customer": "other"})
+    call = await talk(Parcel, AGENTS, store_url, session_id=session_id)
+    await call.says("street=Main")
+    await call.restored()
+
+    assert await call.journey.snapshot() == {"street": "Main"}
+    assert len(await call.journey.versions()) == 2
+
+
+# ------------------------------------------------------------------ versions and rollback
+
+
+async def test_rollback_is_a_new_version_equal_to_an_old_one(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    await call.says("insure it please")
+    then = await call.journey.get_session_state()
+    await call.says("value=9")
+    await call.says("card=4711")
+
+    session = await call.journey.rollback(2)
+
+    assert session.version == 5
+    for name in ("current_pathway_id", "pathway_stack", "accumulated_context", "returning"):
+        assert getattr(session, name) == getattr(then, name)
+    assert session.conversation_history == then.conversation_history
+    assert not session.is_journey_complete
+    assert await call.says("value=3") == "insurance: value=3"
+    kinds = [(row.version, row.kind) for row in await call.journey.versions()]
+    turns = [(n, "turn") for n in range(1, 5)]
+    assert kinds == [(0, "start"), *turns, (5, "rollback"), (6, "turn")]
+    assert call.context == {"street": "Main", "value": "3"}
+
+
+async def test_a_rollback_can_be_rolled_back(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    await call.journey.rollback(0)
+    await call.restored()
+    await call.journey.rollback(1)
+
+    assert await call.journey.snapshot() == {"street": "Main"}
+    await call.journey.rollback(2)
+    assert await call.journey.snapshot() == {}
+    backs = [row.rolled_back_to for row in await call.journey.versions()]
+    assert backs == [None, None, 0, 1, 2]
+    assert [entry.reason for entry in await call.journey.audit() if entry.kind == "rollback"] == [
+        "back to version 0",
+        "back to version 1",
+        "back to version 2",
+    ]
+
+
+async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+
+    unknown: list[Any] = [2, -1, True, False, 1.0, "1", None, 10**30]
+    for version in unknown:
+        with pytest.raises(VersionNotFoundError, match="has no version"):
+            await call.journey.rollback(version)
+    assert len(await call.journey.versions()) == 2
+
+
+_NAMED_VALUES = (
+    "SELECT DISTINCT thread_id, v.key, v.value FROM checkpoints, "
+    "json_each(CAST(metadata AS TEXT), '$.__values') AS v"
+)
+
+
+async def test_a_turn_does_not_store_again_what_it_does_not_change(
+    talk: Talk, kept_url: str
+) -> None:
+    table = "SELECT sum(length(blob)) FROM checkpoint_blobs"
+    if kept_url.startswith("sqlite"):
+        table = f"SELECT ({table}) + (SELECT sum(length(checkpoint)) FROM checkpoints)"
+    call = await talk(Parcel, AGENTS, kept_url, context={"kept": "x" * 200_000})
+    for number in range(10):
+        await call.says(f"hello {number}")
+    assert found(kept_url, table)[0][0] < 300_000
+    await call.says("street=Main")
+    assert 400_000 < found(kept_url, table)[0][0] < 500_000
+
+    assert len((await call.journey.snapshot())["kept"]) == 200_000
+    await call.journey.rollback(3)
+    assert (await call.journey.snapshot()).keys() == {"kept"}
+    await call.says("hello")
+    assert found(kept_url, table)[0][0] < 500_000
+
+
+async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
+    talk: Talk, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = "SELECT DISTINCT channel FROM checkpoint_blobs ORDER BY channel"
+    with monkeypatch.context() as older:
+        older.setattr(
+            "graphs.storage.sqlite._APART", ("context", "fields", "messages", "position", "turn")
+        )
+        call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
+        await call.says("street=Main")
+    assert len(found(sqlite_url, names)) >= 4
+    await call.says("hello")
+    assert await call.journey.snapshot() == {"customer": "C-1", "street": "Main"}
+    await call.journey.rollback(0)
+    await call.says("street=Side")
+    assert await call.journey.snapshot() == {"customer": "C-1", "street": "Side"}
+    assert len(await call.journey.versions()) == 5
+
+
+async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
+    talk: Talk, sqlite_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, sqlite_url)
+    other = await talk(Parcel, AGENTS, sqlite_url, session_id="other")
+    await other.says("hello")
+    for number in range(130):
+        await call.says(f"hello {number}")
+
+    counts = rows(sqlite_url)
+    assert counts["checkpoints"] <= 100 + 16 + 2
+    newest, shared = counts["checkpoints"], len(found(sqlite_url, _NAMED_VALUES))
+    assert counts["checkpoint_blobs"] == shared < 5 * newest
+    assert len(await call.journey.versions()) == 131
+    with pytest.raises(VersionNotFoundError, match=r"version 5 .*pruned"):
+        await call.journey.rollback(5)
+    session = await call.journey.rollback(31)
+    assert session.version == 131
+    assert session.conversation_history[-2]["content"] == "hello 30"
+    await call.says("after")
+    await other.journey.rollback(0)
+
+
+async def test_what_a_rollback_points_to_outlives_pruning(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    for _ in range(40):
+        await call.journey.rollback(1)
+    # The head's state is that of version 1, however old that is.
+    for _ in range(75):
+        await call.journey.rollback(1)
+    await call.restored()
+    assert await call.journey.snapshot() == {"street": "Main"}
+    assert await call.says("card=4711") == "payment: card=4711"
+
+
+# ------------------------------------------------------------------ what can be looked into
+
+
+async def test_the_history_of_a_context_name(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url, context={"street": None, "card": "old"})
+    await call.says("street=Main")
+    await call.says("start over")
+    await call.says("street=Side")
+    await call.journey.rollback(1)
+
+    history = await call.journey.context_history("street")
+
+    assert [(item.version, item.value) for item in history] == [
+        (0, None),
+        (1, "Main"),
+        (2, None),
+        (3, "Side"),
+        (4, "Main"),
+    ]
+    assert [item.pathway_id for item in history][1:4] == ["address", "payment", "address"]
+    assert [item.value for item in await call.journey.context_history("card")] == ["old"]
+    assert await call.journey.context_history("unheard_of") == []
+
+
+async def test_the_transcript_keeps_what_a_rollback_took_back(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    await call.journey.rollback(0)
+    await call.says("")
+    await call.says("street=Side")
+
+    said = [(entry.role, entry.content, entry.turn) for entry in await call.journey.transcript()]
+
+    assert said == [
+        ("user", "street=Main", 1),
+        ("assistant", "address: street=Main", 1),
+        ("user", "street=Side", 3),
+        ("assistant", "address: street=Side", 3),
+    ]
+    times = [entry.timestamp for entry in await call.journey.transcript()]
+    assert times == sorted(times)
+    assert all(time.endswith("+00:00") for time in times)
+
+
+async def test_what_is_given_back_is_a_copy(talk: Talk, memory_url: str) -> None:
+    call = await talk(Parcel, AGENTS, memory_url, context={"deep": {"list": [1]}})
+    reply = await call.journey.process_message("hello")
+    session = await call.journey.get_session_state()
+    for given in (reply.accumulated_context, session.accumulated_context):
+        given["deep"]["list"].append(2)
+    session.conversation_history.clear()
+
+    assert await call.journey.snapshot() == {"deep": {"list": [1]}}
+    assert len((await call.journey.get_session_state()).conversation_history) == 2
+
+
+async def test_the_audit_has_a_row_for_whatever_moved_it(talk: Talk, store_url: str) -> None:
+    call = await talk(Parcel, AGENTS, store_url, max_pathway_depth=1, context={"broken": 0})
+    await call.says("insure it")  # in a detour
+    await call.says("how much")  # too deep
+    await call.says("value=1")  # returning
+    await call.says("hello")  # back in address
+    await call.says("insure it")
+    await call.says("a person")  # moves on: the stack is cleared
+    await call.says("how much for a person")  # two hold, one is dropped
+    await call.journey.rollback(0)
+
+    audit = await call.journey.audit()
+    rows = [(row.turn, row.kind, row.from_pathway, row.to_pathway) for row in audit]
+
+    assert rows == [
+        (1, "transition", "address", "insurance"),
+        (1, "detour_entered", "address", "insurance"),
+        (2, "depth_refused", "insurance", "prices"),
+        (3, "completed", "insurance", None),
+        (4, "detour_left", "insurance", "address"),
+        (4, "returned", "insurance", "address"),
+        (5, "transition", "address", "insurance"),
+        (5, "detour_entered", "address", "insurance"),
+        (6, "transition", "insurance", "desk"),
+        (6, "detour_left", "insurance", "desk"),
+        (6, "stack_cleared", "insurance", "desk"),
+        (7, "dropped", "desk", "desk"),
+        (7, "transition", "desk", "prices"),
+        (7, "detour_entered", "desk", "prices"),
+        (7, "completed", "prices", None),
+        (8, "rollback", "prices", "address"),
+    ]
+    first = audit[0]
+    assert (first.session_id, first.trigger, first.confidence) == ("s-1", "insure", 1.0)
+    assert "insure" in first.reason
+    assert audit[2].reason == "depth 2 is over the limit of 1"
+    assert [row.at for row in audit] == sorted(row.at for row in audit)
+
+
+async def test_failures_and_raising_conditions_are_audited(talk: Talk, store_url: str) -> None:
+    def broken(payload: dict[str, Any]) -> str:
+        raise ValueError("no address book")
+
+    call = await talk(Parcel, {**AGENTS, "address": broken}, store_url)
+    await call.says("hello")
+
+    audit = await call.journey.audit()
+    failure = next(row for row in audit if row.kind == "failure")
+    assert (failure.turn, failure.from_pathway) == (1, "address")
+    assert failure.trigger == "PathwayExecutionError"
+    assert "address" in failure.reason
+    assert "no address book" in failure.reason
+    assert [row.kind for row in await call.journey.versions()] == ["start", "failure"]
+
+    working = await talk(Parcel, AGENTS, store_url, session_id="s-2")
+    await working.says("hello")  # the context has no name "broken", so the condition raises
+    assert [row.kind for row in await working.journey.audit()] == ["condition_raised"]
+    assert "condition_raised" in working.last.metadata["flags"]
+
+
+# ------------------------------------------------------------------ a new version of a journey
+
+
+def trip(**pay: Any) -> type[Journey]:
+    """A trip whose second pathway is declared so, or is not there."""
+
+    class PlanPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["city"]
+        __complete_when__ = ["city"]
+        __next__ = "pay" if pay else None
+
+    body: dict[str, Any] = {"__doc__": "Book a trip.", "PlanPath": PlanPath}
+    if pay:
+        body["PayPath"] = type("PayPath", (Pathway,), {"__agents__": ["clerk"], **pay})
+    return type("Trip", (Journey,), body)
+
+
+CLERK = {"clerk": lambda payload: {"response": "noted", "city": "Rome"}}
+
+
+async def test_a_session_goes_on_under_a_new_version(talk: Talk, store_url: str) -> None:
+    """Also where the new version would not have waited: payment now runs on arrival."""
+    call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
+    await call.says("to Rome")
+    assert call.path == ["pay"]
+
+    async with await trip(__runs_on_arrival__=True).restore(
+        "s-1", call.journey.config, agents=CLERK
+    ) as again:
+        reply = await again.process_message("here")
+        assert (reply.message, reply.metadata["ran"]) == ("noted", ["pay"])
+        await again.process_message("and now?")
+        rows = [row for row in await again.audit() if row.kind == "version_changed"]
+        assert [(row.turn, row.reason) for row in rows] == [(2, f"now {again.spec.version}")]
+
+
+async def test_a_session_in_a_pathway_that_is_gone_begins_again(talk: Talk, store_url: str) -> None:
+    call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
+    await call.says("to Rome")
+
+    async with await trip().restore("s-1", call.journey.config, agents=CLERK) as again:
+        reply = await again.process_message("here")
+        assert reply.message == f"{Texts().moved_to_entry}\n\nnoted"
+        assert (reply.pathway_id, reply.metadata["error"]) == ("plan", None)
+        assert reply.accumulated_context == {"city": "Rome"}
+        rows = [row for row in await again.audit() if row.kind == "migrated"]
+        assert [(row.from_pathway, row.to_pathway) for row in rows] == [("pay", "plan")]
+        await again.rollback(0)
+        assert (await again.process_message("to Rome")).is_journey_complete
+
+
+async def test_lists_page_by_page_and_says_where_the_next_one_begins(
+    talk: Talk, store_url: str
+) -> None:
+    calls = [await talk(Parcel, AGENTS, store_url, session_id=f"s-{n}") for n in range(5)]
+    journey = calls[0].journey
+
+    first = await journey.list(limit=2)
+    second = await journey.list(limit=2, after=first.next)
+    await calls[0].says("hello")  # moves to the front, and is on none of the next pages again
+    last = await journey.list(limit=2, after=second.next)
+
+    assert (first, second, last) == (["s-4", "s-3"], ["s-2", "s-1"], [])
+    assert last.next is None
+    assert await journey.list(limit=1) == ["s-0"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "bm9uZQ", "W10", "WzFd", "WyIxIiwiMiIsIjMiXQ", 3, "é"])
+async def test_a_cursor_that_no_page_gave_is_refused(
+    talk: Talk, memory_url: str, cursor: Any
+) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    with pytest.raises(InvalidCursorError, match="Begin without it"):
+        await call.journey.list(after=cursor)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001, True, "10", None])
+async def test_a_page_of_another_length_is_refused(talk: Talk, memory_url: str, limit: Any) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    with pytest.raises(ConfigurationError, match="1 to 1000"):
+        await call.journey.list(limit=limit)
+
+
+async def test_a_page_costs_as_much_among_many_sessions_as_among_few(
+    talk: Talk, tmp_path: Path
+) -> None:
+    """Counted in steps of SQLite's machine, so that no other work of this one counts."""
+    steps: dict[int, list[int]] = {}
+    for many in (300, 6000):
+        file = tmp_path / f"{many}.db"
+        call = await talk(Parcel, AGENTS, f"sqlite:///{file}", session_id=f"first-{many}")
+        await _add_sessions(call.journey, many)
+        deep = Place(stamp(now() - timedelta(seconds=many)), "parcel", "s-1")
+        steps[many] = [
+            _steps_of(file, query, status, place)
+            for place in (None, deep)
+            for query, status in (
+                (statements.PAGE, ""),
+                (statements.PAGE_OF, "active"),
+                (statements.PAGE_OF, "complete"),
+                (statements.PAGE_MARKED, "expired"),
+                (statements.PAGE_OVER, "expired"),
+            )
+        ]
+
+    for few, more in zip(steps[300], steps[6000], strict=True):
+        assert more <= 1.5 * few + 1
+
+
+async def _add_sessions(journey: Parcel, many: int) -> None:
+    """Add sessions, of which a third has expired and a few are complete."""
+    written: list[Row] = []
+    for number in range(many):
+        at = stamp(now() - timedelta(seconds=3 * number))
+        status = (
+            "expired" if number % 3 == 0 else "complete" if number in (1, 101, 201) else "active"
+        )
+        row: Row = {"session_id": f"s-{number}", "journey_id": "parcel", "journey_version": "1"}
+        row |= {"status": status, "pathway_id": "address", "version": 0}
+        row |= {"created_at": at, "updated_at": at, "expires_at": stamp(now() + timedelta(1))}
+        written.append(row)
+    store = (await journey.manager._session()).store
+    await store.write(Statement(statements.BEGIN_SESSION, written))
+
+
+def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
+    """Return how many hundreds of steps a page takes."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    wanted: Row = {"journey": "parcel", "now": stamp(now()), "most": 50, "status": status}
+    wanted |= {"before": "9999", "tie": "", "above": ""}
+    if after:
+        wanted |= {"before": after.updated_at, "tie": "", "above": ""}
+    with closing(sqlite3.connect(file)) as database:
+        database.set_progress_handler(count, 100)
+        assert query.sqlite
+        database.execute(query.sqlite, wanted).fetchall()
+    return steps

@@ -1,0 +1,264 @@
+"""A Postgres database is set up by one command, once, and refused until it is."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from graphs.storage.migrate import HEAD, migrate
+from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
+from graphs.storage.sealing import state_of
+from graphs.storage.tables import USAGE
+from journeys import JourneyConfig, JourneyError, StateError
+from tests.support.command import run
+from tests.support.post_office import AGENTS, Parcel, opened
+from tests.support.postgres import TABLES, Postgres, connected
+
+
+@pytest.fixture
+def empty_url(postgres_server: Postgres) -> str:
+    """A database without a table."""
+    return postgres_server.made()
+
+
+def tables(url: str) -> set[str]:
+    with connected(url) as connection:
+        found = connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+        )
+        return {name for (name,) in found}
+
+
+async def test_a_database_that_is_not_set_up_says_what_to_run(empty_url: str) -> None:
+    for _ in range(2):
+        async with opened(empty_url) as parcel:
+            with pytest.raises(StateError, match="journeygraph migrate") as refused:
+                await parcel.start()
+            assert not refused.value.retryable
+    assert tables(empty_url) == set()
+
+    migrate_postgres(empty_url)
+    async with opened(empty_url) as parcel:
+        await parcel.start()
+        assert (await parcel.process_message("street=Main")).pathway_id == "payment"
+
+
+def test_the_command_says_what_it_did(empty_url: str) -> None:
+    first = run("migrate", "--store", empty_url)
+    assert first.exit_code == 0, first.output
+    assert f"sessions, turns and audit: from nothing to {HEAD}" in first.stdout
+    assert f"checkpoints: from nothing to {SAVER_HEAD}" in first.stdout
+    assert set(TABLES) <= tables(empty_url)
+
+    again = run("migrate", "--store", empty_url)
+    assert again.exit_code == 0
+    assert "up to date; nothing was changed" in again.stdout
+
+
+def test_the_command_takes_the_store_of_the_settings(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", empty_url)
+    assert run("migrate").exit_code == 0
+    assert set(TABLES) <= tables(empty_url)
+
+
+def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
+    done = run("migrate", "--store", f"sqlite:///{tmp_path / 'a.db'}")
+    assert done.exit_code == 0
+    assert "up to date" in done.stdout
+    assert (tmp_path / "a.db").exists()
+
+
+ADDED = (
+    ("sessions", "fence"),
+    ("sessions", "lease_until"),
+    ("turns", "flags"),
+    *(("turns", column) for column in USAGE),
+)
+"""What migrations added to the tables of the first release."""
+INDEXES = (
+    *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
+    "CREATE INDEX audit_by_session ON audit (session_id, id)",
+)
+"""What undoes the changes of indexes since then."""
+NEW = (
+    *("validation_audit", "definitions", "definition_epoch"),
+    *("field_attempts", "effects", "escalations"),
+)
+"""The tables that they made."""
+_BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}
+
+
+def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
+    with connected(postgres_url) as connection:
+        for table, column in ADDED:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in NEW:
+            connection.execute(f"DROP TABLE {table}")
+        for undone in INDEXES:
+            connection.execute(undone)
+        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+        connection.execute(
+            "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
+        )
+    done = migrate_postgres(postgres_url)
+    assert (done.before.ours, done.after) == ("0001", Versions(HEAD, SAVER_HEAD))
+    with connected(postgres_url) as connection:
+        row = connection.execute("SELECT version, fence, lease_until FROM sessions").fetchone()
+    assert row == (3, 0, None)
+
+
+def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
+    """A file with a foreign table in it is migrated step by step, an empty one at once."""
+    found = []
+    for name in ("empty", "shared"):
+        path = tmp_path / name
+        with sqlite3.connect(path) as connection:
+            if name == "shared":
+                connection.execute("CREATE TABLE theirs (a)")
+        migrate(functools.partial(sqlite3.connect, path))
+        made = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+        found.append([row for row in made if row[1] != "theirs"])
+        version = connection.execute("SELECT version_num FROM journeygraph_version").fetchall()
+        connection.close()
+        assert version == [(HEAD,)]
+
+    assert found[0] == found[1]
+    assert len(found[0]) > 20
+
+
+@pytest.mark.parametrize("key", [None, bytes(range(32))])
+async def test_a_file_of_the_release_before_keeps_its_sessions(
+    tmp_path: Path, key: bytes | None
+) -> None:
+    class Sealed(Parcel):
+        """Send a parcel in secret."""
+
+        __sensitive__ = key is not None
+
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+
+    def reopened() -> Parcel:
+        config = JourneyConfig(persistence=url, encryption_key=key)
+        return Sealed("s-1", config, agents=AGENTS)
+
+    async with reopened() as parcel:
+        await parcel.start({"customer": "C-1"})
+        await parcel.process_message("street=Main")
+        saver: Any = (await parcel.manager._session()).saver
+        with sqlite3.connect(tmp_path / "old.db") as connection:
+            before = SqliteSaver(connection, serde=saver.serde)  # whose format it was
+            for there in list(saver.list({"configurable": {"thread_id": "s-1"}})):
+                with state_of("s-1", there.checkpoint["id"]):
+                    before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
+        connection.close()
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.execute("DROP TABLE checkpoint_blobs")
+        for table, column in ADDED:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in NEW:
+            connection.execute(f"DROP TABLE {table}")
+        for undone in INDEXES:
+            connection.execute(undone)
+        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+    connection.close()
+    async with reopened() as parcel:
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
+        assert (await parcel.process_message("hello")).metadata["version"] == 2
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
+        await parcel.rollback(0)
+        assert (await parcel.process_message("street=Side")).metadata["version"] == 4
+    async with reopened() as parcel:
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
+
+
+def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(migrate_postgres, [empty_url] * 4))
+    assert sum(item.before != item.after for item in done) == 1
+    assert {item.after for item in done} == {Versions(HEAD, SAVER_HEAD)}
+
+
+def test_a_migration_that_hangs_is_not_waited_for_for_ever(empty_url: str) -> None:
+    with connected(empty_url) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [ALONE])
+        with pytest.raises(StateError, match="has been running") as refused:
+            migrate_postgres(empty_url, patience=0.2)
+        assert refused.value.retryable
+    migrate_postgres(empty_url)
+
+
+def test_an_index_that_was_left_half_made_is_made_again(postgres_url: str) -> None:
+    index = "checkpoints_thread_id_idx"
+    with connected(postgres_url) as connection:
+        connection.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [index]
+        )
+        connection.execute("DELETE FROM checkpoint_migrations WHERE v = %s", [SAVER_HEAD])
+        migrate_postgres(postgres_url)
+        found = connection.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass", [index]
+        )
+        assert found.fetchone() == (True,)
+
+
+async def test_a_database_of_a_newer_release_is_left_alone(postgres_url: str) -> None:
+    with connected(postgres_url) as connection:
+        connection.execute("UPDATE journeygraph_version SET version_num = '9999'")
+    with pytest.raises(StateError, match="newer release"):
+        migrate_postgres(postgres_url)
+    async with opened(postgres_url) as parcel:
+        with pytest.raises(StateError, match="newer release"):
+            await parcel.start()
+
+
+def test_a_foreign_table_in_the_way_is_an_error_and_nothing_is_half_made(empty_url: str) -> None:
+    with connected(empty_url) as connection:
+        connection.execute("CREATE TABLE turns (mine text)")
+    with pytest.raises(StateError, match=r"cannot be migrated.*turns"):
+        migrate_postgres(empty_url)
+    assert tables(empty_url) == {"turns"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:hunter2@127.0.0.1:1/x",
+        "postgresql://ann:hun%ter2@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x?user=ann&password=hunter2",
+        "postgresql://ann:hunter2@127.0.0.1:1/x?nonsense=1",
+        "postgresqll://ann:hunter2@127.0.0.1:1/x",
+        "postgres://ann:p@ss/hunter2@127.0.0.1:1/x",
+        "postgresql://ann:hunter2 and more@127.0.0.1:port/x",
+    ],
+)
+async def test_a_password_is_never_shown(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    shown: list[str] = []
+    try:
+        async with opened(url) as parcel:
+            shown += [repr(parcel.config), repr(parcel.manager.config)]
+            await parcel.start()
+    except JourneyError as error:
+        failed: BaseException | None = error
+        while failed:
+            shown += [repr(failed), str(failed)]
+            failed = failed.__cause__ or failed.__context__
+    shown.append(run("migrate", "--store", url, code=1).output)
+    assert len(shown) > 2
+    assert not [text for text in (*shown, caplog.text) if "hunter2" in text or "hun%ter2" in text]
+
+
+def test_a_server_that_is_not_there_is_an_error_to_try_again() -> None:
+    with pytest.raises(StateError, match=r"127.0.0.1:1/x cannot be migrated") as refused:
+        migrate_postgres("postgresql://127.0.0.1:1/x")
+    assert refused.value.retryable
+    assert isinstance(refused.value.__context__, psycopg.OperationalError)

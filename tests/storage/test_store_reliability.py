@@ -1,0 +1,205 @@
+"""Connections are not lost to whoever is cancelled, and errors of a store say what is true."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from graphs.session.session import Session
+from graphs.storage import connections
+from graphs.storage.migrate_postgres import migrate_postgres
+from journeys import ConfigurationError, JourneyConfig, StateError
+from server.settings import Settings
+from tests.sessions.test_leases import Elsewhere
+from tests.support.post_office import found, opened
+from tests.support.postgres import Postgres, connected
+from tests.support.proxy import Proxy
+
+CLIENTS = (
+    "SELECT count(*) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+@pytest.fixture
+async def network(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Proxy]:
+    for name, seconds in {"DEADLINE": 1.5, "ANSWER": 1.3, "CONNECT": 1.0, "_CHECK": 0.2}.items():
+        monkeypatch.setattr(connections, name, seconds)
+    async with Proxy.to(postgres_url) as proxy:
+        yield proxy
+
+
+async def unanswered(*_: Any) -> Any:
+    raise StateError("The session stands where it stood; try again.", retryable=True)
+
+
+async def test_who_is_cancelled_takes_no_connection_with_them(postgres_url: str) -> None:
+    parcels = [opened(postgres_url, f"s-{n}", database_pool_size=2) for n in range(6)]
+    for parcel in parcels:
+        await parcel.start()
+    chance = random.Random(2)
+
+    async def impatient(parcel: Any) -> None:
+        for _ in range(80):
+            asked = asyncio.ensure_future(parcel.versions())
+            await asyncio.sleep(chance.random() / 100)
+            asked.cancel()
+            await asyncio.wait([asked])
+
+    await asyncio.gather(*map(impatient, parcels))
+    session = await parcels[0].manager._session()
+    pool = session.store.saver._connections.pool  # type: ignore[union-attr]
+    while (counts := pool.get_stats())["pool_available"] < counts["pool_size"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    for parcel in parcels:
+        await parcel.close()
+    assert found(postgres_url, CLIENTS) == [(0,)]
+
+
+async def test_a_rollback_whose_commit_prunes_keeps_what_it_goes_back_to(kept_url: str) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start()
+        for number in range(111):
+            await parcel.process_message("street=Elm" if number == 3 else "hello")
+        await parcel.rollback(5)  # makes version 112, which prunes what is older than version 13
+        assert await parcel.snapshot() == {"street": "Elm"}
+        assert (await parcel.process_message("hello")).metadata["version"] == 113
+
+
+@pytest.mark.parametrize("password", ["12/s3cret", "s3cret/", "/s3cret"])
+async def test_a_password_with_a_slash_is_never_shown(password: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        JourneyConfig(persistence=f"postgresql://ada:{password}@127.0.0.1/db")
+    assert "s3cret" not in str(refused.value)
+    assert "%2F" in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["postgresql:ada:s3cret@h/db", "ada:s3cret@h", "s3cret@h"])
+def test_what_is_no_url_shows_no_password_either(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="no store that this runtime has") as refused:
+        JourneyConfig(persistence=url)
+    assert "s3cret" not in str(refused.value)
+
+
+async def test_settings_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATABASE_URL", "JOURNEYGRAPH_STORE"):
+        monkeypatch.setenv(name, "postgresql://ada:s3cret@127.0.0.1/db")
+    assert "s3cret" not in repr(Settings())
+
+
+async def test_a_server_that_never_says_a_word_is_given_up_when_a_store_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "CONNECT", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        async with opened(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x") as parcel:
+            with pytest.raises(StateError, match="timeout") as failed:
+                await parcel.start()
+            assert failed.value.retryable
+
+
+async def test_closing_waits_for_no_database_that_is_gone(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "TRUSTED", 0.0)
+    async with Proxy.to(postgres_url) as network:
+        parcel = opened(network.url)
+        await parcel.start()
+        network.silent = True
+        await parcel.close()
+
+
+async def test_a_commit_of_which_nothing_is_known_is_not_said_to_be_undone(network: Proxy) -> None:
+    async with opened(network.url) as parcel:
+        await parcel.start()
+        network.loses = b"street=Main"
+        turn = asyncio.ensure_future(parcel.process_message("street=Main"))
+        while not network.hit:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        network.silent = True
+        with pytest.raises(StateError) as failed:
+            await turn
+        network.silent = False
+        assert "stands where it stood" not in str(failed.value)
+        assert "see where the session stands" in str(failed.value)
+        assert (await parcel.versions())[-1].message == "street=Main"
+
+
+async def test_a_start_that_has_begun_is_not_said_to_have_failed(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(postgres_url) as parcel:
+        monkeypatch.setattr(Session, "values", unanswered)
+        with pytest.raises(StateError, match="see where the session stands"):
+            await parcel.start()
+        assert found(postgres_url, "SELECT version FROM sessions") == [(0,)]
+
+
+async def test_a_turn_whose_callback_fails_stands_also_if_that_cannot_be_audited(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(response: Any) -> None:
+        raise ValueError("no bell to ring")
+
+    async with opened(postgres_url, on_end=ended) as parcel:
+        await parcel.start()
+        await parcel.process_message("street=Elm")
+        monkeypatch.setattr(Session, "audited", unanswered)
+        assert (await parcel.process_message("card=1")).is_journey_complete
+
+
+async def test_a_rollback_gives_its_own_version_though_another_process_moved_on(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roll = Session.rolled_back
+
+    async def overtaken(self: Session, *args: Any) -> Any:
+        made = await roll(self, *args)
+        elsewhere = Elsewhere(postgres_url)
+        elsewhere._open.set()
+        async with elsewhere.turn() as turn:
+            await turn
+        return made
+
+    async with opened(postgres_url) as parcel:
+        await parcel.start()
+        await parcel.process_message("street=Elm")
+        monkeypatch.setattr(Session, "rolled_back", overtaken)
+        session = await parcel.rollback(0)
+        assert (session.version, session.accumulated_context) == (2, {})
+        assert (await parcel.versions())[-1].version == 3
+
+
+async def test_what_a_server_will_never_do_is_not_to_be_tried_again(postgres_url: str) -> None:
+    async with opened(postgres_url) as parcel:
+        await parcel.start()
+        with connected(postgres_url) as connection:
+            connection.execute("ALTER TABLE turns RENAME TO turned")
+        with pytest.raises(StateError, match='"turns" does not exist') as refused:
+            await parcel.process_message("hello")
+        assert not refused.value.retryable
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_that_cannot_hold_every_character_is_refused(
+    postgres_server: Postgres, encoding: str
+) -> None:
+    name = f"journey_{encoding.lower()}"
+    url = urlsplit(postgres_server.url)._replace(path=f"/{name}").geturl()
+    with connected(postgres_server.url) as connection:
+        how = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        connection.execute(f"CREATE DATABASE {name} {how}")
+    try:
+        with pytest.raises(StateError, match=f"{encoding}.*ENCODING 'UTF8'"):
+            migrate_postgres(url)
+        async with opened(url) as parcel:
+            with pytest.raises(StateError, match=encoding):
+                await parcel.start()
+    finally:
+        postgres_server.drop(url)

@@ -1,0 +1,164 @@
+"""What a process does until it is killed: one conversation, whose every state can be foretold."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from psycopg import AsyncCursor
+
+import graphs.session.manager  # noqa: F401  (so that a fork has it)
+from graphs.storage import lease, store
+from graphs.storage.sqlite import SqliteJourneySaver
+from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
+from journeys import Transition as Move
+from tests.support.clerks import said
+
+
+class Diary(Journey):
+    """Tell the day."""
+
+    class TellPath(Pathway):
+        __agents__ = ["listener", "writer"]
+        __accumulate__ = {"heard": MergeStrategy.APPEND, "count": MergeStrategy.SUM}
+        __complete_when__ = NEVER
+
+    class AsidePath(Pathway):
+        __agents__ = ["writer"]
+        __accumulate__ = {"heard": MergeStrategy.APPEND, "count": MergeStrategy.SUM}
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Move(said("by the way"), to_pathway="aside")]
+
+
+LEASE = 0.2
+"""Seconds that a lease lasts: nobody in a test shall wait long for a process that was killed."""
+
+
+def line(number: int) -> str:
+    """What is said in a turn: every third message leads aside, and the next one back."""
+    return f"by the way {number}" if number % 3 == 1 else f"then {number}"
+
+
+def foretold(version: int) -> dict[str, Any]:
+    """Where the session stands after so many messages."""
+    aside = version % 3 == 1
+    moves = [(n, kind) for n in range(1, version + 1) for kind in _MOVES.get(n % 3, ())]
+    heard = [line(n) for n in range(1, version + 1)]
+    return {
+        "pathway": "aside" if aside else "tell",
+        "stack": ["tell"] if aside else [],
+        "context": {"heard": heard, "count": len(heard)} if heard else {},
+        "messages": heard,
+        "replies": [f"noted {text}" for text in heard],
+        "audit": moves,
+    }
+
+
+_MOVES = {
+    1: ("transition", "detour_entered", "completed"),
+    2: ("detour_left", "returned"),
+}
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def diary(url: str, session_id: str, *, dies_in_agent: bool = False) -> Diary:
+    async def listener(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(random.uniform(0, 0.003))
+        return {"response": "listening"}
+
+    async def writer(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(random.uniform(0, 0.003))
+        if dies_in_agent:
+            die()
+        text = payload["message"]
+        return {"response": f"noted {text}", "heard": text, "count": 1}
+
+    agents = {"listener": listener, "writer": writer}
+    return Diary(session_id, JourneyConfig(persistence=url), agents=agents)
+
+
+def live(url: str, session_id: str, acknowledged: str, deed: str, statement: int | None) -> None:
+    """Do a deed, or talk for ever; with a statement's number, die before it is executed."""
+    lease.SECONDS = LEASE
+    asyncio.run(_live(url, session_id, acknowledged, deed, statement))
+
+
+async def _live(
+    url: str, session_id: str, acknowledged: str, deed: str, statement: int | None
+) -> None:
+    if deed == "open" and statement is not None:
+        _doom_every_connection(statement)
+        statement = None
+    journey = diary(url, session_id, dies_in_agent=deed == "agent")
+    if statement is not None:
+        await doomed(journey, statement)
+    if deed in ("start", "open"):
+        await journey.start()
+    elif deed == "rollback":
+        await journey.rollback(1)
+    elif deed == "delete":
+        await journey.delete()
+    else:
+        await _talk(journey, acknowledged)
+    await journey.versions()
+    die()
+
+
+async def _talk(journey: Diary, acknowledged: str) -> None:
+    number = (await journey.manager.restore()).version
+    out = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    while True:
+        number += 1
+        reply = await journey.process_message(line(number))
+        os.write(out, f"{reply.metadata['version']}\n".encode())
+
+
+def _dies_at(statement: int) -> Callable[[str], None]:
+    left = [statement]
+
+    def traced(sql: str) -> None:
+        left[0] -= 1
+        if left[0] <= 0:
+            die()
+
+    return traced
+
+
+async def doomed(journey: Journey, statement: int) -> None:
+    store = (await journey.manager._session()).store
+    if isinstance(store.saver, SqliteJourneySaver):
+        store.saver.conn.set_trace_callback(_dies_at(statement))
+        return
+    execute, reached = AsyncCursor.execute, _dies_at(statement)
+
+    async def doomed(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        """Each statement has two moments to die in: before it is sent, and once it has counted."""
+        reached(query)
+        cursor = await execute(self, query, *args, **kwargs)
+        reached(query)
+        return cursor
+
+    AsyncCursor.execute = doomed  # type: ignore[method-assign]
+
+
+def _doom_every_connection(statement: int) -> None:
+    connector, traced = store._connector, _dies_at(statement)
+
+    def doomed(uri: str) -> Callable[[], sqlite3.Connection]:
+        def connect() -> sqlite3.Connection:
+            connection = connector(uri)()
+            connection.set_trace_callback(traced)
+            return connection
+
+        return connect
+
+    store._connector = doomed

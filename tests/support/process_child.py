@@ -1,0 +1,42 @@
+"""One of several processes that use one file at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from journeys import SessionExistsError, StateError
+from tests.support.crash_child import diary
+
+ROUNDS = 10
+
+
+def live(url: str, log: str, gate: Any) -> None:
+    """Wait for the others; then talk in a shared session, and in one of one's own."""
+    gate.wait()
+    told = asyncio.run(_live(url, f"p{os.getpid()}"))
+    Path(log).write_text(json.dumps(told))
+
+
+async def _live(url: str, name: str) -> dict[str, Any]:
+    shared, own = diary(url, "shared"), diary(url, name)
+    told: dict[str, Any] = {"name": name, "began": True, "counted": [], "retryable": True}
+    try:
+        await shared.start()
+    except SessionExistsError:
+        told["began"] = False
+    await own.start()
+    for number in range(ROUNDS):
+        await own.process_message("mine")
+        text = f"{name} {number}"
+        try:
+            await shared.process_message(text)
+            told["counted"].append(text)
+        except StateError as error:
+            told["retryable"] = told["retryable"] and error.retryable
+    await shared.close()
+    await own.close()
+    return told

@@ -1,0 +1,152 @@
+"""A server for LangGraph Studio, started for tests in a folder and an environment of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 110.0
+
+KIOSK = '''
+from journeys import NEVER, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+
+
+class Kiosk(Journey):
+    """A clerk who speaks word by word, and a printer that jams."""
+
+    class DeskPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class PrinterPath(Pathway):
+        __agents__ = ["printer"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(patterns=["print"]), to_pathway="printer")]
+
+
+async def clerk(ask):
+    for word in ("You ", "said: ", ask["message"]):
+        yield word
+
+
+jammed = []
+
+
+def printer(ask):
+    if "jam" in ask["message"] and ask["message"] not in jammed:
+        jammed.append(ask["message"])  # the next try works
+        raise OSError("paper jam")
+    return f"Printed: {ask['message']}"
+
+
+graph = Kiosk.compile(agents={"clerk": clerk, "printer": printer})
+'''
+
+HALL = '''
+from langgraph.graph import START, MessagesState, StateGraph
+
+from kiosk import Kiosk, clerk, printer
+
+
+def hall(checkpointer):
+    """A graph of somebody's own, in which the kiosk is a node."""
+    agents = {"clerk": clerk, "printer": printer}
+    built = StateGraph(MessagesState)
+    built.add_node("kiosk", Kiosk.compile(agents=agents, checkpointer=checkpointer))
+    built.add_edge(START, "kiosk")
+    return built.compile()
+
+
+kept, forgetful = hall(True), hall(None)
+'''
+
+HOST = '''
+from journeys import NEVER, InputField, Journey, OutputField, Pathway, Signature
+
+
+class Welcome(Signature):
+    """Welcome whoever comes in."""
+
+    said: str = InputField(description="what the guest said", source="message")
+    response: str = OutputField(description="what to say back")
+
+
+class House(Journey):
+    """A house whose host is a model."""
+
+    class DoorPath(Pathway):
+        __signature__ = Welcome
+        __agents__ = ["host"]
+        __complete_when__ = NEVER
+
+
+graph = House.compile()
+'''
+
+
+@contextmanager
+def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[str]:
+    """Serve langgraph.json, and a graph of the test's beside it, out of a folder; gives the URL.
+
+    The folder has our packages by links, so that nothing is left in the checkout. Settings are
+    written to its `.env`; without them it has none.
+    """
+    if settings:
+        lines = [f"{key}={value}" for key, value in settings.items()]
+        (folder / ".env").write_text("\n".join(lines))
+    for package in ("journeys", "nodes", "graphs", "server"):
+        (folder / package).symlink_to(ROOT / package)
+    served = json.loads((ROOT / "langgraph.json").read_text())
+    served["graphs"][name] = f"{name}:graph"
+    if name == "kiosk":
+        served["graphs"] |= {"hall": "hall:kept", "forgetful": "hall:forgetful"}
+        (folder / "hall.py").write_text(HALL)
+    (folder / "langgraph.json").write_text(json.dumps(served))
+    (folder / f"{name}.py").write_text(source)
+    port = free_port()
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    with (folder / "log").open("w") as log:
+        # The server looks for work twice a second, so a turn takes one; several go side by side.
+        command += ["--n-jobs-per-worker", "6", "--port", str(port)]
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(f"http://127.0.0.1:{port}", server, folder / "log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server answers; say what it said if it never does."""
+    until = time.monotonic() + PATIENCE
+    while server.poll() is None and time.monotonic() < until:
+        try:
+            with urllib.request.urlopen(f"{url}/ok", timeout=1):
+                return
+        except (urllib.error.URLError, TimeoutError):
+            time.sleep(0.1)
+    raise AssertionError(log.read_text()[-3000:])
