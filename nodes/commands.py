@@ -1,4 +1,4 @@
-"""What a message can ask for: the closed union of verdicts and commands.
+"""Verdicts and commands: the closed union of all that a message can ask for.
 
 Everything that understands messages, with or without a model, speaks in these; `steer` takes
 nothing else. A command that nothing in the journey answers now is dropped and audited, and so is

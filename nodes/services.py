@@ -1,4 +1,4 @@
-"""What the steps of a turn may use; handed over by LangGraph's context, never by globals."""
+"""Services of the steps of a turn, passed by LangGraph's context, never by globals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runtime says itself: in which words, and with what in them."""
+"""Texts of the runtime, filled with values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server writes its log: one event a line on standard error, JSON unless somebody reads it.
+"""Log of the server: one event a line on standard error, JSON unless it is a terminal.
 
 What an error says may be in a user's words, or hold a key. So of an error in the log there are its
 types and its places, and never its text; `--debug` alone shows that.

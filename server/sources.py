@@ -1,4 +1,4 @@
-"""Where settings come from: the environment, `.env`, `journeygraph.toml`, and `pyproject.toml`.
+"""Sources of settings: the environment, `.env`, `journeygraph.toml`, `pyproject.toml`.
 
 The sources are those of pydantic-settings. What is added here is where each value stands, and that
 nothing is passed over: a name that is no setting is refused wherever it stands.

@@ -94,7 +94,7 @@ class Layout:
         return self
 
     def level_bottom(self, place: Place) -> float:
-        """The y below which nothing of the place's level reaches."""
+        """Return the y below which nothing of the place's level reaches."""
         return place.y + max(other.height for other in self.levels[place.level])
 
     def has_arrivals(self, place: Place) -> bool:
@@ -159,7 +159,7 @@ class Layout:
             y = self.height + (_ROOM_DOWN if tallest or number in bent else 0.0)
 
     def _bent(self) -> set[int]:
-        """The levels below which some line that passes turns aside, and needs room for that."""
+        """Return the levels below which a line that passes turns aside, and needs room."""
         return {
             min(one.level, other.level)
             for _, route in self.routes
@@ -368,7 +368,7 @@ class Part:
         )
 
     def _line(self, link: Link, route: list[Place], ends: list[float]) -> str:
-        """The way from box to box, and the arrow head at its end."""
+        """Return the way from box to box, and the arrow head at its end."""
         last = len(route) - 2
         pieces = [
             self._step(
@@ -439,7 +439,7 @@ def _path(way: str, css: str) -> str:
 
 
 def _head(x: float, y: float, back: tuple[int, int], css: str) -> str:
-    """An arrow head with its tip at x, y; `back` points away from the tip."""
+    """Return an arrow head with its tip at x, y; `back` points away from the tip."""
     across, down = back
     base_x, base_y = x + across * _ARROW, y + down * _ARROW
     side_x, side_y = down * _ARROW / 2, across * _ARROW / 2

@@ -44,7 +44,7 @@ class Line:
         return shares * self.letter.size * (_BOLD if self.letter.bold else 1.0)
 
     def lowered(self, pixels: float) -> Line:
-        """The same line with more room above it."""
+        """Return the same line with more room above it."""
         return Line(self.text, replace(self.letter, leading=self.letter.leading + pixels))
 
 

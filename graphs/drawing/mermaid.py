@@ -66,7 +66,7 @@ def _stop(stop: Stop, name: str) -> str:
 
 
 def _name(number: int, id_: str) -> str:
-    """A node name that is no word of Mermaid's own, whatever the pathway is called."""
+    """Return a node name that is not a word of Mermaid's own."""
     return f"p_{id_}" if id_.isascii() and id_.isidentifier() else f"p{number}"
 
 

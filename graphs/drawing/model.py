@@ -95,11 +95,11 @@ class Sketch:
         return [stop for stop in self.stops.values() if stop.is_detour]
 
     def into(self, target: str) -> list[Move]:
-        """The moves that lead to a pathway."""
+        """Return the moves that lead to a pathway."""
         return [move for move in self.moves if move.target == target]
 
     def out_of(self, source: str) -> list[Move]:
-        """The moves that one pathway, and not a crowd, is the source of."""
+        """Return the moves that one pathway, and not a crowd, is the source of."""
         return [move for move in self.moves if move.source == source and not move.crowd]
 
 

@@ -69,7 +69,7 @@ class Words:
 
 
 def _main(drawn: Sketch) -> Part:
-    """The pathways that do not return, and how they lead to one another."""
+    """Return the pathways that do not return, and how they lead to one another."""
     part = Part()
     part.mark(_BEGIN)
     for stop in drawn.stops.values():

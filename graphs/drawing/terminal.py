@@ -58,7 +58,7 @@ def _next(drawn: Sketch, stop: Stop) -> str:
 
 
 def _exits(drawn: Sketch, stop: Stop, *, more: bool) -> list[str]:
-    """The transitions out of one pathway, and the end of the journey."""
+    """Return the transitions out of one pathway, and the end of the journey."""
     moves = [move for move in drawn.out_of(stop.id) if move.labels]
     rows = _arrows(drawn, moves, " │ " if more else " ")
     return [*rows, " ▼", " ◉ end"] if stop.ends else rows
@@ -84,7 +84,7 @@ def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
 
 
 def _said(label: Label) -> str:
-    """The priority first: it is short, and the rest may be cut."""
+    """Return a label that begins with the priority: it is short, and the rest may be cut."""
     rank = f"[{label.priority}] " if label.priority else ""
     return rank + ": ".join(part for part in (label.what, label.patterns) if part)
 

@@ -1,4 +1,4 @@
-"""How close cards are to a task in meaning, by vectors that an author's function makes of texts."""
+"""Compare agent cards with a task by embeddings from a function of the author."""
 
 from __future__ import annotations
 

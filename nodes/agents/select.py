@@ -1,4 +1,4 @@
-"""Who fits a task best, by what the agents' cards say; without a model."""
+"""Select the agents that fit a task best by their cards, without a model."""
 
 from __future__ import annotations
 

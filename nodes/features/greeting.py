@@ -1,4 +1,4 @@
-"""What the assistant says first: its greeting, and the first question of a form behind it.
+"""Build the first message of a session: the greeting, and the first question of a form.
 
 A graph without a manager, as in Studio, has no such moment: its first turn is a message.
 """

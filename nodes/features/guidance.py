@@ -1,4 +1,4 @@
-"""Which guidelines hold in a turn: found by words and code, judged with all else a model is asked.
+"""Find the guidelines that hold in a turn: by words, by code, by the understanding call.
 
 What a model has to judge goes into the one call that understands the message. When that call fails,
 what needs no model holds all the same.

@@ -1,4 +1,4 @@
-"""What a model's own words claim of a form that nobody said: found by code."""
+"""Find claims about a form in a model's wording that the runtime did not make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user is asked: in words, and as data for clients."""
+"""Questions to the user, as text and as data for clients."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which guidelines hold: those that a message may touch, and what relations leave of them."""
+"""Match guidelines to a message, and apply the relations between them."""

@@ -1,4 +1,4 @@
-"""What relations leave of the guidelines that hold, and in which order; pure and total.
+"""Apply the relations of guidelines that hold, and order them; pure and total.
 
 The narrower scope comes first, then the higher priority, then what was declared first. A guideline
 that holds drops those that it excludes, wherever they stand in the order; two that exclude each

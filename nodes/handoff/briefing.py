@@ -1,4 +1,4 @@
-"""What a person is told who takes a conversation, but for what was said, which the ledger has."""
+"""Build the payload of an escalation, except the transcript, which is read from the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message says, read without any model."""
+"""Read a message without a model."""
 
 from nodes.language.clauses import asked_about, asks, clauses_in, refused_in
 from nodes.language.expected import Expected, Parse

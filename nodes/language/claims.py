@@ -1,4 +1,4 @@
-"""Which field each value in a message belongs to."""
+"""Assign each value of a message to a field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message may answer now, what a reading of it found, and words read as a value."""
+"""Expected answers of a message, the result of reading it, and words read as a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a language says what is understood without a model: a file of phrases each, compiled once."""
+"""The lexicon of a language: phrases from a data file, compiled once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which field the words of a message speak of."""
+"""Find the fields that the words of a message mention."""
 
 from __future__ import annotations
 

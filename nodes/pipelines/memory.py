@@ -1,4 +1,4 @@
-"""What a pipeline keeps from run to run in a process: whose turn it is, and who failed of late.
+"""Memory of a pipeline in a process: rotation of agents, and circuit breakers.
 
 A pipeline itself is frozen data, and says nothing of its runs.
 """

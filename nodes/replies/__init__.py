@@ -1,1 +1,1 @@
-"""What replies are held against without a model: personal data, and what critical rules say."""
+"""Check replies without a model: personal data, and phrases of critical guidelines."""

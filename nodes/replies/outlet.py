@@ -1,4 +1,4 @@
-"""What a user hears of a turn while it runs, where replies are checked after they are sent."""
+"""Stream the parts of a reply that is checked after it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What guidelines forbid and require, found in a reply without a model."""
+"""Find phrases in a reply that guidelines forbid or require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which checks hold where: for a whole graph, and for the journey that a pathway belongs to."""
+"""Checks in force: for a whole graph, and for the journey of a pathway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the effects of a pathway came to, and what a session remembers of it."""
+"""Outcomes of the effects of a pathway, as a session keeps them."""
 
 from __future__ import annotations
 

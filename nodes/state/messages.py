@@ -1,4 +1,4 @@
-"""What was said, as the state keeps it: a bounded window of plain dicts."""
+"""Messages of a session: a bounded window of plain dicts."""
 
 from __future__ import annotations
 

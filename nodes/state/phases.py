@@ -1,4 +1,4 @@
-"""How far along a conversation is, and which phase may follow which; pure.
+"""Phases of a conversation, and the moves between them; pure.
 
 | from       | to         | by                                                   |
 |------------|------------|------------------------------------------------------|

@@ -1,4 +1,4 @@
-"""What was said of sensitive fields, kept from whoever is told the conversation afterwards."""
+"""Redact values of sensitive fields from later copies of a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be seen of the running system: spans, metrics and log lines.
+"""Telemetry: spans, metrics and log lines.
 
 A step opens what it does as a block, and the block reports how long it took and how it ended.
 Nothing of what a user, an agent or a model says is ever reported: names that an author gave, kinds

@@ -1,4 +1,4 @@
-"""What all readers of values share: places in a text, and what may stand around a value."""
+"""Shared parts of the value scanners: spans of a text, and words around a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When and where something was said, which decides what it means."""
+"""Time, place and habits by which a message is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cache does, whatever it is made of, and what is counted of it."""
+"""Port of a cache, and its counters."""
 
 from __future__ import annotations
 

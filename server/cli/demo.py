@@ -92,7 +92,7 @@ async def _say(who: str, what: str, style: str, pause: float) -> None:
 
 
 def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) -> None:
-    """What the turn did: where it went, what fired, and which values changed."""
+    """Describe a turn: its moves, the transition that fired, the values that changed."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -111,7 +111,7 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
 
 
 def _show_case(case: EscalationCase) -> None:
-    """What the person is told to whom the conversation was handed."""
+    """Describe what the person sees to whom the conversation was handed."""
     out.print(Rule("What the person is told who takes over", align="left", style="dim"))
     payload = case.payload
     grid = Table.grid(padding=(0, 2))

@@ -1,4 +1,4 @@
-"""What does the work of stored journeys: it comes from modules, never from the database."""
+"""Code of stored journeys: agents and tools come from modules, never from the database."""
 
 from __future__ import annotations
 

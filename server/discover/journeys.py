@@ -160,13 +160,13 @@ def given_in(module: ModuleType, name: str) -> Mapping[str, Any] | None:
 
 
 def example_ids() -> list[str]:
-    """The names of the example journeys that ship with JourneyGraph."""
+    """Return the names of the example journeys that ship with JourneyGraph."""
     others = pipelines.__name__.rpartition(".")[2]
     return [item.name for item in pkgutil.iter_modules(examples.__path__) if item.name != others]
 
 
 def pipeline_ids() -> list[str]:
-    """The names of the example pipelines that ship with it."""
+    """Return the names of the example pipelines that ship with it."""
     return [item.name for item in pkgutil.iter_modules(pipelines.__path__)]
 
 

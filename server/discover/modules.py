@@ -74,7 +74,7 @@ def module_named(name: str) -> ModuleType:
 
 
 def hidden_by_installed(name: str) -> Path | None:
-    """The file in the current folder that a dotted name would not reach, if there is one.
+    """Return the file in the current folder that a dotted name would not reach, if there is one.
 
     An installed module of that name comes first, so that no file can break the command itself.
     """
@@ -104,7 +104,7 @@ def module_at(file: Path) -> ModuleType:
 
 
 def root_of(file: Path) -> Path:
-    """The folder from which a file's package, or the file itself, is imported."""
+    """Return the folder from which a file's package, or the file itself, is imported."""
     folder = file.resolve().parent
     while (folder / "__init__.py").is_file():
         folder = folder.parent
@@ -145,7 +145,7 @@ def _lies_in(folder: Path, name: str) -> bool:
 
 
 def journeys_in(module: ModuleType) -> list[type[Journey]]:
-    """The journeys that a module defines, or that a package shows from its own modules."""
+    """Return the journeys that a module defines, or that a package shows from its own modules."""
     inside = f"{module.__name__}." if hasattr(module, "__path__") else module.__name__
     shown = [value for value in vars(module).values() if isinstance(value, type)]
     return [
@@ -160,20 +160,20 @@ def journeys_in(module: ModuleType) -> list[type[Journey]]:
 
 
 def shown(path: Path | str) -> str:
-    """A path as seen from the current folder, where it lies in it."""
+    """Return a path as seen from the current folder, where it lies in it."""
     path = Path(path).resolve()
     cwd = Path.cwd()
     return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
 
 
 def called(module: ModuleType) -> str:
-    """A module as whoever wrote it knows it: by its name, or by the file that was named."""
+    """Return a module as whoever wrote it knows it: by its name, or by the file that was named."""
     name, file = module.__name__, module.__file__
     return shown(file) if name.startswith(_BY_PATH) and file else name
 
 
 def file_of(journey: type[Journey]) -> str:
-    """The file a journey is written in, as seen from the current folder."""
+    """Return the file a journey is written in, as seen from the current folder."""
     source: Path | None = getattr(journey, "source", None)
     file = source or getattr(sys.modules.get(journey.__module__), "__file__", None)
     return shown(file) if file else journey.__module__
@@ -210,12 +210,12 @@ def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
 
 
 def _pointed(file: str, line: int, faults: list[str]) -> dict[str, str]:
-    """The place of each fault of a definition: of the attribute or class that it names."""
+    """Return the place of each fault of a definition: of the attribute or class that it names."""
     return {fault: f"{file}:{line_of(Path(file), fault) or line}" for fault in faults}
 
 
 def _place(error: BaseException | None, file: Path | None) -> str:
-    """The innermost line of the author's own code."""
+    """Return the innermost line of the author's own code."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{shown(error.filename)}:{error.lineno or 1}"
     frames = traceback.extract_tb(error.__traceback__) if error else []
@@ -232,7 +232,7 @@ def _is_theirs(file: Path) -> bool:
 
 
 def line_of(file: Path, fault: str) -> int | None:
-    """The line of what a fault names: `Journey.Pathway: __attribute__ ...`; None if not found."""
+    """Return the line of the attribute or class that a fault names; None if not found."""
     names = re.split(r"[.:\[ ]", fault.partition(": ")[0])
     found: ast.stmt | None = None
     body = parsed(file)
@@ -269,7 +269,7 @@ def _assignment_in(body: list[ast.stmt], name: str) -> ast.stmt | None:
 
 
 def parsed(file: Path) -> list[ast.stmt]:
-    """The statements of a file; none if it cannot be read."""
+    """Return the statements of a file; none if it cannot be read."""
     try:
         return ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""Who may ask: those who have a key, or, where there is none, this machine alone."""
+"""Authenticate requests: by key, or, without keys, from this machine only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What routes ask for by type."""
+"""Dependencies of routes."""
 
 from __future__ import annotations
 

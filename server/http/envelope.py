@@ -1,4 +1,4 @@
-"""What surrounds every answer: a request id, headers, and what is said when all else failed."""
+"""Middleware of every answer: request id, headers, and the last handler of errors."""
 
 from __future__ import annotations
 

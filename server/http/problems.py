@@ -1,4 +1,4 @@
-"""What cannot be answered, as problem+json (RFC 9457): a stable code, and never what was sent."""
+"""Errors as problem+json (RFC 9457): a stable code, never the data that was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a route lets a request in: the key first, then a body within limits, read strictly."""
+"""Admit a request: check the key first, then read a bounded body strictly."""
 
 from __future__ import annotations
 

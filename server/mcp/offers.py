@@ -1,4 +1,4 @@
-"""What is offered as a tool: a name, a schema, and work that is begun with arguments."""
+"""A tool that the MCP server offers: name, schema, function."""
 
 from __future__ import annotations
 

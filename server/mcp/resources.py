@@ -1,4 +1,4 @@
-"""What may be read: the drawing of each journey, and what was said in a session."""
+"""Resources of the MCP server: drawings of journeys, transcripts of sessions."""
 
 from __future__ import annotations
 

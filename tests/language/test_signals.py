@@ -1,4 +1,4 @@
-"""What is said about the talk itself: stop, again, one moment, why, a person please."""
+"""Read signals about the conversation itself: cancel, repeat, wait, explain, human."""
 
 from __future__ import annotations
 

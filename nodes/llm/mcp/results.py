@@ -1,4 +1,4 @@
-"""What an MCP server gave back, as the text that a model is shown or as the outputs of an agent."""
+"""Convert results of an MCP server to text for a model or outputs of an agent."""
 
 from __future__ import annotations
 

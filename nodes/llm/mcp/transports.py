@@ -1,4 +1,4 @@
-"""How a server is reached: as a process of ours, or at a URL."""
+"""Transports to an MCP server: a child process, or a URL."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def refusals(body: dict[str, Any]) -> list[str]:
 
 
 def _of_messages(messages: list[dict[str, Any]]) -> Iterator[str]:
-    """A tool's result answers a call of the message before it, and every call is answered."""
+    """Check that each result of a tool answers a call before it, and each call is answered."""
     open_calls: set[str] = set()
     for place, message in enumerate(messages):
         where = f"messages[{place}]"

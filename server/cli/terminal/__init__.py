@@ -1,1 +1,1 @@
-"""What the command writes to a terminal, and the conversation held in one."""
+"""Output of the command on a terminal, and a conversation held in one."""

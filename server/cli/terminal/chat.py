@@ -106,7 +106,7 @@ _GIVEN_UP = "(interrupted; nothing of this turn was kept)"
 
 
 def _lines() -> Iterator[str]:
-    """The lines that were typed or piped in, without the empty ones."""
+    """Return the lines that were typed or piped in, without the empty ones."""
     typed = sys.stdin.isatty()
     if typed:
         with suppress(ImportError):  # arrow keys and earlier lines, where there is a readline

@@ -1,4 +1,4 @@
-"""What a talk has collected, as a table: `/fields`."""
+"""Show the collected fields as a table: `/fields`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command prints, and how: one console for words, one for errors."""
+"""Consoles of the command: one for output, one for errors."""
 
 from __future__ import annotations
 
@@ -371,7 +371,7 @@ def row(*cells: Any) -> list[Text]:
 
 
 def coloured(drawing: str) -> Text:
-    """A picture of characters with its detours and patterns set off."""
+    """Return a picture of characters with its detours and patterns set off."""
     text = Text(drawing, no_wrap=True)
     text.highlight_regex(r"[╭╰┆].*[╮╯┆]|┄┄▷ \S+", "yellow")
     text.highlight_regex(r"──▶ \S+|└─▶ \S+", "cyan")

@@ -1,4 +1,4 @@
-"""What a session has collected, field by field."""
+"""Routes of the collected fields of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which journeys there are, and how they look."""
+"""Routes of journeys and their drawings."""
 
 from __future__ import annotations
 

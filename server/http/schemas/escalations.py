@@ -1,4 +1,4 @@
-"""What goes in and out over HTTP of calls for a person, and of what operators do."""
+"""HTTP models of escalations and of actions of operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told over HTTP of what a session has collected."""
+"""HTTP models of collected fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How journeys are shown over HTTP; the OpenAPI description is made from these."""
+"""HTTP models of journeys; the OpenAPI description is made from these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes in and out over HTTP; the OpenAPI description is made from these."""
+"""HTTP models; the OpenAPI description is made from these."""
 
 from __future__ import annotations
 
