@@ -1,11 +1,11 @@
 """The language of journeys: what an author writes, and the frozen spec that it becomes."""
 
+import importlib
+from typing import TYPE_CHECKING
+
 from journeys.agent_card import Agent, AgentCard, Skill
 from journeys.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific, known
 from journeys.calls import Call, ToolSpec
-from journeys.capabilities import select_best_agent, select_top_k_agents
-from journeys.cases import EscalationCase, EscalationEntry
-from journeys.collected import FieldAttemptEntry, FieldState, FormView
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
 from journeys.context import MergeStrategy
@@ -42,18 +42,6 @@ from journeys.journey import Journey
 from journeys.knowledge import Knowledge, Passage, select_passages
 from journeys.locale import Locale
 from journeys.model_agent import ModelAgent
-from journeys.outcomes import (
-    AuditedTurn,
-    AuditEntry,
-    CheckEntry,
-    FieldVersion,
-    JourneyEvent,
-    JourneyResponse,
-    JourneySession,
-    Page,
-    TranscriptEntry,
-    VersionInfo,
-)
 from journeys.pathway import Pathway
 from journeys.personality import Personality
 from journeys.phase import ConversationPhase
@@ -71,6 +59,23 @@ from journeys.transitions import (
 )
 from journeys.validation import Validation
 from journeys.validators import Check, Length, Range, Regex
+
+if TYPE_CHECKING:
+    from journeys.capabilities import select_best_agent, select_top_k_agents
+    from journeys.cases import EscalationCase, EscalationEntry
+    from journeys.collected import FieldAttemptEntry, FieldState, FormView
+    from journeys.outcomes import (
+        AuditedTurn,
+        AuditEntry,
+        CheckEntry,
+        FieldVersion,
+        JourneyEvent,
+        JourneyResponse,
+        JourneySession,
+        Page,
+        TranscriptEntry,
+        VersionInfo,
+    )
 
 __all__ = [
     "NEVER",
@@ -166,3 +171,30 @@ __all__ = [
     "select_passages",
     "select_top_k_agents",
 ]
+
+_LATER = {
+    "select_best_agent": "capabilities",
+    "select_top_k_agents": "capabilities",
+    "EscalationCase": "cases",
+    "EscalationEntry": "cases",
+    "FieldAttemptEntry": "collected",
+    "FieldState": "collected",
+    "FormView": "collected",
+    "AuditedTurn": "outcomes",
+    "AuditEntry": "outcomes",
+    "CheckEntry": "outcomes",
+    "FieldVersion": "outcomes",
+    "JourneyEvent": "outcomes",
+    "JourneyResponse": "outcomes",
+    "JourneySession": "outcomes",
+    "Page": "outcomes",
+    "TranscriptEntry": "outcomes",
+    "VersionInfo": "outcomes",
+}
+"""Results, which a definition does not need: name -> module, imported on first use."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'journeys' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"journeys.{_LATER[name]}"), name)

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from inspect import isroutine
 from typing import Any
 
+from journeys.faults import Fault
 from journeys.signature import PYTHON_NAMES
 
 _ALLOWED = {"__abstractmethods__", "__aenter__", "__aexit__", "__class_getitem__"}
@@ -18,7 +19,7 @@ def bodies(cls: type, root: type) -> list[type]:
     return [klass for klass in reversed(cls.__mro__) if klass not in root.__mro__]
 
 
-def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterator[str]:
+def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterator[Fault]:
     """Yield what a body sets that nothing reads, and that was meant to be read."""
     shared = not issubclass(body, root)  # a plain mixin, which may have a life of its own
     mangled = f"_{body.__name__.lstrip('_')}__"
@@ -30,10 +31,10 @@ def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterato
         if name.startswith("__") and name.endswith("__"):
             if (meant or not shared) and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
                 hint = f" Did you mean '{meant}'?" if meant else ""
-                yield f"{owner}: {name} is unknown.{hint} Known: {', '.join(known)}."
+                yield Fault(f"{name} is unknown.{hint} Known: {', '.join(known)}.", where=owner)
         elif meant and not _serves(name, value, vars(body), meant):
             written = name.removeprefix(mangled.rstrip("_"))
-            yield f"{owner}: {written} is not read. Did you mean '{meant}'?"
+            yield Fault(f"{written} is not read. Did you mean '{meant}'?", where=owner)
 
 
 def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pydantic import ConfigDict, Field
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+from journeys.definition import Definition, rule
+from journeys.errors import did_you_mean
+from journeys.faults import Fault
+from journeys.value_types import ContextName, Text, ToolName
+
+
+class ToolSpec(Definition):
     """A tool that a journey declares by its name; what does the work is handed to the journey.
 
     Attributes:
@@ -17,13 +22,35 @@ class ToolSpec:
         parameters: JSON schema of its arguments, as OpenAI writes functions.
     """
 
-    name: str
-    description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    model_config = ConfigDict(title="Function")
+
+    name: ToolName
+    description: Text = ""
+    parameters: Mapping[str, Any] = Field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )
+
+    @rule("parameters")
+    def _parameters_are_a_schema(self) -> Iterator[Fault]:
+        known, required = self.parameters.get("properties", {}), self.parameters.get("required", [])
+        if self.parameters.get("type") != "object":
+            yield Fault("the schema of a tool's arguments has type: object.", "parameters")
+        elif not isinstance(known, dict) or not all(
+            isinstance(one, dict) for one in known.values()
+        ):
+            said = "properties must be a mapping of names to schemas."
+            yield Fault(said, "parameters", "properties")
+        elif not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+            yield Fault("required must be a list of names.", "parameters", "required")
+        else:
+            for name in required:
+                if name not in known:
+                    hint = did_you_mean(name, list(known))
+                    said = f"required names '{name}', which is no property.{hint}"
+                    yield Fault(said, "parameters", "required")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Definition):
     """A call of a tool that a pathway makes by itself, before its agents work.
 
     An argument that the context lacks keeps the tool from being called, and the agents are told
@@ -40,6 +67,9 @@ class Call:
     Source: flow control, state guidance injection.
     """
 
-    tool: str
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    save: str = ""
+    waits = True
+    stand_ins = {"tool": "?"}
+
+    tool: ToolName
+    arguments: Mapping[str, ContextName] = Field(default_factory=dict)
+    save: Text = ""

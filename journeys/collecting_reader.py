@@ -8,6 +8,7 @@ from typing import Any
 from journeys.effects import Effect
 from journeys.errors import did_you_mean, shown
 from journeys.escalation import Escalation
+from journeys.faults import Fault
 from journeys.fields import Field, Form
 from journeys.knowledge import read_knowledge
 from journeys.locale import LANGUAGES, NOWHERE, Locale
@@ -46,58 +47,88 @@ PATTERNS = (
 """Repair patterns, each of which a journey may give a pathway of its own."""
 
 
-def read_form(where: str, declared: Any, faults: list[str]) -> Form | None:
+def read_form(where: str, declared: Any, faults: list[Fault]) -> Form | None:
     """Read the fields of a pathway; None where it has none."""
     if isinstance(declared, Form):
         form = declared
     elif isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{where}: __fields__ is {shown(declared)}; write a list of Field(...).")
+        faults.append(
+            Fault(
+                f"__fields__ is {shown(declared)}; write a list of Field(...).",
+                "fields",
+                where=where,
+            )
+        )
         return None
     elif wrong := [item for item in declared if not isinstance(item, Field)]:
-        faults.append(f"{where}: __fields__ holds {shown(wrong[0])}; write Field(...).")
+        faults.append(
+            Fault(f"__fields__ holds {shown(wrong[0])}; write Field(...).", "fields", where=where)
+        )
         return None
     else:
         names = [field.name for field in declared]
         if twice := [name for name in names if names.count(name) > 1]:
-            faults.append(f"{where}: __fields__ declares '{twice[0]}' twice.")
+            faults.append(Fault(f"__fields__ declares '{twice[0]}' twice.", "fields", where=where))
             return None
-        form = Form(declared)
-    if not form.fields:
-        return None
+        return Form(declared) if declared else None
     return form
 
 
-def _dependency_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+def _dependency_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
     """Yield the fields that depend on what no pathway collects."""
-    fields = [(p, field) for p in pathways.values() if p.form for field in p.form.fields]
-    names = list(dict.fromkeys(field.name for _, field in fields))
-    for pathway, field in fields:
-        for name in field.depends_on:
+    names = list(dict.fromkeys(field.name for _, _, field in _fields(pathways)))
+    for pathway, number, field in _fields(pathways):
+        for at, name in enumerate(field.depends_on):
             if name == field.name or name not in names:
                 hint = did_you_mean(name, [other for other in names if other != field.name])
-                said = f"field '{field.name}' depends on '{name}', no other field."
-                yield f"{pathway.where}: {said}{hint}"
+                said = f"field '{field.name}' depends on '{name}', no other field.{hint}"
+                yield Fault(said, "fields", number, "depends_on", at, where=pathway.where)
 
 
-def read_effects(where: str, declared: Any, faults: list[str]) -> tuple[Effect, ...]:
+def collected_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
+    """Yield what only shows when all that is collected is known together."""
+    yield from field_faults(pathways)
+    yield from _dependency_faults(pathways)
+    yield from _effect_faults(pathways)
+
+
+def _fields(pathways: Mapping[str, PathwaySpec]) -> Iterator[tuple[PathwaySpec, int, Field]]:
+    for pathway in pathways.values():
+        for number, field in enumerate(pathway.form.fields if pathway.form else ()):
+            yield pathway, number, field
+
+
+def read_effects(where: str, declared: Any, faults: list[Fault]) -> tuple[Effect, ...]:
     """Read the effects of a pathway: each an `Effect`, or the name of a tool."""
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{where}: __effects__ must be a list of Effect(...) or names of tools.")
+        faults.append(
+            Fault(
+                "__effects__ must be a list of Effect(...) or names of tools.",
+                "effects",
+                where=where,
+            )
+        )
         return ()
     effects: list[Effect] = []
     for item in declared:
         if not isinstance(item, (str, Effect)) or not item:
-            faults.append(f"{where}: __effects__ holds {shown(item)}; write Effect(...).")
+            faults.append(
+                Fault(
+                    f"__effects__ holds {shown(item)}; write Effect(...).", "effects", where=where
+                )
+            )
             continue
         effects.append(Effect(item) if isinstance(item, str) else item)
     names = [effect.tool for effect in effects]
     if twice := [name for name in names if names.count(name) > 1]:
-        faults.append(f"{where}: __effects__ names the tool '{twice[0]}' twice.")
+        faults.append(
+            Fault(f"__effects__ names the tool '{twice[0]}' twice.", "effects", where=where)
+        )
     return tuple(effects)
 
 
 def read_interruptible(
-    where: str, declared: Any, form: Form | None, faults: list[str]
+    where: str, declared: Any, form: Form | None, faults: list[Fault]
 ) -> bool | tuple[str, ...]:
     """Read where a pathway may be interrupted: always, never, or while asking for some fields."""
     if isinstance(declared, bool):
@@ -106,25 +137,27 @@ def read_interruptible(
     known = [field.name for field in form.fields] if form else []
     if not listed or not all(name in known for name in declared):
         faults.append(
-            f"{where}: __interruptible__ is {shown(declared)}; it must be True, False, or names of "
-            f"its fields: {', '.join(known) or 'it has none'}."
+            Fault(
+                f"__interruptible__ is {shown(declared)}; it must be True, False, or names of "
+                f"its fields: {', '.join(known) or 'it has none'}.",
+                "interruptible",
+                where=where,
+            )
         )
         return True
     return tuple(declared)
 
 
 def read_collecting(
-    owner: str, cls: Any, pathways: Mapping[str, PathwaySpec], faults: list[str]
+    owner: str, cls: Any, pathways: Mapping[str, PathwaySpec], faults: list[Fault]
 ) -> dict[str, Any]:
     """Return what a journey says of collecting, by the names of the spec; note every fault."""
     faults += _kind_faults(owner, cls, "__escalation__", Escalation)
-    faults += field_faults(owner, pathways)
-    faults += _dependency_faults(pathways)
-    faults += _effect_faults(pathways)
+    faults += collected_faults(pathways)
     manner = read_manner(owner, cls, faults)
     known = {"__patterns__": PATTERNS, "__migrations__": None}
     for name, keys in known.items():
-        faults += _mapping_faults(owner, name, getattr(cls, name), keys, pathways)
+        faults += mapping_faults(owner, name, getattr(cls, name), keys, pathways)
     return {
         "escalation": cls.__escalation__,
         **manner,
@@ -134,15 +167,14 @@ def read_collecting(
     }
 
 
-def read_manner(owner: str, cls: Any, faults: list[str]) -> dict[str, Any]:
+def read_manner(owner: str, cls: Any, faults: list[Fault]) -> dict[str, Any]:
     """Return how a journey speaks, and what it words itself, by the names of the spec."""
-    faults += _kind_faults(owner, cls, "__personality__", Personality)
     texts = read_texts(owner, cls.__texts__, faults)
     locale = _read_locale(owner, cls, faults)
     return {"personality": cls.__personality__ or Personality(), "locale": locale, "texts": texts}
 
 
-def _read_locale(owner: str, cls: type, faults: list[str]) -> Locale:
+def _read_locale(owner: str, cls: type, faults: list[Fault]) -> Locale:
     """Return the locale of a class: its own, with the parts of its bases that it leaves out.
 
     None in a body takes all parts of its bases away.
@@ -155,75 +187,92 @@ def _read_locale(owner: str, cls: type, faults: list[str]) -> Locale:
         elif isinstance(declared, Locale):
             read = declared.over(read)
         else:
-            faults.append(f"{owner}: __locale__ is {shown(declared)}; it must be Locale(...).")
+            faults.append(
+                Fault(
+                    f"__locale__ is {shown(declared)}; it must be Locale(...).",
+                    "locale",
+                    where=owner,
+                )
+            )
     return read
 
 
-def _kind_faults(owner: str, cls: Any, name: str, kind: type) -> Iterator[str]:
+def _kind_faults(owner: str, cls: Any, name: str, kind: type) -> Iterator[Fault]:
     value = getattr(cls, name)
     if value is not None and not isinstance(value, kind):
-        yield f"{owner}: {name} is {shown(value)}; it must be {kind.__name__}(...)."
+        yield Fault(f"{name} is {shown(value)}; it must be {kind.__name__}(...).", where=owner)
 
 
-def read_texts(owner: str, declared: Any, faults: list[str]) -> dict[str, dict[str, str]]:
+def read_texts(owner: str, declared: Any, faults: list[Fault]) -> dict[str, dict[str, str]]:
     """Read the texts that a journey words anew: name -> text, or language -> name -> text."""
     if not isinstance(declared, Mapping):
-        faults.append(f"{owner}: __texts__ is {shown(declared)}; write name -> text.")
+        faults.append(
+            Fault(f"__texts__ is {shown(declared)}; write name -> text.", "texts", where=owner)
+        )
         return {}
     read: dict[str, dict[str, str]] = {}
     for key, value in declared.items():
         by_language = key in LANGUAGES and isinstance(value, Mapping)
         for name, text in (value if by_language else {key: value}).items():
+            said, shown_as = "", f"__texts__['{name}']"
             if name not in Texts.__dataclass_fields__:
                 hint = did_you_mean(str(name), tuple(Texts.__dataclass_fields__))
-                faults.append(f"{owner}: __texts__ names '{name}', which nothing says.{hint}")
+                said = f"{shown_as}: '{name}' is no text of the runtime.{hint}"
             elif not isinstance(text, str) or not text.strip():
-                faults.append(f"{owner}: __texts__['{name}'] is {shown(text)}; it must be text.")
+                said = f"{shown_as} is {shown(text)}; it must be text."
             elif fault := placeholder_fault(name, text):
-                faults.append(f"{owner}: __texts__['{name}'] {fault}")
+                said = f"{shown_as} {fault}"
             else:
                 read.setdefault(key if by_language else "", {})[name] = text
+            if said:
+                path = (key, name) if by_language else (key,)
+                faults.append(Fault(said, "texts", *path, where=owner))
     return read
 
 
-def field_faults(owner: str, pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+def field_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
     """Yield the fields of one name that have two types."""
     first: dict[str, tuple[str, Field]] = {}
-    for pathway in pathways.values():
-        for field in pathway.form.fields if pathway.form else ():
-            at, same = first.setdefault(field.name, (pathway.id, field))
-            if (field.type, field.items) != (same.type, same.items):
-                yield (
-                    f"{owner}: the field '{field.name}' is {same.type} in '{at}' and {field.type} "
-                    f"in '{pathway.id}'. Fields of one name are one field: rename one of them."
-                )
+    for pathway, number, field in _fields(pathways):
+        if not field.has_sound("type", "items"):
+            continue
+        at, same = first.setdefault(field.name, (pathway.id, field))
+        if (field.type, field.items) != (same.type, same.items) and at != pathway.id:
+            said = f"the field '{field.name}' is {same.type} in '{at}' and {field.type} here. "
+            remedy = "Fields of one name are one field: rename one of them."
+            yield Fault(said + remedy, "fields", number, where=pathway.where)
 
 
-def _effect_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[str]:
+def _effect_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
     for pathway in pathways.values():
-        for effect in pathway.effects:
+        for number, effect in enumerate(pathway.effects):
             if effect.change and effect.change not in pathways:
                 hint = did_you_mean(effect.change, tuple(pathways))
-                yield (
-                    f"{pathway.where}: the effect '{effect.tool}' is changed in '{effect.change}', "
-                    f"which is no pathway.{hint}"
-                )
+                said = f"effect '{effect.tool}' is changed in '{effect.change}', no pathway here."
+                remedy = f"{hint} Its pathways: {', '.join(pathways)}."
+                yield Fault(said + remedy, "effects", number, "change", where=pathway.where)
 
 
-def _mapping_faults(
+def mapping_faults(
     owner: str,
     name: str,
     declared: Any,
     keys: Sequence[str] | None,
     pathways: Mapping[str, PathwaySpec],
-) -> Iterator[str]:
+) -> Iterator[Fault]:
+    """Yield what is wrong with names that lead to pathways."""
     if not isinstance(declared, Mapping):
-        yield f"{owner}: {name} is {shown(declared)}; write a dict that leads to pathways."
+        yield Fault(
+            f"{name} is {shown(declared)}; write a dict that leads to pathways.", where=owner
+        )
         return
+    path = name.strip("_")
     for key, target in declared.items():
         if keys is not None and key not in keys:
             hint = did_you_mean(str(key), keys)
-            yield f"{owner}: {name} names '{key}'.{hint} One of: {', '.join(keys)}."
+            said = f"{name}: '{key}' is no repair pattern.{hint} One of: {', '.join(keys)}."
+            yield Fault(said, path, key, where=owner)
         if target not in pathways:
             hint = did_you_mean(str(target), tuple(pathways))
-            yield f"{owner}: {name}['{key}'] leads to '{target}', which is no pathway.{hint}"
+            said = f"{name}['{key}'] leads to '{target}', which is no pathway.{hint}"
+            yield Fault(f"{said} Its pathways: {', '.join(pathways)}.", path, key, where=owner)

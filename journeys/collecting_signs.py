@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault
 from journeys.fields import Field
 from journeys.regex_signs import repeats_within
 from journeys.spec import JourneySpec, PathwaySpec
@@ -18,7 +19,7 @@ def collected_names(spec: JourneySpec) -> set[str]:
     return fields | {effect.save or effect.tool for p in pathways for effect in p.effects}
 
 
-def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[str]:
+def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[Fault]:
     """Yield what smells.
 
     Args:
@@ -28,9 +29,9 @@ def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[s
     for pathway in spec.pathways.values():
         fields = pathway.form.fields if pathway.form else ()
         for number, field in enumerate(fields):
-            said = f"{pathway.where}: field '{field.name}'"
             for smell in _field_smells(field, fields[number + 1 :], known):
-                yield f"{said} {smell}"
+                said = f"field '{field.name}' {smell}"
+                yield Fault(said, "fields", number, where=pathway.where)
         yield from _effect_warnings(pathway, known)
     yield from _journey_warnings(spec)
 
@@ -78,30 +79,34 @@ def _condition_smells(
             yield f"reads '{name}' in `when`, which nothing here collects.{hint}"
 
 
-def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[str]:
-    for effect in pathway.effects:
-        said = f"{pathway.where}: effect '{effect.tool}'"
+def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[Fault]:
+    for number, effect in enumerate(pathway.effects):
         for name in effect.arguments.values():
             if name not in (*known, "message"):
                 hint = did_you_mean(name, sorted(known))
-                yield f"{said} reads '{name}', which nothing here collects.{hint}"
+                said = f"effect '{effect.tool}' reads '{name}', which nothing here collects.{hint}"
+                yield Fault(said, "effects", number, where=pathway.where)
     for _, agent in pathway.pipeline.leaves if pathway.pipeline else ():
         for name in sorted(getattr(agent.call, "reads", frozenset()) - {*known}):
             hint = did_you_mean(name, sorted(known))
-            yield f"{pathway.where}: it says {{{name}}}, which nothing here collects.{hint}"
+            yield Fault(
+                f"it says {{{name}}}, which nothing here collects.{hint}", where=pathway.where
+            )
 
 
-def _journey_warnings(spec: JourneySpec) -> Iterator[str]:
+def _journey_warnings(spec: JourneySpec) -> Iterator[Fault]:
     collects = any(pathway.form for pathway in spec.pathways.values())
     if spec.escalation and spec.escalation.when_collected and not collects:
-        yield f"{spec.name}: escalation waits for all fields, and it has none."
+        yield Fault("escalation waits for all fields, and it has none.", where=spec.name)
     yield from _idle_knowledge(spec)
     for old in spec.migrations:
         if old in spec.pathways:
-            yield f"{spec.name}: __migrations__ leads away from '{old}', which is still there."
+            yield Fault(
+                f"__migrations__ leads away from '{old}', which is still there.", where=spec.name
+            )
 
 
-def _idle_knowledge(spec: JourneySpec) -> Iterator[str]:
+def _idle_knowledge(spec: JourneySpec) -> Iterator[Fault]:
     """Yield where questions are said to be looked up, and agents get all of them."""
     answers = {
         pathway.id: pathway.pipeline is not None and not pathway.collects
@@ -110,6 +115,6 @@ def _idle_knowledge(spec: JourneySpec) -> Iterator[str]:
     said = "agents answer all questions there, so it is never asked. Take it away, or add fields."
     for pathway in spec.pathways.values():
         if pathway.knowledge and answers[pathway.id]:
-            yield f"{pathway.where}: __knowledge__: {said}"
+            yield Fault(f"__knowledge__: {said}", where=pathway.where)
     if spec.knowledge and all(answers.values()):
-        yield f"{spec.name}: __knowledge__: {said}"
+        yield Fault(f"__knowledge__: {said}", where=spec.name)

@@ -9,6 +9,7 @@ from journeys.behaviors import NEVER
 from journeys.checks import reference_faults, strategies_of
 from journeys.collecting_reader import field_faults
 from journeys.errors import JourneyDefinitionError
+from journeys.faults import Fault, as_where
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import numbered, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec, Scope
@@ -38,7 +39,7 @@ from journeys.parts import (
 from journeys.personality import Personality
 from journeys.spec import HAND_OVER, JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
 from journeys.texts import layered
-from journeys.transition_reader import read_transitions
+from journeys.transition_reader import read_each
 from journeys.transitions import BaseTrigger, HandOver, Transition
 from journeys.trigger_faults import trigger_faults
 from journeys.unset_signs import unset_names
@@ -101,13 +102,15 @@ def compose(
     Raises:
         JourneyDefinitionError: With every fault.
     """
-    found: list[str] = []
-    read = read_transitions(name, [_as_move(rule) for rule in hand_over], found)
+    found: list[Fault] = []
+    owner = as_where(name)
+    places = [owner.inner(f": hand_over[{n}]", "hand_over", n) for n in range(len(hand_over))]
+    read = read_each(zip(places, map(_as_move, hand_over), strict=True), found)
     faults = [
-        *map(_told, found),
+        *found,
         *journey_faults(name, journeys),
         *outcome_faults(name, otherwise),
-        *(trigger_faults(f"{name}: cancel", cancel) if cancel is not None else ()),
+        *(trigger_faults(owner.inner(": cancel", "cancel"), cancel) if cancel is not None else ()),
         *hand_over_faults(name, [part.id for part in journeys], hand_over),
     ]
     if faults:  # nothing can be put together of what is not there
@@ -122,12 +125,12 @@ def compose(
     pathways = {pathway.id: pathway for pathway in [reception, *inner]}
     moves = [move for part in parts.values() for move in activations_of(part)] + between
     moves += [move for part in parts.values() for move in moves_of(part)]
-    moves += _cancels(parts, forgets, cancel, moves, f"{name}: cancel")
+    moves += _cancels(parts, forgets, cancel, moves, owner.inner(": cancel", "cancel"))
     given = [*guidelines, *(g for part in parts.values() for g in guidelines_of(part))]
     rules = numbered(given)
     faults += reference_faults(name, RECEPTION, pathways, moves)
     faults += [*taken_ids(given), *relation_faults(rules), *tool_faults(name, parts)]
-    faults += field_faults(name, pathways)
+    faults += field_faults(pathways)
     secret = [part.name for part in parts.values() if part.sensitive]
     faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
     if faults:
@@ -229,7 +232,6 @@ def _between(
             sources=everywhere_in(parts[rule.from_journey]),
             target=named(rule.to_journey, parts[rule.to_journey].entry),
             updates=(*clearing(forgets[rule.from_journey]), *move.updates),
-            where=_told(move.where),
             kind=HAND_OVER,
         )
         for rule, move in zip(declared, read, strict=True)
@@ -243,10 +245,6 @@ def _as_move(rule: HandOver) -> Transition:
         context_update=rule.context_update,
         priority=rule.priority,
     )
-
-
-def _told(where: str) -> str:
-    return where.replace(".__transitions__[", ": hand_over[")
 
 
 def _cancels(

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from journeys.bodies import bodies, unknown
 from journeys.collecting_reader import read_manner
 from journeys.composing import CANCELS, compose
+from journeys.declared import read_declared
 from journeys.errors import JourneyDefinitionError, shown
-from journeys.flow_reader import flow_faults, names_in
+from journeys.faults import Fault
 from journeys.guideline_reader import read_guidelines
 from journeys.journey import Journey
 from journeys.part_faults import OTHERWISE
@@ -48,10 +49,10 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
         JourneyDefinitionError: With every fault of the body, and of its journeys together.
     """
     name = cls.__name__
-    faults = [*_body_faults(cls, root), *flow_faults(name, cls)]
+    faults = [*_body_faults(cls, root)]
+    whole = read_declared(name, cls, faults)
     journeys = _journeys(name, cls.__journeys__, faults)
     guidelines = read_guidelines(name, cls.__guidelines__, faults, journey=None)
-    shared = names_in(name, "__shared__", cls.__shared__, faults)
     manner = read_manner(name, cls, faults)
     hand_over = _hand_over(name, cls.__hand_over__, faults)
     try:
@@ -64,13 +65,13 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
             cancel=cls.__cancel__,
             hand_over=hand_over,
             guidelines=guidelines,
-            validation=cls.__validation__,
-            safe_reply=cls.__safe_reply__,
-            degrade=cls.__degrade__,
-            shared=shared,
-            model=cls.__model__,
-            sensitive=bool(cls.__sensitive__),
-            version=cls.__version__,
+            validation=whole.validation,
+            safe_reply=whole.safe_reply,
+            degrade=whole.degrade,
+            shared=tuple(dict.fromkeys(whole.shared)),
+            model=whole.model,
+            sensitive=whole.sensitive,
+            version=whole.version,
             **manner,
         )
     except JourneyDefinitionError as error:
@@ -80,42 +81,51 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     return spec if journeys else empty_spec(journey_id(name), name, spec.purpose)
 
 
-def _body_faults(cls: type, root: type) -> Iterator[str]:
+def _body_faults(cls: type, root: type) -> Iterator[Fault]:
     for body in bodies(cls, root):
         yield from unknown(body.__name__, body, root, CONCIERGE_ATTRIBUTES)
         for name, value in vars(body).items():
             if isinstance(value, type) and issubclass(value, Pathway):
-                yield (
-                    f"{body.__name__}: {name} is a pathway, and a concierge holds journeys. Write "
-                    "it in a Journey, and name that in __journeys__."
+                yield Fault(
+                    f"{name} is a pathway, and a concierge holds journeys. Write "
+                    "it in a Journey, and name that in __journeys__.",
+                    where=body.__name__,
                 )
 
 
-def _journeys(owner: str, declared: Any, faults: list[str]) -> list[type[Journey]]:
+def _journeys(owner: str, declared: Any, faults: list[Fault]) -> list[type[Journey]]:
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{owner}: __journeys__ is {shown(declared)}; it must be a list of journeys.")
+        faults.append(
+            Fault(
+                f"__journeys__ is {shown(declared)}; it must be a list of journeys.",
+                "journeys",
+                where=owner,
+            )
+        )
         return []
     journeys = []
     for number, item in enumerate(declared):
         if isinstance(item, type) and issubclass(item, Journey):
             journeys.append(item)
         else:
-            where = f"{owner}: __journeys__[{number}]"
-            faults.append(f"{where} is {shown(item)}; it must be a subclass of Journey.")
+            said = f"__journeys__[{number}] is {shown(item)}; it must be a subclass of Journey."
+            faults.append(Fault(said, "journeys", number, where=owner))
     return journeys
 
 
-def _hand_over(owner: str, declared: Any, faults: list[str]) -> list[HandOver]:
+def _hand_over(owner: str, declared: Any, faults: list[Fault]) -> list[HandOver]:
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{owner}: __hand_over__ must be a list of HandOver(...).")
+        faults.append(
+            Fault("__hand_over__ must be a list of HandOver(...).", "hand_over", where=owner)
+        )
         return []
     rules = []
     for number, rule in enumerate(declared):
         if isinstance(rule, HandOver):
             rules.append(rule)
         else:
-            where = f"{owner}: __hand_over__[{number}]"
-            faults.append(f"{where} is {shown(rule)}; it must be a HandOver(...).")
+            said = f"__hand_over__[{number}] is {shown(rule)}; it must be a HandOver(...)."
+            faults.append(Fault(said, "hand_over", number, where=owner))
     return rules
 
 

@@ -236,7 +236,7 @@ def _check_model_names(config: JourneyConfig) -> None:
 
 def _locale(config: JourneyConfig) -> Locale:
     """Return the parts of a locale in a config; what it leaves open is the environment's."""
-    named = ((item.name, getattr(config, item.name)) for item in fields(Locale))
+    named = ((name, getattr(config, name)) for name in list(Locale.keys()))
     given = {name: value for name, value in named if value != AUTO}
     for name, value in given.items():
         if fault := part_fault(name, value):

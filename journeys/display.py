@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from journeys import door
 
 if TYPE_CHECKING:
-    from journeys.outcomes import JourneyResponse, JourneySession
     from journeys.spec import JourneySpec
 
 _SPEAKERS = {"user": "You", "assistant": "Assistant"}
@@ -55,36 +54,46 @@ class Drawing:
         return self.svg
 
 
-def session_html(session: JourneySession) -> str:
-    """Show a session as a conversation: where it stands, what was said lately, what it knows."""
-    known = json.dumps(session.accumulated_context, indent=2, ensure_ascii=False, default=str)
+def session_html(
+    journey: str,
+    session: str,
+    place: str,
+    messages: Sequence[Mapping[str, Any]],
+    context: Mapping[str, Any],
+) -> str:
+    """Show a session as a conversation: where it stands, what was said lately, what it knows.
+
+    Args:
+        journey: Id of the journey.
+        session: Id of the session, with its version.
+        place: Where it stands, as of `place_html`.
+        messages: The latest messages.
+        context: The context.
+    """
+    known = json.dumps(context, indent=2, ensure_ascii=False, default=str)
     body = [
-        f'<div><b>{escape(session.journey_id)}</b> <span style="{_FAINT}">session '
-        f"{escape(session.session_id)}, version {session.version}</span></div>",
-        _place(
-            session.current_pathway_id, session.pathway_stack, ended=session.is_journey_complete
-        ),
-        *(_said(message) for message in session.conversation_history),
+        f'<div><b>{escape(journey)}</b> <span style="{_FAINT}">session {escape(session)}</span>'
+        "</div>",
+        place,
+        *(_said(message) for message in messages),
         f'<details style="{_FAINT}"><summary>context: '
-        f"{escape(', '.join(session.accumulated_context) or 'empty')}</summary>"
+        f"{escape(', '.join(context) or 'empty')}</summary>"
         f'<pre style="white-space:pre-wrap">{escape(known)}</pre></details>',
     ]
     return _framed(body)
 
 
-def response_html(response: JourneyResponse) -> str:
+def response_html(message: str, place: str) -> str:
     """Show a reply, and where the session stands after it."""
-    stack = response.metadata.get("pathway_stack", [])
-    reply = {"role": "assistant", "content": response.message}
-    place = _place(response.pathway_id, stack, ended=response.is_journey_complete)
-    return _framed([_said(reply), place])
+    return _framed([_said({"role": "assistant", "content": message}), place])
 
 
 def _framed(body: Sequence[str]) -> str:
     return f'<div style="{_FRAME}">' + "\n".join(body) + "</div>"
 
 
-def _place(pathway: str, stack: Sequence[str], *, ended: bool) -> str:
+def place_html(pathway: str, stack: Sequence[str], *, ended: bool) -> str:
+    """Show where a session stands, and what is paused."""
     words = [f"in <b>{escape(pathway)}</b>"]
     words += [f"{escape(paused)} is paused" for paused in reversed(stack)]
     words += ["the journey is complete"] if ended else []

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
-from journeys.errors import ConfigurationError, shown
+from pydantic import Field
+
+from journeys.definition import Definition
+from journeys.value_types import AS_GIVEN, ContextName, InCode, Text, ToolName
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Definition):
     """A tool that is called once, when the pathway's fields are collected and confirmed.
 
     A tool with a parameter `idempotency_key` is given the key of the step, which is the same
@@ -29,6 +31,7 @@ class Effect:
         done: What the user is told then; `{name}` stands for a value of the context, or of the
             result where that is a dict. Empty: nothing but what agents say.
         change: Id of the pathway that changes what was done; empty: only a person can.
+        function: The function that was given as `tool`, if one was.
 
     Raises:
         ConfigurationError: A value is no text.
@@ -36,25 +39,18 @@ class Effect:
     Source: docs/promises.md (P4).
     """
 
-    tool: Any
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    save: str = ""
-    done: str = ""
-    change: str = ""
-    function: Callable[..., Any] | None = field(default=None, kw_only=True, repr=False)
+    unwritten = frozenset({"function"})
 
-    def __post_init__(self) -> None:
+    tool: Annotated[Any, InCode(ToolName, wanted="text, or the function that does it")]
+    arguments: Mapping[str, ContextName] = Field(default_factory=dict)
+    save: Text = ""
+    done: Text = ""
+    change: Text = ""
+    _: KW_ONLY
+    function: Annotated[Callable[..., Any] | None, AS_GIVEN] = Field(default=None, repr=False)
+
+    def model_post_init(self, _: Any) -> None:
+        """A function is a tool of its own name."""
         if callable(self.tool):
-            object.__setattr__(self, "function", self.tool)
-            object.__setattr__(self, "tool", getattr(self.tool, "__name__", ""))
-        for name in ("tool", "save", "done", "change"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, str) or (name == "tool" and not value):
-                raise ConfigurationError(f"Effect: {name} is {shown(value)}; it must be text.")
-        if not isinstance(self.arguments, Mapping) or not all(
-            isinstance(item, str) and item for pair in self.arguments.items() for item in pair
-        ):
-            raise ConfigurationError(
-                f"Effect: arguments is {shown(self.arguments)}; "
-                "write parameter -> name in the context."
-            )
+            self.__dict__["function"] = self.tool
+            self.__dict__["tool"] = getattr(self.tool, "__name__", "")

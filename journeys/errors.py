@@ -32,6 +32,8 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 
+from journeys.faults import Fault
+
 
 def shown(value: object) -> str:
     """Return the repr of a value without places in memory, which tell an author nothing."""
@@ -44,15 +46,21 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+def one_of(value: object, known: Sequence[str]) -> str:
+    """Return what a value must be that is none of those that are known."""
+    hint = did_you_mean(str(value), known)
+    return f"it must be {'one of ' if known[1:] else ''}{', '.join(known)}.{hint}"
+
+
 class JourneyError(Exception):
     """Base of all errors of this library."""
 
 
 class JourneyDefinitionError(JourneyError, ValueError):
-    """A definition has faults; `faults` holds one sentence for each of them."""
+    """A definition has faults; `faults` holds each of them: a sentence with its parts."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
+        self.faults = tuple(one if isinstance(one, Fault) else Fault(one) for one in faults)
         super().__init__("\n".join(self.faults))
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
-from journeys.errors import ConfigurationError, shown
-from journeys.validators import is_number, is_whole
+from journeys.definition import Definition
+from journeys.value_types import Function, Listed, Phrase, Seconds, Text, at_least
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escalation:
+class Escalation(Definition):
     """The policies of a journey: each that is true of a turn hands the conversation to a person.
 
     Attributes:
@@ -33,40 +31,13 @@ class Escalation:
     Source: collecting agent, escalation policies.
     """
 
+    _: KW_ONLY
     on_request: bool = True
     when_collected: bool = False
     attempts_exhausted: bool = True
-    failures: int | None = None
-    keywords: Sequence[str] = ()
-    sentiment: str = ""
-    when: Callable[[Mapping[str, Any]], Any] | None = None
-    after_seconds: float | None = None
-    unclaimed_seconds: float = 600.0
-
-    def __post_init__(self) -> None:
-        for name in ("on_request", "when_collected", "attempts_exhausted"):
-            if not isinstance(getattr(self, name), bool):
-                self._fault(name, "True or False")
-        if self.failures is not None and not (is_whole(self.failures) and self.failures > 0):
-            self._fault("failures", "a whole number from 1")
-        self._check_words()
-        for name in ("after_seconds", "unclaimed_seconds"):
-            value = getattr(self, name)
-            may_be_none = name == "after_seconds" and value is None
-            if not may_be_none and not (is_number(value) and 0 < value < math.inf):
-                self._fault(name, "a number of seconds above 0")
-
-    def _check_words(self) -> None:
-        listed = isinstance(self.keywords, Sequence) and not isinstance(self.keywords, str)
-        if not listed or not all(isinstance(w, str) and w.strip() for w in self.keywords):
-            self._fault("keywords", "a list of words")
-        object.__setattr__(self, "keywords", tuple(self.keywords))
-        if not isinstance(self.sentiment, str):
-            self._fault("sentiment", "text")
-        if self.when is not None and not callable(self.when):
-            self._fault("when", "a function of the context")
-
-    def _fault(self, name: str, wanted: str) -> None:
-        raise ConfigurationError(
-            f"Escalation: {name} is {shown(getattr(self, name))}; it must be {wanted}."
-        )
+    failures: Annotated[int, at_least(1)] | None = None
+    keywords: Listed[Phrase] = ()
+    sentiment: Text = ""
+    when: Annotated[Callable[[Mapping[str, Any]], Any], Function("context")] | None = None
+    after_seconds: Seconds | None = None
+    unclaimed_seconds: Seconds = 600.0

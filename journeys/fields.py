@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy, deepcopy
-from dataclasses import KW_ONLY, dataclass, replace
-from dataclasses import field as attribute
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import KW_ONLY
+from functools import cached_property
+from typing import Annotated, Any
 
-from journeys.errors import ConfigurationError, did_you_mean, shown
-from journeys.regexes import checked_pattern
-from journeys.validators import Check, Validator, is_number, is_whole
+from journeys.definition import Definition, rule
+from journeys.errors import ConfigurationError, shown
+from journeys.faults import Fault
+from journeys.validators import AsValidator, Pattern, Range, Validator, bound_fault
+from journeys.value_types import (
+    AS_GIVEN,
+    BY_SHAPE,
+    NOT_EMPTY,
+    FieldName,
+    Function,
+    InCode,
+    Listed,
+    OneOf,
+    Phrase,
+    Seconds,
+    Text,
+    at_least,
+    pattern,
+)
 
 FIELD_TYPES = (
     "text",
@@ -32,11 +46,11 @@ FIELD_TYPES = (
     "list",
 )
 ORDERS = ("declared", "flexible")
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+Currency = Annotated[str, pattern(r"^([A-Z]{3})?$", "write three capital letters, such as EUR.")]
+Choices = Annotated[Listed[Phrase] | Mapping[Phrase, Listed[Phrase]], BY_SHAPE]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Definition):
     """One value to collect. Every attempt at it is kept.
 
     Attributes:
@@ -76,49 +90,63 @@ class Field:
     Source: collecting agent, state model and config models.
     """
 
-    name: str
-    type: str = "text"
-    ask: Any = ""
+    unwritten = frozenset({"asks"})
+
+    name: FieldName
+    type: Annotated[str, OneOf(FIELD_TYPES)] = "text"
+    ask: Annotated[Any, InCode(Text)] = ""
     _: KW_ONLY
-    description: str = ""
+    description: Text = ""
     required: bool = True
     asked: bool = True
-    choices: Sequence[str] | Mapping[str, Sequence[str]] | Callable[..., Any] = ()
-    validators: Sequence[Validator | Callable[..., Any]] = ()
-    depends_on: Sequence[str] = ()
-    when: Callable[[Mapping[str, Any]], Any] | None = None
+    choices: Annotated[
+        Sequence[str] | Mapping[str, Sequence[str]] | Callable[..., Any],
+        InCode(Choices, wanted="a list, a dict, or a function of the context"),
+    ] = ()
+    validators: Listed[Annotated[Validator | Callable[..., Any], AsValidator()]] = ()
+    depends_on: Listed[FieldName] = ()
+    when: Annotated[Callable[[Mapping[str, Any]], Any], Function("context")] | None = None
     sensitive: bool = False
-    ttl: float | None = None
+    ttl: Seconds | None = None
     confirm: bool = False
-    retry_texts: Sequence[str] = ()
-    max_attempts: int = 3
-    extract: Sequence[str] = ()
-    label: str = ""
-    items: str = "text"
-    currency: str = ""
-    asks: Callable[[Mapping[str, Any]], Any] | None = None
+    retry_texts: Listed[Text] = ()
+    max_attempts: Annotated[int, at_least(1, 100)] = 3
+    extract: Listed[Pattern] = ()
+    label: Text = ""
+    items: Annotated[str, OneOf(FIELD_TYPES[:-1])] = "text"
+    currency: Currency = ""
+    asks: Annotated[Callable[[Mapping[str, Any]], Any] | None, AS_GIVEN] = None
 
-    def __post_init__(self) -> None:
-        if callable(self.ask):
-            object.__setattr__(self, "asks", self.ask)
-            object.__setattr__(self, "ask", "")
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise ConfigurationError(
-                f"Field: name is {shown(self.name)}; it must be snake case of 1 to 64 characters."
-            )
-        self._check_types()
-        self._check_options()
-        for name in ("validators", "depends_on", "retry_texts", "extract"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, Sequence):
-                self._fault(name, value, "a list")
-            object.__setattr__(self, name, tuple(value))
-        made = tuple(v if isinstance(v, Validator) else Check(v) for v in self.validators)
-        object.__setattr__(self, "validators", made)
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name a field."""
+        return f"Field '{given.get('name', '')}'"
+
+    def model_post_init(self, _: Any) -> None:
+        """A field that is not asked for may stay open; a function is asked for the question."""
         if not self.asked:
-            object.__setattr__(self, "required", False)
-        for pattern in self.extract:
-            checked_pattern(f"Field '{self.name}': extract", pattern)
+            self.__dict__["required"] = False
+        if callable(self.ask):
+            self.__dict__.update(ask="", asks=self.ask)
+
+    @rule("type", "items", "choices")
+    def _choices_are_of_enums(self) -> Iterator[Fault]:
+        wants_choices = "enum" in (self.type, self.items if self.type == "list" else "")
+        if wants_choices != bool(self.choices):
+            given = list(self.choices) if isinstance(self.choices, tuple) else self.choices
+            has = f"choices is {shown(given)}" if given else "choices is missing"
+            wanted = "it must be the values of an enum, and given for no other."
+            yield Fault(f"{has}; {wanted}", "choices")
+
+    @rule("type", "items", "validators")
+    def _bounds_are_of_its_type(self) -> Iterator[Fault]:
+        kind = self.items if self.type == "list" else self.type
+        for number, validator in enumerate(self.validators):
+            for name in ("least", "most") if isinstance(validator, Range) else ():
+                bound = getattr(validator, name)
+                if bound is not None and (fault := bound_fault(kind, bound)):
+                    path = ("validators", number, "range", name)
+                    yield Fault(f"{name} is {shown(bound)}; {fault}", *path)
 
     @property
     def title(self) -> str:
@@ -138,9 +166,11 @@ class Field:
         """
         if not callable(self.choices):
             return self
-        field = copy(self)
-        object.__setattr__(field, "choices", _called(self.choices, context, ()))
-        field._check_words()
+        options = _called(self.choices, context, ())
+        listed = isinstance(options, (Sequence, Mapping)) and not isinstance(options, str)
+        field = self.model_copy(update={"choices": options})
+        if not listed or not all(isinstance(way, str) and way.strip() for way in field.ways):
+            self._fault("choices", options, "values as text")
         return field
 
     def question_in(self, context: Mapping[str, Any]) -> str:
@@ -165,45 +195,6 @@ class Field:
             return {value: tuple(others) for value, others in self.choices.items()}
         return dict.fromkeys(self.choices, ())
 
-    def _check_types(self) -> None:
-        for name, known in (("type", FIELD_TYPES), ("items", FIELD_TYPES)):
-            value = getattr(self, name)
-            if value not in known:
-                hint = did_you_mean(str(value), known)
-                raise ConfigurationError(
-                    f"Field '{self.name}': {name} is {shown(value)}.{hint} "
-                    f"One of: {', '.join(known)}."
-                )
-        if self.items == "list":
-            self._fault("items", self.items, "a type of single values")
-        wants_choices = "enum" in (self.type, self.items if self.type == "list" else "")
-        if wants_choices != bool(self.choices):
-            self._fault("choices", self.choices, "the values of an enum, and given for no other")
-        self._check_words()
-
-    def _check_words(self) -> None:
-        given = self.choices
-        listed = isinstance(given, (Sequence, Mapping)) and not isinstance(given, str)
-        known = callable(given) or listed
-        if not known or not all(isinstance(item, str) and item.strip() for item in self.ways):
-            self._fault("choices", given, "values as text")
-        if not isinstance(self.ask, str):
-            self._fault("ask", self.ask, "text, or a function of the context that returns it")
-
-    def _check_options(self) -> None:
-        for name in ("description", "label", "currency"):
-            if not isinstance(getattr(self, name), str):
-                self._fault(name, getattr(self, name), "text")
-        for name in ("required", "asked", "sensitive", "confirm"):
-            if not isinstance(getattr(self, name), bool):
-                self._fault(name, getattr(self, name), "True or False")
-        if self.when is not None and not callable(self.when):
-            self._fault("when", self.when, "a function of what is collected")
-        if self.ttl is not None and not (is_number(self.ttl) and 0 < self.ttl < math.inf):
-            self._fault("ttl", self.ttl, "a number of seconds above 0")
-        if not is_whole(self.max_attempts) or not 1 <= self.max_attempts <= 100:
-            self._fault("max_attempts", self.max_attempts, "a whole number from 1 to 100")
-
     def _fault(self, name: str, value: Any, wanted: str) -> None:
         raise ConfigurationError(
             f"Field '{self.name}': {name} is {shown(value)}; it must be {wanted}."
@@ -218,8 +209,7 @@ def _called(function: Callable[..., Any], context: Mapping[str, Any], nothing: A
         return nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Definition):
     """The fields of a pathway, and how they are collected; a bare list of fields is one too.
 
     Attributes:
@@ -234,25 +224,18 @@ class Form:
     Source: collecting agent; DESIGN section 5.
     """
 
-    fields: Sequence[Field]
-    order: str = "declared"
+    fields: Annotated[Listed[Field], NOT_EMPTY]
+    order: Annotated[str, OneOf(ORDERS)] = "declared"
     confirm_corrections: bool = False
-    _named: Mapping[str, Field] = attribute(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        if isinstance(self.fields, str) or not all(isinstance(f, Field) for f in self.fields):
-            raise ConfigurationError("Form: fields must be a list of Field(...).")
-        if self.order not in ORDERS:
-            raise ConfigurationError(
-                f"Form: order is {shown(self.order)}; one of: {', '.join(ORDERS)}."
-            )
-        if not isinstance(self.confirm_corrections, bool):
-            raise ConfigurationError("Form: confirm_corrections must be True or False.")
-        object.__setattr__(self, "fields", tuple(self.fields))
-        names = [field.name for field in self.fields]
-        object.__setattr__(self, "_named", {field.name: field for field in self.fields})
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ConfigurationError(f"Form: the field '{twice[0]}' is declared twice.")
+    @rule("fields")
+    def _names_are_single(self) -> Iterator[Fault]:
+        first: dict[str, int] = {}
+        for number, field in enumerate(self.fields):
+            before = first.setdefault(field.name, number)
+            if before != number:
+                said = f"the field '{field.name}' is declared twice."
+                yield Fault(f"{said} Rename one of them.", "fields", number, "name")
 
     @property
     def is_of_the_moment(self) -> bool:
@@ -261,7 +244,7 @@ class Form:
 
     def at(self, context: Mapping[str, Any]) -> Form:
         """Return the form as it is in a context; see `Field.at`."""
-        return replace(self, fields=[field.at(context) for field in self.fields])
+        return self.model_copy(update={"fields": tuple(f.at(context) for f in self.fields)})
 
     def __getitem__(self, name: str) -> Field:
         """Return the field of a name.
@@ -273,3 +256,7 @@ class Form:
 
     def __contains__(self, name: object) -> bool:
         return name in self._named
+
+    @cached_property
+    def _named(self) -> Mapping[str, Field]:
+        return {field.name: field for field in self.fields}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from journeys.errors import JourneyDefinitionError
+from journeys.faults import Fault
 from journeys.flow_reader import validation_of
 from journeys.guideline_reader import relation_faults
 from journeys.guidelines import GuidelineSpec
@@ -32,12 +33,16 @@ def with_guidelines(spec: JourneySpec, extra: Sequence[GuidelineSpec]) -> Journe
     if not extra:
         return spec
     added = tuple(
-        replace(rule, tools=tuple(tool for tool in rule.tools if tool in spec.tools))
+        rule.model_copy(update={"tools": tuple(t for t in rule.tools if t in spec.tools)})
         for rule in extra
     )
     known = {rule.id: rule.where for rule in spec.guidelines}
     faults = [
-        f"{rule.where}: the id '{rule.id}' is taken in {spec.name} by {known[rule.id]}."
+        Fault(
+            f"the id '{rule.id}' is taken in {spec.name} by {known[rule.id]}.",
+            "id",
+            where=rule.where,
+        )
         for rule in added
         if rule.id in known
     ]

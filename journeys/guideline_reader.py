@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from journeys.checks import takes
 from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault, Where
 from journeys.guidelines import Guideline, GuidelineSpec, Scope
 
-_LISTS = ("keywords", "tools", "excludes", "depends_on", "forbids", "requires")
-_FLAGS = ("always", "critical", "enabled")
-_TEXTS = ("condition", "action", "id")
 _LONGEST_ID = 40
 """Characters of an id that is made of words."""
-_MOST_ID = 200
-"""Characters of an id that is given; a model has to repeat it, and records keep it."""
 
 
 def read_guidelines(
     owner: str,
     declared: Any,
-    faults: list[str],
+    faults: list[Fault],
     *,
     journey: str | None,
     pathway: str | None = None,
@@ -39,7 +33,9 @@ def read_guidelines(
         pathway: Id of the pathway, where the body is one.
     """
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{owner}: __guidelines__ must be a list of Guideline(...).")
+        faults.append(
+            Fault("__guidelines__ must be a list of Guideline(...).", "guidelines", where=owner)
+        )
         return []
     places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
     listed = zip(places, declared, strict=True)
@@ -48,7 +44,7 @@ def read_guidelines(
 
 def read_each(
     declared: Iterable[tuple[str, Any]],
-    faults: list[str],
+    faults: list[Fault],
     *,
     journey: str | None,
     pathway: str | None = None,
@@ -59,112 +55,61 @@ def read_each(
         if isinstance(guideline, Guideline):
             specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
         else:
-            faults.append(f"{where} is {shown(guideline)}; it must be a Guideline(...).")
+            said = f"it is {shown(guideline)}; it must be a Guideline(...)."
+            faults.append(Fault(said, where=where))
     return specs
 
 
 def read_guideline(
     where: str,
     guideline: Guideline,
-    faults: list[str],
+    faults: list[Fault],
     *,
     journey: str | None,
     pathway: str | None = None,
 ) -> list[GuidelineSpec]:
     """Read one guideline; without a spec where it has faults, which are noted."""
-    found = list(_faults(where, guideline, journey, pathway))
+    at = where if isinstance(where, Where) else Where(where)
+    found = [fault.at(at) for fault in guideline.faults]
+    found += _scope_faults(at, guideline.scope, journey, pathway)
     faults += found
-    return [] if found else [_read(where, guideline, journey, pathway)]
-
-
-def _faults(
-    where: str, guideline: Guideline, journey: str | None, pathway: str | None
-) -> Iterator[str]:
-    yield from _type_faults(where, guideline)
-    if isinstance(guideline.id, str) and not _is_id(guideline.id):
-        yield (
-            f"{where}: id is {shown(guideline.id)}; it must be printable text of at most "
-            f"{_MOST_ID} characters."
-        )
-    if type(guideline.priority) is not int:
-        yield f"{where}: priority is {shown(guideline.priority)}; it must be a whole number."
-    judge: Any = guideline.when
-    if judge is not None and not (callable(judge) and takes(judge, "", {})):
-        yield f"{where}: when is {shown(judge)}; it must take (message, context)."
-    yield from _scope_faults(where, guideline.scope, journey, pathway)
-    yield from _purpose_faults(where, guideline)
-
-
-def _is_id(id_: str) -> bool:
-    return len(id_) <= _MOST_ID and id_.isprintable()
-
-
-def _type_faults(where: str, guideline: Guideline) -> Iterator[str]:
-    for names, kind, wanted in ((_TEXTS, str, "text"), (_FLAGS, bool, "True or False")):
-        for name in names:
-            if not isinstance(value := getattr(guideline, name), kind):
-                yield f"{where}: {name} is {shown(value)}; it must be {wanted}."
-    for name in _LISTS:
-        value = getattr(guideline, name)
-        listed = isinstance(value, Sequence) and not isinstance(value, str)
-        if not listed or not all(isinstance(item, str) and item.strip() for item in value):
-            yield f"{where}: {name} is {shown(value)}; it must be a list of text."
+    return [] if found else [_read(at, guideline, journey, pathway)]
 
 
 def _scope_faults(
-    where: str, scope: Any, journey: str | None, pathway: str | None
-) -> Iterator[str]:
-    known = [item.value for item in Scope]
+    where: Where, scope: Any, journey: str | None, pathway: str | None
+) -> Iterator[Fault]:
     if scope is None:
         return
-    if scope not in known:
-        yield f"{where}: scope is {shown(scope)}.{did_you_mean(str(scope), known)} " + (
-            f"One of: {', '.join(known)}."
-        )
-    elif pathway is None and scope == Scope.STATE:
-        yield f"{where}: its scope is a state; write it in that pathway's __guidelines__."
+    if pathway is None and scope == Scope.STATE:
+        said = "its scope is a state; write it in that pathway's __guidelines__."
     elif pathway is not None and scope != Scope.STATE:
-        yield f"{where}: its scope is '{scope}'; write it in the journey's __guidelines__."
+        said = f"its scope is '{scope}'; write it in the journey's __guidelines__."
     elif journey is None and scope != Scope.GLOBAL:
-        yield f"{where}: its scope is '{scope}', and it stands in no journey."
-
-
-def _purpose_faults(where: str, guideline: Guideline) -> Iterator[str]:
-    has_rules = bool(guideline.forbids or guideline.requires)
-    if not guideline.action and not guideline.tools and not has_rules:
-        yield f"{where}: it does nothing. Give it an action, tools, forbids or requires."
-    if has_rules and not guideline.critical:
-        yield f"{where}: forbids and requires are of critical guidelines. Set critical=True."
-    unasked = guideline.always or guideline.critical or guideline.when or guideline.keywords
-    if not guideline.condition and not unasked:
-        yield f"{where}: it never holds. Give it a condition, `when`, keywords or always=True."
+        said = f"its scope is '{scope}', and it stands in no journey."
+    else:
+        return
+    yield Fault(said, where=where)
 
 
 def _read(
-    where: str, guideline: Guideline, journey: str | None, pathway: str | None
+    where: Where, guideline: Guideline, journey: str | None, pathway: str | None
 ) -> GuidelineSpec:
     scope = Scope.STATE if pathway is not None else Scope.JOURNEY
     if guideline.scope is not None or journey is None:
         scope = Scope(guideline.scope or Scope.GLOBAL)
-    lists: Mapping[str, Any] = {name: tuple(getattr(guideline, name)) for name in _LISTS}
-    return GuidelineSpec(
-        id=guideline.id or id_made_of(guideline),
-        scope=scope,
-        condition=guideline.condition,
-        action=guideline.action,
-        journey=None if scope is Scope.GLOBAL else journey,
-        pathway=pathway,
-        when=guideline.when,
-        priority=guideline.priority,
-        always=guideline.always,
-        critical=guideline.critical,
-        enabled=guideline.enabled,
-        where=where,
-        **lists,
+    return guideline.model_copy(
+        update={
+            "id": guideline.id or id_made_of(guideline),
+            "scope": scope,
+            "journey": None if scope is Scope.GLOBAL else journey,
+            "pathway": pathway,
+            "where": where,
+        }
     )
 
 
-def id_made_of(guideline: Guideline | GuidelineSpec) -> str:
+def id_made_of(guideline: Guideline) -> str:
     """Make an id of the words that say when it holds, else of what it asks for."""
     lists = (guideline.keywords, guideline.tools, guideline.forbids, guideline.requires)
     listed = (item for items in lists for item in items)
@@ -186,16 +131,17 @@ def numbered(guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
             taken.add(id_)
         else:
             numbers[id_] = count(2)
-        result.append(guideline if id_ == guideline.id else replace(guideline, id=id_))
+        known = id_ == guideline.id
+        result.append(guideline if known else guideline.model_copy(update={"id": id_}))
     return tuple(result)
 
 
-def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[str]:
+def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[Fault]:
     """Say which ids that an author gave are those of another guideline."""
     first: dict[str, GuidelineSpec] = {}
     taken = [(one, first.setdefault(one.id, one)) for one in guidelines]
     return [
-        f"{one.where}: the id '{one.id}' is taken by {other.where}."
+        Fault(f"the id '{one.id}' is taken by {other.where}.", where=one.where)
         for one, other in taken
         if one is not other and one.id != id_made_of(one) and not _is_same(one, other)
     ]
@@ -203,25 +149,30 @@ def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[str]:
 
 def _is_same(one: GuidelineSpec, other: GuidelineSpec) -> bool:
     """Whether two are one, which several pathways have from a common base."""
-    return one.pathway != other.pathway and one == replace(
-        other, pathway=one.pathway, where=one.where
-    )
+    moved = {"pathway": one.pathway, "where": one.where}
+    return one.pathway != other.pathway and one == other.model_copy(update=moved)
 
 
-def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[str]:
+def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[Fault]:
     """Yield what is wrong between guidelines: relations to what is not there, and circles."""
     known = {guideline.id for guideline in guidelines}
     needs = {guideline.id: guideline.depends_on for guideline in guidelines}
     for guideline in guidelines:
         for name in ("excludes", "depends_on"):
-            for id_ in getattr(guideline, name):
+            for number, id_ in enumerate(getattr(guideline, name)):
                 if id_ not in known:
                     hint = did_you_mean(id_, sorted(known))
-                    yield f"{guideline.where}: {name} names '{id_}', which is no guideline.{hint}"
+                    said = f"{name} names '{id_}', which is no guideline.{hint}"
+                    yield Fault(said, name, number, where=guideline.where)
                 if id_ == guideline.id:
-                    yield f"{guideline.where}: {name} names the guideline itself."
+                    said = f"{name} names the guideline itself."
+                    yield Fault(said, name, number, where=guideline.where)
         if _leads_back(guideline.id, needs):
-            yield f"{guideline.where}: depends_on leads back to '{guideline.id}' itself."
+            yield Fault(
+                f"depends_on leads back to '{guideline.id}' itself.",
+                "depends_on",
+                where=guideline.where,
+            )
 
 
 def _leads_back(start: str, needs: Mapping[str, Sequence[str]]) -> bool:

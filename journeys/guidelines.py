@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from journeys.definition import Definition, rule
+from journeys.errors import one_of
+from journeys.faults import Fault
+from journeys.sources import wrong
+from journeys.value_types import Checked, ContextName, Function, Listed, Phrase, Text, ToolName
+
+MOST_ID = 200
+"""Characters of an id that is given; a model has to repeat it, and records keep it."""
 Matcher = Callable[[str, Mapping[str, Any]], Any]
 """Says whether a guideline holds, from the message and the context; may be async."""
 
@@ -19,8 +27,20 @@ class Scope(StrEnum):
     GLOBAL = "global"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guideline:
+def _scope(value: Any, _: Any) -> Scope | None:
+    known = [item.value for item in Scope]
+    if value is None or value in known:
+        return None if value is None else Scope(value)
+    raise wrong(one_of(value, known))
+
+
+def _id(value: Any, _: Any) -> str:
+    if isinstance(value, str) and len(value) <= MOST_ID and value.isprintable():
+        return value
+    raise wrong(f"it must be printable text of at most {MOST_ID} characters.")
+
+
+class Guideline(Definition):
     """When something holds, do something: one rule of how agents behave.
 
     It is matched in two stages: keywords first, without a model, then the conditions of those that
@@ -32,7 +52,8 @@ class Guideline:
             is asked.
         action: What the agents are told then.
         id: Its name, unique in the journey; by default made of the condition's or action's words.
-        scope: Where it holds: by default in the pathway or the journey whose body it stands in.
+        scope: Where it holds, a `Scope` or its text: by default in the pathway or the journey whose
+            body it stands in.
         when: A function of message and context that decides in place of the model. What has to wait
             for anything must be async: a plain one runs in the event loop.
         keywords: Words and phrases of messages that it may hold for; by default those of the
@@ -48,6 +69,10 @@ class Guideline:
         depends_on: Ids of guidelines that must hold as well; otherwise this one is dropped.
         forbids: Phrases that no reply may contain while it holds; matched as whole words.
         requires: Phrases of which a reply must contain one while it holds.
+        journey: Id of the journey that it belongs to; None for a global one. Set when it is read.
+        pathway: Id of the pathway that it belongs to; None unless its scope is the state. Set when
+            it is read.
+        where: Where it was declared, for messages. Set when it is read.
 
     Source: flow control, guideline engine; DESIGN sections 2 and 3.
 
@@ -56,51 +81,45 @@ class Guideline:
         ''
     """
 
-    condition: str = ""
-    action: str = ""
-    id: str = ""
-    scope: Scope | str | None = None
-    when: Matcher | None = None
-    keywords: Sequence[str] = ()
-    tools: Sequence[str] = ()
+    unwritten = frozenset({"journey", "pathway", "where"})
+    waits = True
+
+    _: KW_ONLY
+    condition: Text = ""
+    action: Text = ""
+    id: Annotated[str, Checked(_id, {"type": "string", "maxLength": MOST_ID})] = ""
+    scope: Annotated[Any, Checked(_scope, {"enum": ["state", "journey", "global"]})] = None
+    when: Annotated[Matcher, Function("message", "context")] | None = None
+    keywords: Listed[Phrase] = ()
+    tools: Listed[ToolName] = ()
     priority: int = 0
     always: bool = False
     critical: bool = False
     enabled: bool = True
-    excludes: Sequence[str] = ()
-    depends_on: Sequence[str] = ()
-    forbids: Sequence[str] = ()
-    requires: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GuidelineSpec:
-    """A guideline as data.
-
-    Attributes:
-        journey: Id of the journey that it belongs to; None for a global one.
-        pathway: Id of the pathway that it belongs to; None unless its scope is the state.
-        where: Where it was declared, for messages.
-    """
-
-    id: str
-    scope: Scope
-    condition: str
-    action: str
+    excludes: Listed[ContextName] = ()
+    depends_on: Listed[ContextName] = ()
+    forbids: Listed[Phrase] = ()
+    requires: Listed[Phrase] = ()
     journey: str | None = None
     pathway: str | None = None
-    when: Matcher | None = None
-    keywords: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    priority: int = 0
-    always: bool = False
-    critical: bool = False
-    enabled: bool = True
-    excludes: tuple[str, ...] = ()
-    depends_on: tuple[str, ...] = ()
-    forbids: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()
     where: str = ""
+
+    @rule("action", "tools", "forbids", "requires")
+    def _does_something(self) -> Iterator[Fault]:
+        if not (self.action or self.tools or self.forbids or self.requires):
+            yield Fault("it does nothing. Give it an action, tools, forbids or requires.")
+
+    @rule("critical", "forbids", "requires")
+    def _rules_are_critical(self) -> Iterator[Fault]:
+        if (self.forbids or self.requires) and not self.critical:
+            said = "forbids and requires are of critical guidelines. Set critical=True."
+            yield Fault(said, "forbids" if self.forbids else "requires")
+
+    @rule("condition", "always", "critical", "when", "keywords")
+    def _may_hold(self) -> Iterator[Fault]:
+        unasked = self.always or self.critical or self.when or self.keywords
+        if not self.condition and not unasked:
+            yield Fault("it never holds. Give it a condition, `when`, keywords or always=True.")
 
     @property
     def needs_no_words(self) -> bool:
@@ -117,3 +136,7 @@ class GuidelineSpec:
         if self.scope is Scope.STATE:
             return self.pathway == pathway
         return self.scope is Scope.GLOBAL or self.journey == journey
+
+
+GuidelineSpec = Guideline
+"""A guideline that was read: it knows the journey and the pathway that it belongs to."""

@@ -77,47 +77,28 @@ def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:
     holds in its turn is alive, and no part of a definition.
     """
     kind = type(value)
-    named = getattr(value, "__dataclass_fields__", None)
+    named = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "model_fields", None)
     if named is None and _HELD in within and not isinstance(value, BaseTrigger):
         return kind.__qualname__
     held = vars(value) if named is None and hasattr(value, "__dict__") else named or {}
-    inside = within if kind.__module__ in _OWN else (*within, _HELD)
+    inside = within if _is_own(kind) else (*within, _HELD)
     items = {name: _plain(getattr(value, name), inside) for name in held}
     return [kind.__qualname__, _plain(_codes(kind), within), items]
 
 
 def _codes(kind: type) -> list[Any]:
     """Return the code of a class's methods; that of the language itself is no part of a journey."""
-    bodies = [body for body in kind.__mro__ if body is not object and body.__module__ not in _OWN]
+    bodies = [body for body in kind.__mro__ if body is not object and not _is_own(body)]
     methods = [getattr(m, "__func__", m) for body in bodies for m in vars(body).values()]
     return [code for method in methods if (code := getattr(method, "__code__", None))]
 
 
-_OWN = tuple(
-    f"journeys.{name}"
-    for name in (
-        "agent_card",
-        "behaviors",
-        "calls",
-        "effects",
-        "escalation",
-        "fields",
-        "files.expressions",
-        "guidelines",
-        "io_fields",
-        "locale",
-        "model_agent",
-        "personality",
-        "pipelines.limits",
-        "pipelines.pattern",
-        "saying",
-        "spec",
-        "tool_checks",
-        "transitions",
-        "validation",
-        "validators",
-    )
-)
+def _is_own(kind: type) -> bool:
+    """Say whether a class is of the language itself, or of what it is built on."""
+    module = kind.__module__
+    if module.startswith("pydantic"):
+        return True
+    return module.startswith("journeys.") and not module.startswith("journeys.examples")
 
 
 def _enclosed(function: Any) -> list[Any]:

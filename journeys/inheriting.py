@@ -8,6 +8,7 @@ from typing import Any
 
 from journeys.bodies import bodies
 from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault
 from journeys.guidelines import Guideline
 from journeys.transitions import Transition
 
@@ -39,7 +40,7 @@ def in_order(cls: type, root: type) -> list[type]:
     return list(reversed(bodies(cls, root)))
 
 
-def declared(cls: type, root: type, attribute: str, faults: list[str]) -> list[Declared]:
+def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list[Declared]:
     """Return the entries of a list that count for a journey, its own first.
 
     What abstract bases declare is added, the nearest first. Of the other bodies the nearest counts
@@ -63,27 +64,30 @@ def declared(cls: type, root: type, attribute: str, faults: list[str]) -> list[D
     return kept
 
 
-def without_faults(cls: type, root: type) -> Iterator[str]:
+def without_faults(cls: type, root: type) -> Iterator[Fault]:
     """Yield what is wrong with `__without__`: what it names has to be declared by a base."""
     order = in_order(cls, root)
     entries = [entry for attribute in _KINDS for entry in _all(cls, root, attribute, [])]
     for place, body in enumerate(order):
         written = vars(body).get("__without__", ())
         if isinstance(written, str) or not isinstance(written, Sequence):
-            yield f"{body.__name__}: __without__ is {shown(written)}; it must be a list of names."
+            yield Fault(
+                f"__without__ is {shown(written)}; it must be a list of names.", where=body.__name__
+            )
             continue
         below = order[place + 1 :]
         known = list(dict.fromkeys(e.name for e in entries if e.body in below and e.name))
         for name in written:
             if name not in known:
-                yield (
-                    f"{body.__name__}: __without__ names {shown(name)}, which is no transition or "
+                yield Fault(
+                    f"__without__ names {shown(name)}, which is no transition or "
                     f"guideline of a base.{did_you_mean(str(name), known)} "
-                    f"Those of its bases that have a name: {', '.join(known) or 'none'}."
+                    f"Those of its bases that have a name: {', '.join(known) or 'none'}.",
+                    where=body.__name__,
                 )
 
 
-def _all(cls: type, root: type, attribute: str, faults: list[str]) -> Iterator[Declared]:
+def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator[Declared]:
     kind, named_by = _KINDS[attribute]
     found_own = False
     for body in in_order(cls, root):
@@ -95,7 +99,9 @@ def _all(cls: type, root: type, attribute: str, faults: list[str]) -> Iterator[D
         value = vars(body)[attribute]
         if isinstance(value, str) or not isinstance(value, Sequence):
             owner = place.removesuffix(f".{attribute}")
-            faults.append(f"{owner}: {attribute} must be a list of {kind.__name__}(...).")
+            faults.append(
+                Fault(f"{attribute} must be a list of {kind.__name__}(...).", where=owner)
+            )
             continue
         for number, item in enumerate(value):
             name = getattr(item, named_by) if isinstance(item, kind) else ""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys import door
 from journeys.config import JourneyConfig
-from journeys.display import Drawing
 from journeys.errors import JourneyDefinitionError
 from journeys.escalation import Escalation
 from journeys.guidelines import Guideline
 from journeys.inheriting import TRANSITIONS, declared
 from journeys.locale import Locale
-from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession, Page
 from journeys.pathway import Pathway
 from journeys.personality import Personality
 from journeys.reader import pathway_classes, read_journey
@@ -21,6 +19,10 @@ from journeys.running import RunningSession
 from journeys.spec import JourneySpec
 from journeys.transitions import BaseTrigger, Transition
 from journeys.validation import Validation
+
+if TYPE_CHECKING:
+    from journeys.display import Drawing
+    from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession, Page
 
 
 class Journey(RunningSession):
@@ -218,6 +220,8 @@ class Journey(RunningSession):
         """
         if not cls.spec.entry:
             raise JourneyDefinitionError([cls.spec.why_abstract])
+        from journeys.display import Drawing  # noqa: PLC0415 - notebooks alone show journeys
+
         if session is None:
             return Drawing(cls.spec)
         return Drawing(cls.spec, session.current_pathway_id, session.pathway_stack)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from journeys import door
+from journeys.definition import Definition
 from journeys.errors import ConfigurationError, shown
-from journeys.validators import is_number, is_whole
+from journeys.faults import Fault
+from journeys.sources import wrong
+from journeys.value_types import InCode, Seconds, ToolName, at_least, is_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ def select_passages(
     """
     if not isinstance(question, str):
         raise ConfigurationError(f"The question is {shown(question)}; it must be text.")
-    if wrong := [one for one in passages if not isinstance(one, Passage)]:
-        raise ConfigurationError(f"{shown(wrong[0])} is no Passage. Write Passage('text').")
+    if strange := [one for one in passages if not isinstance(one, Passage)]:
+        raise ConfigurationError(f"{shown(strange[0])} is no Passage. Write Passage('text').")
     if not is_whole(k) or k < 1:
         raise ConfigurationError(f"k is {shown(k)}; it must be a whole number from 1 on.")
     scores = door.passage_scores(question, passages) if passages else []
@@ -63,8 +65,13 @@ def select_passages(
     return [passages[place] for place in sorted(places, key=lambda place: -scores[place])[:k]]
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
+def _retriever(given: Any) -> Any:
+    if fault := retriever_fault(given):
+        raise wrong(f"{fault}.")
+    return given
+
+
+class Knowledge(Definition):
     """A retriever, and how much of what it finds is used.
 
     Attributes:
@@ -86,20 +93,10 @@ class Knowledge:
         'handbook'
     """
 
-    retriever: Callable[[str], Any] | Any
-    timeout: float = 5.0
-    passages: int = 5
-    characters: int = 2000
-
-    def __post_init__(self) -> None:
-        if fault := retriever_fault(self.retriever):
-            raise ConfigurationError(f"Knowledge: retriever is {shown(self.retriever)}; {fault}.")
-        if not is_number(self.timeout) or not 0 < self.timeout < math.inf:
-            self._fault("timeout", self.timeout, "a number of seconds above 0")
-        for name, most in (("passages", 50), ("characters", 20_000)):
-            value = getattr(self, name)
-            if not is_whole(value) or not 1 <= value <= most:
-                self._fault(name, value, f"a whole number from 1 to {most}")
+    retriever: Annotated[Callable[[str], Any] | Any, InCode(ToolName, _retriever)]
+    timeout: Seconds = 5.0
+    passages: Annotated[int, at_least(1, 50)] = 5
+    characters: Annotated[int, at_least(1, 20_000)] = 2000
 
     @property
     def name(self) -> str:
@@ -108,9 +105,6 @@ class Knowledge:
             return self.retriever
         named = getattr(self.retriever, "__name__", None)
         return named if isinstance(named, str) else type(self.retriever).__name__
-
-    def _fault(self, name: str, value: Any, wanted: str) -> None:
-        raise ConfigurationError(f"Knowledge: {name} is {shown(value)}; it must be {wanted}.")
 
 
 def retriever_fault(given: Any, *, named: bool = True) -> str:
@@ -129,12 +123,14 @@ def retriever_fault(given: Any, *, named: bool = True) -> str:
     return f"{hint}, or an object with LangChain's ainvoke"
 
 
-def read_knowledge(where: str, declared: Any, faults: list[str]) -> Knowledge | None:
+def read_knowledge(where: str, declared: Any, faults: list[Fault]) -> Knowledge | None:
     """Read the `__knowledge__` of a class; None where it has none."""
     if declared is None or isinstance(declared, Knowledge):
         return declared
     if fault := retriever_fault(declared):
-        faults.append(f"{where}: __knowledge__ is {shown(declared)}; {fault}.")
+        faults.append(
+            Fault(f"__knowledge__ is {shown(declared)}; {fault}.", "knowledge", where=where)
+        )
         return None
     return Knowledge(declared)
 

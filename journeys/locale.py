@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
-from journeys.errors import ConfigurationError, did_you_mean, shown
+from journeys.definition import Definition
+from journeys.errors import did_you_mean, shown
+from journeys.sources import wrong
+from journeys.value_types import Checked
 
 _FILES = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
 LANGUAGES = ("en", *sorted(name[:2] for name in _FILES if re.fullmatch(r"(?!en)..\.yaml", name)))
@@ -41,8 +44,23 @@ _KNOWN = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Locale:
+def _part(name: str, schema: Mapping[str, Any]) -> Any:
+    def fit(value: Any, _: Any) -> Any:
+        if remedy := part_remedy(name, value):
+            raise wrong(remedy)
+        return value
+
+    return Checked(fit, {"type": "string", **schema})
+
+
+def _named(name: str) -> Any:
+    return _part(name, {"enum": list(_KNOWN[name])})
+
+
+_LANGUAGE = _part("language", {"pattern": f"^({'|'.join(LANGUAGES)})(-[A-Z]{{2}})?$"})
+
+
+class Locale(Definition):
     """Where users are at home, and how they write. A part that is None is decided by others.
 
     Part by part the journey's counts, else what the session brought, else the config's, else the
@@ -65,27 +83,24 @@ class Locale:
         ConfigurationError: A part is unknown, with did-you-mean.
     """
 
-    language: str | None = None
-    region: str | None = None
-    timezone: str | None = None
-    first_day: str | None = None
-    date_order: str | None = None
-    decimal_sign: str | None = None
-    clock: str | None = None
+    _: KW_ONLY
+    language: Annotated[str, _LANGUAGE] | None = None
+    region: Annotated[str, _part("region", {})] | None = None
+    timezone: Annotated[str, _part("timezone", {})] | None = None
+    first_day: Annotated[str, _named("first_day")] | None = None
+    date_order: Annotated[str, _named("date_order")] | None = None
+    decimal_sign: Annotated[str, _named("decimal_sign")] | None = None
+    clock: Annotated[str, _named("clock")] | None = None
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, _: Any) -> None:
+        """A tag such as "de-DE" gives two parts."""
         if tag := _tag(self.language):
-            object.__setattr__(self, "language", tag[1])
-            object.__setattr__(self, "region", self.region or tag[2])
-        for name, value in self.parts.items():
-            if fault := part_fault(name, value):
-                raise ConfigurationError(f"Locale: {name} {fault}")
+            self.__dict__.update(language=tag[1], region=self.region or tag[2])
 
     @property
     def parts(self) -> dict[str, str]:
         """The parts that are decided, by name."""
-        named = ((item.name, getattr(self, item.name)) for item in fields(self))
-        return {name: value for name, value in named if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def over(self, other: Locale) -> Locale:
         """Return this locale, with the other's parts where it has none."""
@@ -202,7 +217,8 @@ def _zone_meant(written: str, known: set[str]) -> str:
     return re.sub("'(.+)'", lambda found: f"'{names[found[1]]}'", hint)
 
 
-DEFAULT = Locale(language="en", region="US", timezone="UTC")
+# Not validated: that would build a validator at import.
+DEFAULT = Locale.model_construct(language="en", region="US", timezone="UTC")
 """What holds where nobody decides."""
-NOWHERE = Locale()
+NOWHERE = Locale.model_construct()
 """A locale that decides nothing."""

@@ -60,7 +60,9 @@ class JourneyResponse:
         return self.accumulated_context
 
     def _repr_html_(self) -> str:
-        return display.response_html(self)
+        stack = self.metadata.get("pathway_stack", [])
+        place = display.place_html(self.pathway_id, stack, ended=self.is_journey_complete)
+        return display.response_html(self.message, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,12 @@ class JourneySession:
         return next(said, "")
 
     def _repr_html_(self) -> str:
-        return display.session_html(self)
+        place = display.place_html(
+            self.current_pathway_id, self.pathway_stack, ended=self.is_journey_complete
+        )
+        session = f"{self.session_id}, version {self.version}"
+        shown = (self.conversation_history, self.accumulated_context)
+        return display.session_html(self.journey_id, session, place, *shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
             journey=part.id,
             forgets=tuple(forgets) if ends else (),
             effects=tuple(
-                replace(effect, change=named(part.id, effect.change) if effect.change else "")
+                effect.model_copy(update={"change": named(part.id, effect.change)})
+                if effect.change
+                else effect
                 for effect in pathway.effects
             ),
         )
@@ -107,12 +109,13 @@ def guidelines_of(part: JourneySpec) -> Iterator[GuidelineSpec]:
     """Yield the guidelines of a part, and their relations, under its name."""
     for guideline in part.guidelines:
         at = guideline.pathway
-        yield replace(
-            guideline,
-            id=named(part.id, guideline.id),
-            pathway=None if at is None else named(part.id, at),
-            excludes=tuple(named(part.id, other) for other in guideline.excludes),
-            depends_on=tuple(named(part.id, other) for other in guideline.depends_on),
+        yield guideline.model_copy(
+            update={
+                "id": named(part.id, guideline.id),
+                "pathway": None if at is None else named(part.id, at),
+                "excludes": tuple(named(part.id, other) for other in guideline.excludes),
+                "depends_on": tuple(named(part.id, other) for other in guideline.depends_on),
+            }
         )
 
 

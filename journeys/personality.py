@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
+from typing import Annotated
 
-from journeys.errors import ConfigurationError, did_you_mean, shown
+from journeys.definition import Definition
+from journeys.value_types import OneOf, Text
 
 FORMALITIES = ("formal", "neutral", "casual")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Personality:
+class Personality(Definition):
     """How the assistant of a journey speaks, with a model and without.
 
     Attributes:
@@ -29,25 +30,12 @@ class Personality:
     Source: collecting agent, config models.
     """
 
-    name: str = ""
-    tone: str = ""
-    formality: str = "neutral"
-    emojis: bool = False
-    greeting: str = ""
-    reword: bool = False
+    elsewhere = {"language": " Write locale: {language: ...} beside it."}
 
-    def __post_init__(self) -> None:
-        for name in ("name", "tone", "greeting"):
-            if not isinstance(getattr(self, name), str):
-                raise ConfigurationError(
-                    f"Personality: {name} is {shown(getattr(self, name))}; it must be text."
-                )
-        if self.formality not in FORMALITIES:
-            hint = did_you_mean(str(self.formality), FORMALITIES)
-            known = ", ".join(FORMALITIES)
-            raise ConfigurationError(
-                f"Personality: formality is {shown(self.formality)}.{hint} One of: {known}."
-            )
-        for name in ("emojis", "reword"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(f"Personality: {name} must be True or False.")
+    _: KW_ONLY
+    name: Text = ""
+    tone: Text = ""
+    formality: Annotated[str, OneOf(FORMALITIES)] = "neutral"
+    emojis: bool = False
+    greeting: Text = ""
+    reword: bool = False

@@ -7,13 +7,14 @@ from typing import Any
 
 from journeys.agent_card import Agent, may_name
 from journeys.errors import ConfigurationError, did_you_mean, shown
+from journeys.faults import Fault
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.pipelines.pipeline import Pipeline
 from journeys.pipelines.shapes import SHAPES, Shape, error_handling_faults, setting_faults
 
 
 def read_pipeline(
-    declared: tuple[Any, Any], id_: str, where: str, named: Sequence[str], faults: list[str]
+    declared: tuple[Any, Any], id_: str, where: str, named: Sequence[str], faults: list[Fault]
 ) -> PatternPipeline | None:
     """Return the pipeline of a pathway; None if nobody works there, or it has faults.
 
@@ -26,7 +27,9 @@ def read_pipeline(
     """
     value, config = declared
     if not isinstance(config, Mapping):
-        faults.append(f"{where}: __pipeline_config__ is {shown(config)}; it must be a dict.")
+        faults.append(
+            Fault(f"__pipeline_config__ is {shown(config)}; it must be a dict.", where=where)
+        )
         return None
     found: PatternPipeline | list[str] | None
     if isinstance(value, Pipeline):
@@ -34,7 +37,7 @@ def read_pipeline(
     else:
         found = _of_name(value, id_, config, named)
     if isinstance(found, list):
-        faults += [f"{where}: {fault}" for fault in found]
+        faults += [Fault(fault, "pipeline", where=where) for fault in found]
         return None
     return found
 

@@ -19,6 +19,7 @@ from journeys.collecting_reader import (
 )
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeys.faults import Fault
 from journeys.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
 from journeys.guideline_reader import read_guidelines
 from journeys.guidelines import GuidelineSpec
@@ -136,17 +137,17 @@ def _entry(cls: type) -> str | None:
     return entry if isinstance(entry, str) else None
 
 
-def _journey_faults(cls: type, root: type) -> list[str]:
-    faults: list[str] = []
+def _journey_faults(cls: type, root: type) -> list[Fault]:
+    faults: list[Fault] = []
     for klass in bodies(cls, root):
         faults += unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
-    texts, flags = ("__entry_pathway__", "__version__"), ("__sensitive__", "__abstract__")
-    kinds: list[tuple[str, type]] = [(name, str) for name in texts]
-    kinds += [(name, bool) for name in flags]
-    for name, kind in kinds:
+    kinds: dict[str, type] = {"__entry_pathway__": str, "__abstract__": bool}
+    for name, kind in kinds.items():
         value = getattr(cls, name, None)
         if value is not None and not isinstance(value, kind):
-            faults.append(f"{cls.__name__}: {name} must be {kind.__name__}, not {value!r}.")
+            faults.append(
+                Fault(f"{name} must be {kind.__name__}, not {value!r}.", where=cls.__name__)
+            )
     return faults
 
 
@@ -185,19 +186,22 @@ def _is_pathway(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Pathway)
 
 
-def _nested_faults(cls: type, root: type) -> Iterator[str]:
+def _nested_faults(cls: type, root: type) -> Iterator[Fault]:
     for body in bodies(cls, root):
         own: dict[str, str] = {}
         for name, value in vars(body).items():
             if _is_pathway(value):
                 first = own.setdefault(pathway_id(name), name)
                 if first != name:
-                    yield (
-                        f"{body.__name__}: {first} and {name} both have the id "
-                        f"'{pathway_id(name)}'. Rename one of them."
+                    yield Fault(
+                        f"{first} and {name} both have the id "
+                        f"'{pathway_id(name)}'. Rename one of them.",
+                        where=body.__name__,
                     )
             elif name.endswith(_SUFFIXES) and _is_nested(value, body):
-                yield f"{body.__name__}: {name} is no pathway. Write class {name}(Pathway)."
+                yield Fault(
+                    f"{name} is no pathway. Write class {name}(Pathway).", where=body.__name__
+                )
 
 
 def _is_nested(value: Any, body: type) -> bool:
@@ -205,7 +209,7 @@ def _is_nested(value: Any, body: type) -> bool:
     return isinstance(value, type) and value.__qualname__.startswith(f"{body.__qualname__}.")
 
 
-def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str]) -> PathwaySpec:
+def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault]) -> PathwaySpec:
     for body in bodies(klass, Pathway):
         faults += unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
     reader = _PathwayReader(klass, where, faults)
@@ -243,13 +247,15 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[str])
 class _PathwayReader:
     """Reads the attributes of one pathway class, noting what is wrong with them."""
 
-    def __init__(self, klass: type[Pathway], where: str, faults: list[str]) -> None:
+    def __init__(self, klass: type[Pathway], where: str, faults: list[Fault]) -> None:
         self.klass = klass
         self.where = where
         self.faults = faults
 
     def fault(self, name: str, value: Any, wanted: str) -> None:
-        self.faults.append(f"{self.where}: {name} is {shown(value)}; it must be {wanted}.")
+        self.faults.append(
+            Fault(f"{name} is {shown(value)}; it must be {wanted}.", where=self.where)
+        )
 
     def typed(self, name: str, kind: type, default: Any) -> Any:
         value = getattr(self.klass, name)
@@ -267,7 +273,7 @@ class _PathwayReader:
             self.fault(attribute, wrong[0], "a list of names (text)")
             return ()
         if twice := [item for item in value if list(value).count(item) > 1]:
-            self.faults.append(f"{self.where}: {attribute} names '{twice[0]}' twice.")
+            self.faults.append(Fault(f"{attribute} names '{twice[0]}' twice.", where=self.where))
         return tuple(dict.fromkeys(value))
 
     def signature(self) -> SignatureSpec | None:
@@ -293,10 +299,10 @@ class _PathwayReader:
             except ValueError:
                 known = [item.value for item in MergeStrategy]
                 hint = did_you_mean(str(strategy), known)
-                self.faults.append(
-                    f"{self.where}: __accumulate__['{name}'] is {strategy!r}.{hint} "
-                    f"One of: {', '.join(known)}."
+                said = (
+                    f"__accumulate__['{name}'] is {strategy!r}.{hint} One of: {', '.join(known)}."
                 )
+                self.faults.append(Fault(said, "accumulate", where=self.where))
         return kept
 
     def returns(self) -> ReturnToPrevious | ReturnToSpecific | None:
@@ -332,7 +338,13 @@ class _PathwayReader:
             self.fault("__complete_when__", wrong[0], "a list of names (text)")
             return ()
         if twice := [name for name in names if names.count(name) > 1]:
-            self.faults.append(f"{self.where}: __complete_when__ names '{twice[0]}' twice.")
+            self.faults.append(
+                Fault(
+                    f"__complete_when__ names '{twice[0]}' twice.",
+                    "complete_when",
+                    where=self.where,
+                )
+            )
         return tuple(dict.fromkeys(value))
 
     def timeout(self) -> float | None:

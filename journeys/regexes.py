@@ -13,8 +13,6 @@ from functools import lru_cache
 from time import thread_time
 from typing import Any
 
-from journeys.errors import ConfigurationError, shown
-
 LONGEST_MATCH = 0.05
 """Most seconds that one match may work; longer, it counts as none."""
 TOGETHER = 0.1
@@ -27,19 +25,7 @@ _FUZZY = re.compile(
 )
 
 
-def checked_pattern(where: str, pattern: Any) -> None:
-    """Refuse what is no regular expression, and one that is not read alike everywhere.
-
-    Raises:
-        ConfigurationError: With the place of the fault.
-    """
-    if not isinstance(pattern, str):
-        raise ConfigurationError(f"{where}: {shown(pattern)} is no pattern; it must be text.")
-    if fault := _fault(pattern):
-        raise ConfigurationError(f"{where}: {shown(pattern)} is no pattern: {fault}.")
-
-
-def _fault(pattern: str) -> str:
+def pattern_fault(pattern: str) -> str:
     """Return why a text is no pattern; empty if it is one."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from journeys.cases import EscalationCase, EscalationEntry
-from journeys.collected import FieldAttemptEntry, FormView
-from journeys.outcomes import (
-    AuditEntry,
-    CheckEntry,
-    FieldVersion,
-    JourneySession,
-    TranscriptEntry,
-    VersionInfo,
-)
-
 if TYPE_CHECKING:
     from graphs.session.manager import PathwayManager
+    from journeys.cases import EscalationCase, EscalationEntry
+    from journeys.collected import FieldAttemptEntry, FormView
+    from journeys.outcomes import (
+        AuditEntry,
+        CheckEntry,
+        FieldVersion,
+        JourneySession,
+        TranscriptEntry,
+        VersionInfo,
+    )
 
 
 class RunningSession:

@@ -193,7 +193,7 @@ class JourneySpec:
     parts: Mapping[str, JourneySpec] = field(default_factory=dict)
     otherwise: str = ""
     escalation: Escalation | None = None
-    personality: Personality = field(default_factory=Personality)
+    personality: Personality = field(default_factory=Personality.model_construct)
     locale: Locale = NOWHERE
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)

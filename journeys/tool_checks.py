@@ -19,11 +19,9 @@ class ToolCheck:
 
     Attributes:
         tool: Name of the tool. What it gives counts as of `Check`.
-        field: Name of the field.
     """
 
     tool: str
-    field: str
 
     def __call__(self, value: Any, context: Mapping[str, Any]) -> Any:
         """Refuse to judge: the tool takes its place where the journey runs.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault
 from journeys.spec import TransitionSpec, Update
 from journeys.transitions import Transition
 from journeys.trigger_faults import trigger_faults
@@ -13,47 +14,54 @@ from journeys.trigger_faults import trigger_faults
 _HOWS = ("append", "set", "copy", "clear")
 
 
-def read_transitions(owner: str, declared: Any, faults: list[str]) -> list[TransitionSpec]:
+def read_transitions(owner: str, declared: Any, faults: list[Fault]) -> list[TransitionSpec]:
     """Read a list of transitions, noting every fault."""
     if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(f"{owner}: __transitions__ must be a list of Transition(...).")
+        faults.append(
+            Fault("__transitions__ must be a list of Transition(...).", "transitions", where=owner)
+        )
         return []
     places = (f"{owner}.__transitions__[{number}]" for number in range(len(declared)))
     return read_each(zip(places, declared, strict=True), faults)
 
 
-def read_each(declared: Iterable[tuple[str, Any]], faults: list[str]) -> list[TransitionSpec]:
+def read_each(declared: Iterable[tuple[str, Any]], faults: list[Fault]) -> list[TransitionSpec]:
     """Read transitions, each with where it is written, noting every fault."""
     specs: list[TransitionSpec] = []
     seen: dict[str, int] = {}
     names: set[str] = set()
     for where, transition in declared:
         if not isinstance(transition, Transition):
-            faults.append(f"{where} is {shown(transition)}; it must be a Transition(...).")
+            said = f"it is {shown(transition)}; it must be a Transition(...)."
+            faults.append(Fault(said, where=where))
             continue
         faults += _name_faults(where, transition.name, names)
         specs.append(read_transition(where, transition, seen, faults))
     return specs
 
 
-def _name_faults(where: str, name: Any, names: set[str]) -> Iterator[str]:
+def _name_faults(where: str, name: Any, names: set[str]) -> Iterator[Fault]:
     if not isinstance(name, str):
-        yield f"{where}: name is {shown(name)}; it must be text."
+        yield Fault(f"name is {shown(name)}; it must be text.", where=where)
     elif name:
         if name in names:
-            yield f"{where}: another transition is named '{name}' too. Rename one of them."
+            yield Fault(
+                f"another transition is named '{name}' too. Rename one of them.", where=where
+            )
         names.add(name)
 
 
 def read_transition(
-    where: str, transition: Transition, seen: dict[str, int], faults: list[str]
+    where: str, transition: Transition, seen: dict[str, int], faults: list[Fault]
 ) -> TransitionSpec:
     """Read one transition, noting its faults; `seen` counts the ids of the journey."""
     faults += trigger_faults(where, transition.trigger)
     sources = _sources(where, transition.from_pathway, faults)
     if type(transition.priority) is not int:
         priority = shown(transition.priority)
-        faults.append(f"{where}: priority is {priority}; it must be a whole number.")
+        faults.append(
+            Fault(f"priority is {priority}; it must be a whole number.", "priority", where=where)
+        )
     return TransitionSpec(
         id=_id(transition, sources, seen),
         trigger=transition.trigger,
@@ -71,31 +79,46 @@ def _id(transition: Transition, sources: tuple[str, ...], seen: dict[str, int]) 
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
-def _sources(where: str, value: Any, faults: list[str]) -> tuple[str, ...]:
+def _sources(where: str, value: Any, faults: list[Fault]) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     listed = isinstance(value, Sequence) and all(isinstance(item, str) for item in value)
     if not listed or not value:
-        faults.append(f"{where}: from_pathway is {shown(value)}; it must be '*', an id, or ids.")
+        faults.append(
+            Fault(
+                f"from_pathway is {shown(value)}; it must be '*', an id, or ids.",
+                "from",
+                where=where,
+            )
+        )
         return ("*",)
     return ("*",) if "*" in value else tuple(value)
 
 
-def _updates(where: str, value: Any, faults: list[str]) -> list[Update]:
+def _updates(where: str, value: Any, faults: list[Fault]) -> list[Update]:
     if value is None:
         return []
     if not isinstance(value, Mapping):
-        faults.append(f"{where}: context_update is {shown(value)}; it must be a dict.")
+        faults.append(
+            Fault(f"context_update is {shown(value)}; it must be a dict.", "update", where=where)
+        )
         return []
     read = (_update(where, target, text, faults) for target, text in value.items())
     return [update for update in read if update]
 
 
-def _update(where: str, target: Any, text: Any, faults: list[str]) -> Update | None:
+def _update(where: str, target: Any, text: Any, faults: list[Fault]) -> Update | None:
     if callable(text) and isinstance(target, str) and target:
         return Update(target, "call", "", text)
     if not isinstance(text, str) or not isinstance(target, str) or not target:
-        faults.append(f"{where}: context_update[{target!r}] is {text!r}; write text: 'set:{text}'.")
+        faults.append(
+            Fault(
+                f"context_update[{target!r}] is {text!r}; write text: 'set:{text}'.",
+                "update",
+                str(target),
+                where=where,
+            )
+        )
         return None
     how, colon, argument = text.partition(":")
     if not colon:
@@ -103,12 +126,21 @@ def _update(where: str, target: Any, text: Any, faults: list[str]) -> Update | N
     if how not in _HOWS:
         hint = did_you_mean(how, _HOWS)
         faults.append(
-            f"{where}: context_update['{target}'] is {text!r}: '{how}:' is unknown.{hint} "
-            "Known: append:NAME, set:TEXT, copy:NAME, clear:, or a bare NAME."
+            Fault(
+                f"context_update['{target}'] is {text!r}: '{how}:' is unknown.{hint} "
+                "Known: append:NAME, set:TEXT, copy:NAME, clear:, or a bare NAME.",
+                "update",
+                target,
+                where=where,
+            )
         )
         return None
     if (how == "clear") == bool(argument) and how != "set":
         wanted = "nothing may follow 'clear:'" if how == "clear" else "a context name must follow"
-        faults.append(f"{where}: context_update['{target}'] is {text!r}: {wanted}.")
+        faults.append(
+            Fault(
+                f"context_update['{target}'] is {text!r}: {wanted}.", "update", target, where=where
+            )
+        )
         return None
     return Update(target, how, argument)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from journeys.errors import did_you_mean
+from journeys.faults import Fault
 from journeys.spec import JourneySpec
 
 Unset = tuple[str, str]
@@ -25,19 +26,21 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
         return
     for where, condition in _conditions(spec):
         for name in sorted(_reads(condition) - {*known}):
-            yield name, f"{where}: `when` {_unset(name, known)}"
+            yield name, Fault(f"`when` {_unset(name, known)}", "when", where=where)
     for pathway in spec.pathways.values():
         for number, call in enumerate(pathway.calls):
             for name in call.arguments.values():
                 if name not in (*known, "message"):
-                    yield name, f"{pathway.where}: calls[{number}] {_unset(name, known)}"
+                    said = f"calls[{number}] {_unset(name, known)}"
+                    yield name, Fault(said, "calls", number, where=pathway.where)
 
 
 def unset_inputs(where: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Unset]:
     """Yield the inputs of a state of a file that nobody sets."""
     for number, name in enumerate(inputs):
         if name not in known:
-            yield name, f"{where}: inputs[{number}] {_unset(name, known)}"
+            said = f"inputs[{number}] {_unset(name, known)}"
+            yield name, Fault(said, "inputs", number, where=where)
 
 
 def _conditions(spec: JourneySpec) -> Iterator[tuple[str, Any]]:

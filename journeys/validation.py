@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
+from typing import Annotated
 
-from journeys.errors import ConfigurationError, did_you_mean, shown
+from pydantic import Field, FiniteFloat
+
+from journeys.definition import Definition
+from journeys.value_types import Listed, OneOf, Phrase, Share
 
 PII = ("card", "iban", "email", "phone", "national_id")
 """Kinds of personal data that no reply gives away: what `Validation.pii` may name."""
 MODES = ("before_send", "after_send")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class Validation(Definition):
     """How the replies of a journey are checked against the guidelines of their turn.
 
     Personal data and what critical guidelines forbid and require are checked without a model,
@@ -38,35 +39,9 @@ class Validation:
     Source: flow control, response validator; readings in docs/flow-control.md.
     """
 
-    mode: str = "before_send"
-    confidence: float = 0.8
-    timeout_seconds: float = 10.0
-    pii: Sequence[str] = PII
-    allow: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        _one_of("mode", self.mode, MODES)
-        for name in ("pii", "allow"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
-                raise ConfigurationError(
-                    f"Validation: {name} is {shown(value)}; it must be a list of text."
-                )
-            object.__setattr__(self, name, tuple(value))
-        for kind in self.pii:
-            _one_of("pii", kind, PII)
-        for name, most in (("confidence", 1.0), ("timeout_seconds", math.inf)):
-            number = getattr(self, name)
-            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-            if not is_number or not 0 <= number <= most:
-                raise ConfigurationError(
-                    f"Validation: {name} is {shown(number)}; it must be from 0 to {most:g}."
-                )
-
-
-def _one_of(name: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        hint = did_you_mean(str(value), known)
-        raise ConfigurationError(
-            f"Validation: {name} is {shown(value)}.{hint} One of: {', '.join(known)}."
-        )
+    _: KW_ONLY
+    mode: Annotated[str, OneOf(MODES)] = "before_send"
+    confidence: Share = 0.8
+    timeout_seconds: Annotated[FiniteFloat, Field(ge=0)] = 10.0
+    pii: Listed[Annotated[str, OneOf(PII)]] = PII
+    allow: Listed[Phrase] = ()

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from journeys.collecting_signs import collected_names, collecting_warnings
 from journeys.config import JourneyConfig
+from journeys.faults import Fault
 from journeys.patterns import normal
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.transitions import ConditionTrigger, IntentTrigger
@@ -15,14 +16,16 @@ from journeys.transitions import ConditionTrigger, IntentTrigger
 _CANDIDATES = JourneyConfig().guideline_candidates
 
 
-def warnings_of(spec: JourneySpec) -> Iterator[str]:
+def warnings_of(spec: JourneySpec) -> Iterator[Fault]:
     """Yield what smells in a definition without faults."""
     for pathway in spec.pathways.values():
         if pathway.id not in spec.reachable:
-            yield f"{pathway.where}: no transition, __next__ or return leads to '{pathway.id}'."
+            yield Fault(
+                f"no transition, __next__ or return leads to '{pathway.id}'.", where=pathway.where
+            )
         is_mute = pathway.pipeline is None and pathway.form is None
         if is_mute and pathway.id != spec.reception:
-            yield f"{pathway.where}: no agents, so nothing is said in it."
+            yield Fault("no agents, so nothing is said in it.", where=pathway.where)
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)
         yield from _misspelt(pathway)
@@ -36,7 +39,7 @@ def warnings_of(spec: JourneySpec) -> Iterator[str]:
     yield from collecting_warnings(spec, kept_names(spec))
 
 
-def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
     """Warn of required inputs that no output, update or message fills."""
     if pathway.signature is None:
         return
@@ -45,16 +48,18 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
     for field in pathway.signature.inputs:
         if field is listener or not field.required or field.source or field.name in filled:
             continue
-        said = f"{pathway.where}: nothing fills the required input '{field.name}'."
+        said = f"nothing fills the required input '{field.name}'."
         if field.is_text and listener and listener.name in filled:
-            yield (
+            yield Fault(
                 f"{said} The message goes to '{listener.name}', which the context has as well. "
-                f"Set source='message' on '{field.name}' if it is to hear the user."
+                f"Set source='message' on '{field.name}' if it is to hear the user.",
+                where=pathway.where,
             )
         else:
-            yield (
+            yield Fault(
                 f"{said} Accumulate it in another pathway, give it a default, or pass it to "
-                "start()."
+                "start().",
+                where=pathway.where,
             )
 
 
@@ -81,16 +86,18 @@ def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
     return {field.name for field in pathway.signature.outputs}
 
 
-def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[str]:
+def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
     for name in pathway.awaited:
         if name not in kept_names(spec):
-            yield (
-                f"{pathway.where}: __complete_when__ waits for '{name}', which no pathway "
-                "accumulates; only start() could give it."
+            yield Fault(
+                f"__complete_when__ waits for '{name}', which no pathway "
+                "accumulates; only start() could give it.",
+                "complete_when",
+                where=pathway.where,
             )
 
 
-def _model_warnings(spec: JourneySpec) -> Iterator[str]:
+def _model_warnings(spec: JourneySpec) -> Iterator[Fault]:
     models = {
         t.trigger.llm_model
         for t in spec.transitions
@@ -98,22 +105,25 @@ def _model_warnings(spec: JourneySpec) -> Iterator[str]:
     }
     if len(models) > 1:
         names = ", ".join(sorted(model or "the config's" for model in models))
-        yield (
-            f"{spec.name}: its transitions name several models ({names}); one call serves a turn, "
-            "so the config's model is taken where they meet."
+        yield Fault(
+            f"its transitions name several models ({names}); one call serves a turn, "
+            "so the config's model is taken where they meet.",
+            where=spec.name,
         )
 
 
-def _misspelt(pathway: PathwaySpec) -> Iterator[str]:
+def _misspelt(pathway: PathwaySpec) -> Iterator[Fault]:
     """Warn of accumulated names that look like a slip of an output that is not accumulated."""
     outputs = [field.name for field in pathway.signature.outputs] if pathway.signature else []
     free = [name for name in outputs if name not in pathway.accumulate]
     for name in pathway.accumulate:
         close = [] if name in outputs else get_close_matches(name, free, n=1, cutoff=0.75)
         if close:
-            yield (
-                f"{pathway.where}: __accumulate__ names '{name}', which its signature does not "
-                f"list as an output. Did you mean '{close[0]}'?"
+            yield Fault(
+                f"__accumulate__ names '{name}', which its signature does not "
+                f"list as an output. Did you mean '{close[0]}'?",
+                "accumulate",
+                where=pathway.where,
             )
 
 
@@ -123,7 +133,7 @@ _WAYS = {
 }
 
 
-def _mixed(spec: JourneySpec) -> Iterator[str]:
+def _mixed(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of records that are mixed with one another, since nobody says how they are kept."""
     warned: set[str] = set()
     for pathway in spec.pathways.values():
@@ -134,13 +144,14 @@ def _mixed(spec: JourneySpec) -> Iterator[str]:
             if not unsaid or not field.shape or field.name in warned:
                 continue
             warned.add(field.name)
-            yield (
-                f"{pathway.where}: it keeps '{field.name}', a {field.shape}, without a strategy: a "
-                f"second one is mixed into the first. Say which is meant: {_WAYS[field.shape]}."
+            yield Fault(
+                f"it keeps '{field.name}', a {field.shape}, without a strategy: a "
+                f"second one is mixed into the first. Say which is meant: {_WAYS[field.shape]}.",
+                where=pathway.where,
             )
 
 
-def _unread_updates(spec: JourneySpec) -> Iterator[str]:
+def _unread_updates(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of updates that read a name which nothing declares."""
     signatures = [p.signature for p in spec.pathways.values() if p.signature]
     known = {field.name for signature in signatures for field in signature.outputs}
@@ -148,38 +159,42 @@ def _unread_updates(spec: JourneySpec) -> Iterator[str]:
     for transition in spec.transitions:
         for update in transition.updates:
             if update.how in ("append", "copy") and update.argument not in known:
-                yield (
-                    f"{transition.where}: context_update['{update.target}'] reads "
+                yield Fault(
+                    f"context_update['{update.target}'] reads "
                     f"'{update.argument}', which no pathway accumulates and no update sets. For "
-                    f"the text itself write 'set:{update.argument}'."
+                    f"the text itself write 'set:{update.argument}'.",
+                    "update",
+                    where=transition.where,
                 )
 
 
-def _mute_conditions(spec: JourneySpec) -> Iterator[str]:
+def _mute_conditions(spec: JourneySpec) -> Iterator[Fault]:
     for transition in spec.transitions:
         trigger = transition.trigger
         empty = isinstance(trigger, ConditionTrigger) and trigger.condition is None
         if empty and type(trigger).evaluate is ConditionTrigger.evaluate:
-            yield (
-                f"{transition.where}: it can never fire: it has no condition. Write "
-                "ConditionTrigger(lambda context: ...)."
+            yield Fault(
+                "it can never fire: it has no condition. Write "
+                "ConditionTrigger(lambda context: ...).",
+                where=transition.where,
             )
 
 
-def _mute_intents(spec: JourneySpec) -> Iterator[str]:
+def _mute_intents(spec: JourneySpec) -> Iterator[Fault]:
     for transition in spec.transitions:
         trigger = transition.trigger
         if not isinstance(trigger, IntentTrigger) or trigger.patterns:
             continue
         asked = trigger.use_llm_fallback and trigger.description
         if not asked and type(trigger).evaluate is IntentTrigger.evaluate:
-            yield (
-                f"{transition.where}: it can never fire: it has no patterns, and "
-                f"{'no description' if trigger.use_llm_fallback else 'no model'} to ask by."
+            yield Fault(
+                f"it can never fire: it has no patterns, and "
+                f"{'no description' if trigger.use_llm_fallback else 'no model'} to ask by.",
+                where=transition.where,
             )
 
 
-def _shadowed(spec: JourneySpec) -> Iterator[str]:
+def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of patterns that an earlier transition of the same rank has taken already."""
     for first, second in combinations(spec.transitions, 2):
         if first.priority != second.priority or first.target == second.target:
@@ -189,10 +204,11 @@ def _shadowed(spec: JourneySpec) -> Iterator[str]:
         taken = _patterns(first)
         for pattern in _patterns(second):
             if pattern in taken:
-                yield (
-                    f"{second.where}: the pattern '{pattern}' leads to '{first.target}' already, "
+                yield Fault(
+                    f"the pattern '{pattern}' leads to '{first.target}' already, "
                     f"by {first.where}, which is asked first where both apply. Give one of them "
-                    "another priority or other sources."
+                    "another priority or other sources.",
+                    where=second.where,
                 )
 
 
@@ -207,11 +223,12 @@ def _patterns(transition: TransitionSpec) -> list[str]:
     return list(dict.fromkeys(map(normal, trigger.patterns)))
 
 
-def _crowded(spec: JourneySpec) -> Iterator[str]:
+def _crowded(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of so many guidelines in every turn that words never choose any."""
     asked = [g for g in spec.guidelines if g.enabled and g.needs_no_words and g.asks_model]
     if len(asked) >= _CANDIDATES:
-        yield (
-            f"{spec.name}: {len(asked)} guidelines are put to a model in every turn, as they are "
-            f"always or critical. From {_CANDIDATES} on, words choose no other one."
+        yield Fault(
+            f"{len(asked)} guidelines are put to a model in every turn, as they are "
+            f"always or critical. From {_CANDIDATES} on, words choose no other one.",
+            where=spec.name,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from journeys.errors import did_you_mean, shown
 from journeys.knowledge import retriever_fault
 from journeys.spec import frozen
 from journeys.tool_checks import ToolCheck
-from journeys.validators import Check, Validator
+from journeys.validators import Check
 from nodes.guidelines.index import index_of
 from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
 
@@ -49,19 +49,19 @@ def _checks(pathway: PathwaySpec) -> list[ToolCheck]:
 def _bound(pathway: PathwaySpec, toolbox: Toolbox) -> PathwaySpec:
     if pathway.form is None or not _checks(pathway):
         return pathway
-    fields = [_bound_field(field, toolbox) for field in pathway.form.fields]
-    return replace(pathway, form=replace(pathway.form, fields=fields))
+    fields = tuple(_bound_field(field, toolbox) for field in pathway.form.fields)
+    return replace(pathway, form=pathway.form.model_copy(update={"fields": fields}))
 
 
 def _bound_field(field: Field, toolbox: Toolbox) -> Field:
-    return replace(field, validators=[_asking(item, toolbox) for item in field.validators])
+    asking = tuple(_asking(item, field.name, toolbox) for item in field.validators)
+    return field.model_copy(update={"validators": asking})
 
 
-def _asking(
-    validator: Validator | Callable[..., Any], toolbox: Toolbox
-) -> Validator | Callable[..., Any]:
+def _asking(validator: Any, field: str, toolbox: Toolbox) -> Any:
     if isinstance(validator, Check) and isinstance(validator.function, ToolCheck):
-        return replace(validator, function=_Asked(validator.function, toolbox))
+        asked = _Asked(validator.function.tool, field, toolbox)
+        return validator.model_copy(update={"function": asked})
     return validator
 
 
@@ -69,15 +69,16 @@ def _asking(
 class _Asked:
     """A tool as a function that checks values; see `ToolCheck`."""
 
-    check: ToolCheck
+    tool: str
+    field: str
     toolbox: Toolbox
 
     async def __call__(self, value: Any, context: Mapping[str, Any]) -> Any:
-        known = {"value": value, **context, self.check.field: value}
-        arguments, missing = self.toolbox.arguments_of(Call(self.check.tool), known)
+        known = {"value": value, **context, self.field: value}
+        arguments, missing = self.toolbox.arguments_of(Call(self.tool), known)
         if missing:
             return None
-        return await self.toolbox.call(self.check.tool, arguments, Occasion(context))
+        return await self.toolbox.call(self.tool, arguments, Occasion(context))
 
 
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:

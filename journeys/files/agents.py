@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from journeys.calls import ToolSpec
-from journeys.files.collecting import effects_of, form_of
-from journeys.files.declared import escalation_of, knowledge_of, locale_in, personality_of, texts_of
-from journeys.files.form_agent import AgentForm
-from journeys.files.form_collecting import EffectForm
+from journeys.collecting_reader import read_texts
+from journeys.faults import Where
+from journeys.files.collecting import check_effects, form_of
+from journeys.files.form import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
 from journeys.files.rules import activation_of, check_tools, guidelines_of, related
 from journeys.files.saying import saying
-from journeys.files.states import say_where_it_collects, tools_of
+from journeys.files.states import tools_of
 from journeys.guidelines import GuidelineSpec
+from journeys.personality import Personality
 from journeys.spec import JourneySpec, PathwaySpec
 
 DETAILS, COMPLETION = "details", "completion"
@@ -24,26 +25,33 @@ DETAILS, COMPLETION = "details", "completion"
 def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
     """Return the agent in a part of a file as a journey; None if that or the rest has faults."""
     tools = tools_of(part, form.tools)
+    owner = part.where(f"agent '{form.id}'")
     return whole(
         part,
         form,
         DETAILS,
-        {pathway.id: pathway for pathway in _pathways(part, form, tools)},
+        {pathway.id: pathway for pathway in _pathways(part, form, tools, owner)},
         [],
         tools=tools,
         guidelines=_guidelines(part, form, list(tools)),
         activation=tuple(activation_of(part, form.activation_conditions)),
-        escalation=escalation_of(part, form.escalation),
-        knowledge=knowledge_of(form.knowledge),
-        personality=personality_of(form.personality, form.name),
-        locale=locale_in(part, form.locale),
-        texts=texts_of(part, form.texts),
+        escalation=form.escalation,
+        knowledge=form.knowledge,
+        personality=_personality(form),
+        locale=form.locale,
+        texts=read_texts(owner, form.texts, part.faults),
     )
 
 
-def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Iterator[PathwaySpec]:
-    where = part.where(f"agent '{form.id}'")
-    say_where_it_collects(part, form, where)
+def _personality(form: AgentForm) -> Personality:
+    """Return how an agent speaks; it calls itself by the agent's name where it has no other."""
+    given = form.personality or Personality()
+    return given if given.name else given.model_copy(update={"name": form.name})
+
+
+def _pathways(
+    part: Part, form: AgentForm, tools: Mapping[str, ToolSpec], where: Where
+) -> Iterator[PathwaySpec]:
     title = form.title or "your details"
     yield PathwaySpec(
         id=DETAILS,
@@ -51,13 +59,13 @@ def _pathways(part: Part, form: AgentForm, tools: Mapping[str, ToolSpec]) -> Ite
         purpose=form.instructions,
         title=title,
         form=form_of(part, form.fields, tools, "fields"),
-        effects=effects_of(part, form.effects, tools, "effects"),
+        effects=check_effects(part, form.effects, tools, "effects"),
         next=COMPLETION if form.completion else None,
         tools=(),
         runs_on_arrival=True,
     )
     for number, effect in enumerate(form.effects):
-        if isinstance(effect, EffectForm) and effect.change:
+        if effect.change:
             said = "change: an agent has no other state, which could change it. Take it away."
             part.note(said, "effects", number, "change")
     if form.completion:

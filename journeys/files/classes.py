@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from types import new_class
 from typing import Any, NoReturn
@@ -11,9 +10,10 @@ from journeys.concierge import Concierge
 from journeys.errors import JourneyDefinitionError
 from journeys.files.outputs import camel
 from journeys.journey import Journey
-from journeys.pathway import Pathway
+from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeys.reader import JOURNEY_ATTRIBUTES
 from journeys.signature import Signature
-from journeys.spec import JourneySpec, PathwaySpec
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.transitions import Transition
 
 
@@ -26,25 +26,10 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
     """
     classes = {id_: _pathway_class(pathway) for id_, pathway in spec.pathways.items()}
     body: dict[str, Any] = {
+        **_attributes(spec, JOURNEY_ATTRIBUTES),
         "__doc__": spec.purpose,
-        "__module__": __name__,
         "__entry_pathway__": spec.entry,
-        "__transitions__": _transitions(spec),
-        "__version__": spec.version,
-        "__sensitive__": spec.sensitive,
-        "__validation__": spec.validation,
-        "__safe_reply__": spec.safe_reply,
-        "__degrade__": spec.degrade,
-        "__model__": spec.model,
-        "__activation__": spec.activation,
-        "__shared__": spec.shared,
-        "__escalation__": spec.escalation,
-        "__personality__": spec.personality,
-        "__locale__": spec.locale,
-        "__texts__": dict(spec.texts),
-        "__patterns__": dict(spec.patterns),
-        "__knowledge__": spec.knowledge,
-        "__migrations__": dict(spec.migrations),
+        "__transitions__": [_transition(item) for item in spec.transitions],
         "__init_subclass__": classmethod(_refuse_subclass),
         "pathways": property(lambda _: dict(classes)),
         "source": source,
@@ -62,40 +47,33 @@ def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
     )
 
 
-def _transitions(spec: JourneySpec) -> list[Transition]:
-    return [
-        Transition(
-            item.trigger,
-            from_pathway="*" if item.sources == ("*",) else list(item.sources),
-            to_pathway=item.target,
-            context_update=item.context_update or None,
-            priority=item.priority,
-        )
-        for item in spec.transitions
-    ]
+def _transition(spec: TransitionSpec) -> Transition:
+    return Transition(
+        spec.trigger,
+        from_pathway="*" if spec.sources == ("*",) else list(spec.sources),
+        to_pathway=spec.target,
+        context_update=spec.context_update or None,
+        priority=spec.priority,
+    )
 
 
 def _pathway_class(spec: PathwaySpec) -> type[Pathway]:
     complete = spec.complete_when
-    body: Mapping[str, Any] = {
+    body = {
+        **_attributes(spec, PATHWAY_ATTRIBUTES),
         "__doc__": spec.purpose,
-        "__module__": __name__,
         "__signature__": Signature.of(spec.signature) if spec.signature else None,
-        "__agents__": list(spec.agents),
-        "__action__": spec.action,
-        "__calls__": spec.calls,
-        "__title__": spec.title,
         "__fields__": spec.form or (),
-        "__effects__": spec.effects,
-        "__interruptible__": spec.interruptible,
-        "__knowledge__": spec.knowledge,
-        "__tools__": spec.tools,
         "__pipeline__": spec.pipeline or "sequential",
         "__accumulate__": dict(spec.accumulate),
         "__complete_when__": list(complete) if isinstance(complete, tuple) else complete,
-        "__next__": spec.next,
         "__return_behavior__": spec.returns,
-        "__runs_on_arrival__": spec.runs_on_arrival,
-        "__timeout__": spec.timeout,
     }
-    return type(f"{camel(spec.id.replace('.', '_'))}Path", (Pathway,), dict(body))
+    return type(f"{camel(spec.id.replace('.', '_'))}Path", (Pathway,), body)
+
+
+def _attributes(spec: JourneySpec | PathwaySpec, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the attributes of a class body that a spec has under the same names."""
+    return {"__module__": __name__} | {
+        name: getattr(spec, name.strip("_")) for name in names if hasattr(spec, name.strip("_"))
+    }

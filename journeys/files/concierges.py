@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from journeys.collecting_reader import read_texts
 from journeys.composing import CANCELS, compose
 from journeys.errors import JourneyDefinitionError
+from journeys.faults import Where
 from journeys.files.agents import agent_of
-from journeys.files.declared import locale_in, personality_of, texts_of
-from journeys.files.form import ConciergeForm, JourneyForm
-from journeys.files.form_agent import AgentForm
+from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeys.files.part import Part
-from journeys.files.reading import journey_of, read_document, validation_in
+from journeys.files.reading import in_words_of_files, journey_of, read_document
 from journeys.files.rules import check_tools, guidelines_of, trigger_of
 from journeys.guideline_reader import taken_ids
 from journeys.guidelines import GuidelineSpec
@@ -44,8 +44,8 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
     ]
     found = [spec for spec in journeys if spec]
     guidelines = guidelines_of(part, form.guidelines, "guidelines", journey=None)
-    part.note_read(taken_ids(guidelines))
-    hand_over = _hand_over(part, form)
+    part.faults += taken_ids(guidelines)
+    hand_over = _hand_over(form)
     if len(found) == len(form.journeys):
         _check_guideline_tools(part, form, found)
     if part.faults:
@@ -56,7 +56,7 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
 def _composed(
     part: Part,
     form: ConciergeForm,
-    where: str,
+    where: Where,
     journeys: Sequence[JourneySpec],
     guidelines: Sequence[GuidelineSpec],
     hand_over: Sequence[HandOver],
@@ -73,22 +73,22 @@ def _composed(
             cancel=cancel,
             hand_over=hand_over,
             guidelines=guidelines,
-            validation=validation_in(form.validation),
+            validation=form.validation,
             safe_reply=form.safe_reply,
             degrade=form.degrade,
             shared=tuple(dict.fromkeys(form.shared)),
             model=form.model,
             sensitive=form.sensitive,
-            personality=personality_of(form.personality) if form.personality else None,
-            locale=locale_in(part, form.locale),
-            texts=texts_of(part, form.texts),
+            personality=form.personality,
+            locale=form.locale,
+            texts=read_texts(where, form.texts, part.faults),
             version=form.version or content_hash("file", part.at(), versions),
         )
     except JourneyDefinitionError as error:
-        part.note_read(error.faults)
+        part.faults += error.faults
         return None
     name = form.name or form.id.replace("_", " ").capitalize()
-    return replace(spec, name=name, warnings=tuple(map(part.told, spec.warnings)))
+    return in_words_of_files(replace(spec, name=name))
 
 
 def _inline(part: Part, number: int, form: JourneyForm) -> JourneySpec | None:
@@ -120,16 +120,16 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
     return spec
 
 
-def _hand_over(part: Part, form: ConciergeForm) -> list[HandOver]:
+def _hand_over(form: ConciergeForm) -> list[HandOver]:
     return [
         HandOver(
             item.from_,
             item.to,
-            trigger_of(part, item, "hand_over", number),
+            trigger_of(item),
             context_update=item.update or None,
             priority=item.priority,
         )
-        for number, item in enumerate(form.hand_over)
+        for item in form.hand_over
     ]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from journeys.files.places import Event, Place, UnreadableError
+from journeys.faults import Place
+from journeys.files.places import Event, UnreadableError
 from journeys.files.scalars import decimal, text_fault
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -10,9 +10,7 @@ from journeys.errors import JourneyDefinitionError
 from journeys.files.agents import agent_of
 from journeys.files.classes import journey_class
 from journeys.files.concierges import Beside, concierge_of
-from journeys.files.form import ConciergeForm, GuidelinesForm, JourneyForm
-from journeys.files.form_agent import AgentForm
-from journeys.files.kinds import kind_of
+from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.reading import (
     MOST_BYTES,
     global_guidelines_of,

@@ -12,8 +12,7 @@ from typing_extensions import TypedDict
 
 from journeys.context import MergeStrategy
 from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.files.form import JourneyForm, StateForm
-from journeys.files.form_basics import ValueForm
+from journeys.files.form import JourneyForm, StateForm, ValueForm
 from journeys.files.part import Part
 from journeys.io_fields import InputField, OutputField, SignatureSpec
 from journeys.signature import Signature
@@ -103,7 +102,7 @@ def _annotation(part: Part, form: ValueForm, path: Sequence[str | int], name: st
     elif form.enum:
         found = _choice(part, form, kinds, path)
     elif not kinds:
-        if part.at(*path).get("type") in (None, form.type):  # else its fault is told
+        if form.has_sound("type"):  # else its fault is told
             part.note(f"it has no type. Write one: {', '.join(_KINDS)}.", *path)
     else:
         found = _of_kind(part, form, kinds[0], path, name)

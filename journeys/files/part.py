@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic_core import PydanticCustomError
 
 from journeys.errors import did_you_mean
-from journeys.files.places import Fault, Path, Place, Tree
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from journeys.faults import Fault, Path, Place, Where
+from journeys.files.expressions import ContextCondition, MessageCondition, expression_fault
+from journeys.files.places import TextFault, Tree
+from journeys.sources import Source, wrong
 
 _ATTRIBUTES = {
     "__entry_pathway__": "initial_state",
@@ -29,8 +32,81 @@ _ATTRIBUTES = {
     "critical=True": "critical: true",
     "always=True": "always: true",
 }
-_SPOKEN = re.compile(r"(?<!['\w])(?:__\w+__|" + "|".join(map(re.escape, _ATTRIBUTES)) + r")(?!\w)")
-_PLACED = re.compile(r":(\d+):(\d+)")
+_SPOKEN = re.compile(r"(?<!['\w.])(?:__\w+__|" + "|".join(map(re.escape, _ATTRIBUTES)) + r")(?!\w)")
+_MOST_SHOWN = 60
+
+
+class InFile(Where):
+    """A part of a file, as messages begin with it: `file:line:column what`."""
+
+    part: Part
+    path: Path
+    what: str
+    elsewhere: dict[str, Path]
+
+    def __new__(cls, part: Part, path: Path, what: str) -> InFile:
+        """Return where a part stands that messages call `what`."""
+        where = super().__new__(cls, f"{part.placed(part.tree.place(path))} {what}")
+        where.part, where.path, where.what, where.elsewhere = part, path, what, {}
+        return where
+
+    def place(self, path: Path, *, at_key: bool) -> Place:
+        """Return the place of a part of it: of its value, or of its key."""
+        tree = self.part.tree
+        whole = (*self.path, *path)
+        if path and path[0] in self.elsewhere:
+            whole = (*self.elsewhere[str(path[0])], *path[1:])
+        if path[:1] == ("fields",) and (*self.path, "fields", "fields") in tree.values:
+            whole = (*self.path, "fields", *path)  # it is written as a mapping
+        while len(whole) > len(self.path) and whole not in tree.values:
+            whole = whole[:-1]
+        is_whole = whole == self.path or at_key
+        return tree.place(whole) if is_whole else tree.values[whole]
+
+    def inner(self, said: str, *path: str | int) -> Where:
+        """Return a part of it, as messages name that."""
+        return InFile(self.part, (*self.path, *path), f"{self.what}{said}")
+
+    def sentence(self, message: str, place: Place | None) -> str:
+        """Return what is said of a fault, in the words of files."""
+        at = self.part.placed(place or self.part.tree.place(self.path))
+        return f"{at}{' ' if self.what else ''}{self.what}: {in_files(message)}"
+
+
+class FileSource(Source):
+    """Where the values of definitions come from that are written in a file."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__()
+        self.tree = part.tree
+        self.faults = part.faults
+        self.gone = part.tree.gone
+        self._root = InFile(part, (), "")
+
+    def shown(self, value: Any, held: Any, path: Path) -> str:
+        """Return a value as it was written, shortened."""
+        whole = (*self.tree.paths.get(id(held), ()), *path)
+        if whole in self.tree.raw:
+            return self.tree.raw[whole] or "empty"
+        if isinstance(value, (dict, list)):
+            return "a mapping" if isinstance(value, dict) else "a list"
+        said = json.dumps(value, ensure_ascii=False)
+        return said if len(said) <= _MOST_SHOWN else f"{said[:_MOST_SHOWN]}..."
+
+    def note(self, held: Any, fault: Fault) -> None:
+        """Take down a fault of what a mapping or a list of the file holds."""
+        self.faults.append(fault.at(self._root, *self.tree.paths.get(id(held), ())))
+
+    def function(self, value: Any, variables: tuple[str, ...]) -> Any:
+        """Return the expression that stands for a function."""
+        if not isinstance(value, str):
+            raise wrong("it must be text, in quotes.")
+        if not value.strip():
+            raise wrong("it must not be empty.")
+        if fault := expression_fault(value.strip(), sorted(variables)):
+            raise PydanticCustomError("said", "{said}", {"said": fault})
+        kind = MessageCondition if "message" in variables else ContextCondition
+        return kind(value.strip())
 
 
 class Part:
@@ -46,13 +122,11 @@ class Part:
         self.name = name
         self.tree = tree
         self.base = base
-        self.faults: list[str] = []
-        self._things: dict[str, Path] = {}
-        self._elsewhere: dict[tuple[str, str], Path] = {}
+        self.faults: list[Fault] = []
 
     def inner(self, *path: str | int) -> Part:
         """Return a part within this one; its faults are these."""
-        part = Part(self.name, self.tree, (*self.base, *path))
+        part = Part(self.name, self.tree, self._whole(path))
         part.faults = self.faults
         return part
 
@@ -67,50 +141,26 @@ class Part:
         """Say whether something is written there."""
         return self._whole(path) in self.tree.values
 
-    def is_whole(self, form: BaseModel, *path: str | int) -> bool:
-        """Say whether a form holds all that is written there; else a fault of it is told."""
-        return len(form.model_fields_set) == len(self.at(*path))
-
-    def where(self, what: str, *path: str | int) -> str:
+    def where(self, what: str, *path: str | int) -> InFile:
         """Return how messages name a thing: `file:line:column what`."""
-        whole = self._whole(path)
-        where = f"{self._placed(self.tree.place(whole))} {what}"
-        self._things[where] = whole
-        return where
+        return InFile(self, self._whole(path), what)
 
-    def stands(self, where: str, words: str, *path: str | int) -> None:
-        """Say where that of a thing is written which a fault begins with."""
-        self._elsewhere[where, words] = self._whole(path)
-
-    def note(self, said: str, *path: str | int) -> None:
+    def note(self, said: str, *path: str | int, what: str = "") -> None:
         """Note a fault of what is written there."""
-        whole = self._whole(path)
-        place = self.tree.values.get(whole) or self.tree.place(whole)
-        self.faults.append(f"{self._placed(place)}: {said}")
+        self.faults.append(Fault(said, *self._whole(path), where=InFile(self, (), what)))
 
-    def _whole(self, path: Path) -> Path:
-        return self.tree.written((*self.base, *path))
+    def path(self, *path: str | int) -> Path:
+        """Return the path of something in the whole file."""
+        return self._whole(path)
 
-    def note_plain(self, faults: Iterable[Fault]) -> None:
-        """Note faults that have their place."""
-        self.faults += [f"{self._placed(fault.place)}: {fault.said}" for fault in faults]
+    def line(self, *path: str | int) -> int:
+        """Return the line in which something stands."""
+        return self.tree.place(self._whole(path)).line
 
-    def note_read(self, faults: Sequence[str]) -> None:
-        """Note faults that the readers of classes found: in the words of files, at their keys."""
-        self.faults += [self.told(fault) for fault in faults]
-
-    def told(self, fault: str) -> str:
-        """Return what a reader of classes says of a thing here as it is said of a file."""
-        said = _SPOKEN.sub(lambda word: _in_files(word[0]), fault)
-        where = said.partition(": ")[0]
-        if where not in self._things:  # a name in it may hold ': '
-            where = next((one for one in self._things if said.startswith(f"{one}: ")), "")
-        if not where:
-            return said
-        rest = said[len(where) + 2 :]
-        place = self._place_of(where, rest)
-        what = where.partition(" ")[2]
-        return f"{self._placed(place)} {what}: {rest}" if place else said
+    def note_text(self, faults: Iterable[TextFault]) -> None:
+        """Note faults of the text itself."""
+        for fault in faults:
+            self.faults.append(Fault(fault.said, where=_At(self, fault.place)))
 
     def unknown(self, kind: str, name: str, known: Sequence[str], *path: str | int) -> None:
         """Note a name of something that is not there."""
@@ -118,31 +168,38 @@ class Part:
         hint = did_you_mean(name, known)
         self.note(f"'{name}' is no {kind} of this file.{hint}{there}", *path)
 
-    def _place_of(self, where: str, rest: str) -> Place | None:
-        for (thing, words), path in self._elsewhere.items():
-            if thing == where and rest.startswith(words):
-                return self.tree.values.get(path)
-        key = re.match(r"(\w*)(?:\[(\d+)\])?", rest)
-        if key is None:
-            return None
-        path = (*self._things[where], key[1])
-        within = (*path, int(key[2])) if key[2] else path
-        return self.tree.values.get(within) or self.tree.values.get(path)
-
-    def _placed(self, place: Place) -> str:
+    def placed(self, place: Place) -> str:
+        """Return how messages name a place of the file."""
         return f"{self.name}:{place.line}:{place.column}"
 
+    def _whole(self, path: Path) -> Path:
+        return self.tree.written(self.base, path)
 
-def _in_files(word: str) -> str:
-    return _ATTRIBUTES.get(word) or word.strip("_")
+
+class _At(InFile):
+    """A place of a file."""
+
+    def __new__(cls, part: Part, place: Place) -> _At:
+        where: _At = super().__new__(cls, part, (), "")  # type: ignore[assignment]
+        where.known = place
+        return where
+
+    known: Place
+
+    def place(self, path: Path, *, at_key: bool) -> Place:
+        return self.known
 
 
-def in_order(faults: Iterable[str]) -> list[str]:
+def in_files(said: str) -> str:
+    """Return what is said of a class as it is said of a file."""
+    return _SPOKEN.sub(lambda word: _ATTRIBUTES.get(word[0]) or word[0].strip("_"), said)
+
+
+def in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Return faults file by file, in the order of their places, each once."""
 
-    def place(fault: str) -> tuple[str, int, int]:
-        found = _PLACED.search(fault)
-        line, column = (int(found[1]), int(found[2])) if found else (0, 0)
-        return (fault[: found.start()] if found else ""), line, column
+    def place(fault: Fault) -> tuple[str, Place]:
+        of = fault.where.part.name if isinstance(fault.where, InFile) else ""
+        return of, fault.place or Place(0, 0)
 
     return sorted(dict.fromkeys(faults), key=place)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
+
+from journeys.faults import Path, Place
 
 MOST_DEPTH = 20
 """Deepest nesting of mappings and lists."""
 
-Path = tuple[str | int, ...]
 
-
-class Place(NamedTuple):
-    """A place in a text; line and column count from 1."""
-
-    line: int
-    column: int
-
-
-class Fault(NamedTuple):
-    """What is wrong at a place."""
+@dataclass(frozen=True, slots=True)
+class TextFault:
+    """What is wrong with the text itself, at a place."""
 
     place: Place
     said: str
@@ -31,7 +26,7 @@ class UnreadableError(Exception):
 
     def __init__(self, place: Place, said: str) -> None:
         super().__init__(said)
-        self.fault = Fault(place, said)
+        self.fault = TextFault(place, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class Event:
     fault: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Tree:
     """A text as plain JSON data, with places.
 
@@ -61,25 +56,44 @@ class Tree:
         raw: Path -> how a scalar that is no text was written.
         faults: What is wrong with the text itself, such as a key that stands twice.
         broken: Whether the text could not be read to its end.
-        kept: Of lists whose items are not all judged: the numbers of those that are.
+        gone: Identities of the mappings that are not judged, as too little of them is right.
     """
 
     value: Any = None
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
     raw: dict[Path, str] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[TextFault] = field(default_factory=list)
     broken: bool = False
-    kept: dict[Path, list[int]] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
 
-    def written(self, path: Path) -> Path:
-        """Return the path in the text of what is judged under another number."""
-        judged: Path = ()
-        found: Path = ()
+    def written(self, base: Path, path: Path) -> Path:
+        """Return the path in the text of what is judged under other numbers, below a path of it."""
+        at: Any = self.value
+        found: list[str | int] = [*base]
+        for known in base:
+            at = at[known]
         for step in path:
-            moved = self.kept.get(judged)
-            found = (*found, moved[step] if moved and isinstance(step, int) else step)
-            judged = (*judged, step)
+            number: Any = step
+            if isinstance(at, list) and isinstance(step, int):
+                number = [n for n, item in enumerate(at) if id(item) not in self.gone][step]
+                at = at[number]
+            else:
+                at = at.get(step) if isinstance(at, dict) else None
+            found.append(number)
+        return tuple(found)
+
+    @cached_property
+    def paths(self) -> dict[int, Path]:
+        """Mapping or list, by identity -> its path."""
+        found: dict[int, Path] = {}
+        waiting: list[tuple[Path, Any]] = [((), self.value)]
+        while waiting:
+            path, value = waiting.pop()
+            if isinstance(value, (dict, list)):
+                found[id(value)] = path
+                steps = value.items() if isinstance(value, dict) else enumerate(value)
+                waiting += [((*path, step), item) for step, item in steps]
         return found
 
     def place(self, path: Path) -> Place:
@@ -125,7 +139,7 @@ class _Builder:
 
     def take(self, event: Event) -> None:
         if event.fault:
-            self._tree.faults.append(Fault(event.place, event.fault))
+            self._tree.faults.append(TextFault(event.place, event.fault))
         if event.kind == "end":
             self._close()
         elif event.kind == "scalar":
@@ -171,7 +185,7 @@ class _Builder:
             frame.key = _NOWHERE
             first = self._tree.keys.get(path, event.place)
             said = f"the key '{event.value}' stands here twice; first in line {first.line}."
-            self._tree.faults.append(Fault(event.place, f"{said} Take one of them away."))
+            self._tree.faults.append(TextFault(event.place, f"{said} Take one of them away."))
             return
         frame.key = event.value
         if not frame.dropped:
@@ -180,7 +194,7 @@ class _Builder:
     def _refuse_key(self, place: Place, raw: str | None = None) -> None:
         self._stack[-1].key = _NOWHERE
         remedy = f'Quote it: "{raw}".' if raw else "Write a word."
-        self._tree.faults.append(Fault(place, f"a key must be text. {remedy}"))
+        self._tree.faults.append(TextFault(place, f"a key must be text. {remedy}"))
 
     def _attach(self, value: Any, place: Place) -> Path | None:
         """Put a value where it belongs; return its path, None if that is nowhere."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from journeys.checks import reference_faults
+from journeys.definition import Definition
 from journeys.errors import JourneyDefinitionError
+from journeys.faults import Fault, Place
 from journeys.files.declared import declared_of
-from journeys.files.form import GuidelinesForm, JourneyForm
-from journeys.files.form_agent import AgentForm
-from journeys.files.form_basics import Form, ValidationForm
-from journeys.files.form_faults import fitted
+from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.json_text import json_events
-from journeys.files.kinds import kind_of
-from journeys.files.part import Part, in_order
-from journeys.files.places import Fault, Place, Tree, tree_of
+from journeys.files.part import FileSource, InFile, Part, in_files, in_order
+from journeys.files.places import TextFault, Tree, tree_of
 from journeys.files.rules import (
     activation_of,
     check_tools,
@@ -33,7 +31,6 @@ from journeys.hashing import content_hash
 from journeys.joining import joined
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.unset_signs import unset_inputs
-from journeys.validation import Validation
 from journeys.warning_signs import kept_names
 
 MOST_BYTES = 256 * 1024
@@ -52,11 +49,11 @@ def read_tree(text: str, name: str) -> Tree:
         raise JourneyDefinitionError([f"{name}:1:1: {said}"])
     tree = tree_of(json_events(text) if name.lower().endswith(".json") else yaml_events(text))
     if tree.value is None and not tree.faults:
-        tree.faults.append(Fault(Place(1, 1), "the file is empty. Write a journey into it."))
+        tree.faults.append(TextFault(Place(1, 1), "the file is empty. Write a journey into it."))
     return tree
 
 
-def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Form | None]:
+def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Definition | None]:
     """Return a file's content and, as far as it fits, its form; its faults are noted in the part.
 
     Args:
@@ -72,20 +69,19 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Fo
     kind = kind_of(tree.value)
     broken = tree.broken or tree.value is None or kind not in wanted
     if not broken:
-        faults: list[Fault] = []
-        form = fitted(kind, tree, faults)
+        form = FORMS[kind].read(tree.value, FileSource(part))
         told = {fault.place for fault in tree.faults}
-        part.note_plain(fault for fault in faults if fault.place not in told)
+        part.faults[:] = [fault for fault in part.faults if fault.place not in told]
     elif not tree.faults:
         listed = " or ".join(wanted)
         part.note(f"this is a file of kind {kind}; here it must be: {listed}.")
-    part.note_plain(tree.faults)
+    part.note_text(tree.faults)
     if broken:
         raise JourneyDefinitionError(in_order(part.faults))
     return part, form
 
 
-def refuse(faults: Sequence[str]) -> None:
+def refuse(faults: Sequence[Fault]) -> None:
     """Raise what was found, if anything.
 
     Raises:
@@ -101,10 +97,10 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     tools = tools_of(part, form.tools)
     returns = returns_of(part, form)
     pathways = {id_: pathway_of(part, id_, form, tools, returns) for id_ in form.states}
-    _say_where_detours_stand(part, form)
+    _say_where_detours_stand(part, form, pathways)
     transitions = transitions_of(part, form)
-    part.note_read(reference_faults(owner, form.initial_state, pathways, transitions))
-    declared = declared_of(part, form)
+    part.faults += reference_faults(owner, form.initial_state, pathways, transitions)
+    declared = declared_of(part, form, pathways, owner)
     declared["guidelines"] = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
     declared["activation"] = tuple(activation_of(part, form.activation_conditions))
@@ -119,7 +115,7 @@ def _with_inputs(part: Part, form: JourneyForm, spec: JourneySpec) -> JourneySpe
         return spec
     known = kept_names(spec)
     found = [
-        (name, part.told(said))
+        (name, said)
         for id_, state in form.states.items()
         for name, said in unset_inputs(spec.pathways[id_].where, state.inputs, known)
     ]
@@ -149,16 +145,11 @@ def whole(
         shared=tuple(dict.fromkeys(form.shared)),
         degrade=form.degrade,
         safe_reply=form.safe_reply,
-        validation=validation_of(validation_in(form.validation), declared["guidelines"]),
+        validation=validation_of(form.validation, declared["guidelines"]),
         model=form.model,
         **declared,
     )
-    return _in_words_of_files(part, spec)
-
-
-def validation_in(form: ValidationForm | None) -> Validation | None:
-    """Return how replies are checked, as it is written."""
-    return None if form is None else Validation(**form.model_dump(exclude_unset=True))
+    return in_words_of_files(spec)
 
 
 def global_guidelines_of(part: Part, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
@@ -184,26 +175,28 @@ def _check_guideline_tools(part: Part, form: JourneyForm, known: Sequence[str]) 
             check_tools(part, guideline.tools, known, *path, "guidelines", number, "tools")
 
 
-def _say_where_detours_stand(part: Part, form: JourneyForm) -> None:
+def _say_where_detours_stand(
+    part: Part, form: JourneyForm, pathways: Mapping[str, PathwaySpec]
+) -> None:
     for number, item in enumerate(form.transitions):
-        if item.to in form.states:
-            where = part.where(f"state '{item.to}'", "states", item.to)
-            path = ("transitions", number, "detour", "return_to")
-            part.stands(where, "the return target", *path)
+        if item.to in pathways:
+            where = cast("InFile", pathways[item.to].where)
+            where.elsewhere["detour"] = part.path("transitions", number, "detour", "return_to")
 
 
-def _in_words_of_files(part: Part, spec: JourneySpec) -> JourneySpec:
+def in_words_of_files(spec: JourneySpec) -> JourneySpec:
+    """Return a journey whose warnings speak of states and keys, also where they name no place."""
     found = [*spec.warnings, *_over_at_once(spec)]
-    unset = tuple((name, part.told(said)) for name, said in spec.unset)
-    return replace(spec, warnings=tuple(map(part.told, found)), unset=unset)
+    return replace(spec, warnings=tuple(map(in_files, found)))
 
 
-def _over_at_once(spec: JourneySpec) -> Iterator[str]:
+def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of a journey that a first reply completes; one among others may want just that."""
     entry = spec.pathways[spec.entry]
     at_once = entry.complete_when is None and entry.form is None and entry.next is None
     if at_once and not spec.activation:
-        yield (
-            f"{entry.where}: its first reply completes the journey, unless the message leads "
-            "elsewhere. Say next, or 'complete_when: never' where the talk goes on."
+        yield Fault(
+            "its first reply completes the journey, unless the message leads elsewhere. Say next, "
+            "or 'complete_when: never' where the talk goes on.",
+            where=entry.where,
         )

@@ -8,87 +8,31 @@ from typing import Any
 from journeys.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.calls import ToolSpec
 from journeys.errors import did_you_mean
-from journeys.files.expressions import ContextCondition, MessageCondition, expression_fault
-from journeys.files.form import (
-    ConditionForm,
-    DetourForm,
-    GuidelineForm,
-    HandOverForm,
-    JourneyForm,
-    TransitionForm,
-)
+from journeys.files.form import ConditionForm, DetourForm, JourneyForm, RuleForm
 from journeys.files.part import Part
 from journeys.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
 from journeys.guidelines import Guideline, GuidelineSpec
 from journeys.spec import TransitionSpec
 from journeys.transition_reader import read_transition
-from journeys.transitions import (
-    AlwaysTrigger,
-    BaseTrigger,
-    ConditionTrigger,
-    IntentTrigger,
-    Transition,
-)
+from journeys.transitions import AlwaysTrigger, BaseTrigger, Transition
 from journeys.trigger_faults import trigger_faults
 
 Returns = ReturnToPrevious | ReturnToSpecific
-Rule = ConditionForm | TransitionForm | HandOverForm
-_NOTHING = "false"
-"""The expression that stands in for one with faults, so that the rest can be judged."""
 
 
-def context_condition(part: Part, text: str, *path: str | int) -> ContextCondition:
-    """Return an expression on the context, noting what is wrong with it."""
-    return ContextCondition(_sound(part, text, ("context",), *path))
+def trigger_of(rule: RuleForm) -> BaseTrigger:
+    """Return what makes a rule hold; of one with faults, something without any."""
+    return rule.trigger if rule.is_whole else AlwaysTrigger()
 
 
-def message_condition(part: Part, text: str, *path: str | int) -> MessageCondition:
-    """Return an expression on message and context, noting what is wrong with it."""
-    return MessageCondition(_sound(part, text, ("context", "message"), *path))
-
-
-def _sound(part: Part, text: str, variables: Sequence[str], *path: str | int) -> str:
-    if fault := expression_fault(text, variables):
-        part.note(f"when: {fault}", *path)
-        return _NOTHING
-    return text
-
-
-def trigger_of(part: Part, rule: Rule, *path: str | int) -> BaseTrigger:
-    """Return what makes a rule hold, noting what is wrong with it."""
-    if not part.is_whole(rule, *path):
-        return AlwaysTrigger()
-    ways = [name for name in ("condition", "patterns", "when", "always") if getattr(rule, name, 0)]
-    if not ways:
-        part.note("it never holds. Give it a condition in words, patterns, or when.", *path)
-    clash = [name for name in ways if name not in ("condition", "patterns")]
-    if clash and len(ways) > 1:
-        others = " and ".join(name for name in ways if name != clash[0])
-        said = f"{clash[0]} decides by itself, beside {others}. Make it two rules."
-        part.note(said, *path, clash[0])
-    if "when" in ways:
-        return ConditionTrigger(context_condition(part, rule.when, *path, "when"))
-    if "always" in ways:
-        return AlwaysTrigger()
-    return IntentTrigger(
-        patterns=tuple(rule.patterns),
-        description=rule.condition,
-        confidence_threshold=rule.confidence,
-    )
-
-
-def activation_of(part: Part, conditions: Sequence[str | ConditionForm]) -> list[BaseTrigger]:
+def activation_of(part: Part, conditions: Sequence[ConditionForm]) -> list[BaseTrigger]:
     """Return what starts a journey among others."""
     triggers: list[BaseTrigger] = []
     for number, item in enumerate(conditions):
         path = ("activation_conditions", number)
         where = part.where(f"activation condition {number + 1}", *path)
-        trigger: BaseTrigger = (
-            IntentTrigger(description=item)
-            if isinstance(item, str)
-            else (trigger_of(part, item, *path))
-        )
-        part.note_read(trigger_faults(where, trigger))
+        trigger = trigger_of(item)
+        part.faults += trigger_faults(where, trigger)
         triggers.append(trigger)
     return triggers
 
@@ -101,15 +45,13 @@ def transitions_of(part: Part, form: JourneyForm) -> list[TransitionSpec]:
         path = ("transitions", number)
         where = part.where(f"transition to '{item.to}'", *path)
         transition = Transition(
-            trigger_of(part, item, *path),
+            trigger_of(item),
             from_pathway=item.from_,
             to_pathway=item.to,
             context_update=item.update or None,
             priority=item.priority,
         )
-        faults: list[str] = []
-        specs.append(read_transition(where, transition, seen, faults))
-        part.note_read(faults)
+        specs.append(read_transition(where, transition, seen, part.faults))
     return specs
 
 
@@ -123,7 +65,7 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, Returns]:
             part.note(said, "transitions", number, "detour", "policy")
         known, before = first.setdefault(item.to, (returns, number))
         if known != returns:
-            line = part.tree.place((*part.base, "transitions", before)).line
+            line = part.line("transitions", before)
             said = (
                 f"the transition to '{item.to}' in line {line} says otherwise what of a detour it "
                 "is. Write the same in all that lead there."
@@ -150,25 +92,18 @@ def _has_policy(detour: bool | DetourForm) -> bool:
 
 def guidelines_of(
     part: Part,
-    forms: Sequence[GuidelineForm],
+    guidelines: Sequence[Guideline],
     *path: str | int,
     journey: str | None,
     state: str | None = None,
 ) -> list[GuidelineSpec]:
     """Return guidelines as they are written at a place of a file."""
     specs: list[GuidelineSpec] = []
-    for number, form in enumerate(forms):
-        at = (*path, number)
-        if not part.is_whole(form, *at):
-            continue
-        called = f"'{form.id}'" if form.id else str(number + 1)
-        where = part.where(f"guideline {called}", *at)
-        given = form.model_dump(exclude_unset=True)
-        if form.when:
-            given["when"] = message_condition(part, form.when, *at, "when")
-        faults: list[str] = []
-        specs += read_guideline(where, Guideline(**given), faults, journey=journey, pathway=state)
-        part.note_read(faults)
+    for number, guideline in enumerate(guidelines):
+        called = f"'{guideline.id}'" if guideline.id else str(number + 1)
+        where = part.where(f"guideline {called}", *path, number)
+        if guideline.is_whole:
+            specs += read_guideline(where, guideline, part.faults, journey=journey, pathway=state)
     return specs
 
 
@@ -182,10 +117,10 @@ def related(
         guidelines: Those that could be read.
         written: How many are written; where some could not be read, nothing is between them.
     """
-    part.note_read(taken_ids(guidelines))
+    part.faults += taken_ids(guidelines)
     specs = numbered(guidelines)
     if len(guidelines) == written:
-        part.note_read(list(relation_faults(specs)))
+        part.faults += relation_faults(specs)
     return specs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys.files.kinds import FORMS
+from journeys.files.form import FORMS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

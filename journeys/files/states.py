@@ -7,15 +7,11 @@ from typing import Any
 
 from journeys.behaviors import NEVER, known
 from journeys.calls import Call, ToolSpec
-from journeys.errors import did_you_mean
-from journeys.files.collecting import effects_of, fields_in, form_of, interruptible_of
-from journeys.files.declared import knowledge_of
-from journeys.files.form import CallForm, JourneyForm, StateForm, ToolForm
-from journeys.files.form_agent import AgentForm
-from journeys.files.form_basics import KnownForm, WhenForm
+from journeys.files.collecting import check_effects, form_of, interruptible_of
+from journeys.files.form import JourneyForm, KnownForm, StateForm, ToolForm, WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
-from journeys.files.rules import Returns, check_arguments, check_tools, context_condition
+from journeys.files.rules import Returns, check_arguments, check_tools
 from journeys.files.saying import saying
 from journeys.flow_reader import read_calls
 from journeys.pipeline_reader import read_pipeline, registered
@@ -27,34 +23,13 @@ def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
     """Return the tools that a journey declares, by name."""
     tools: dict[str, ToolSpec] = {}
     for number, form in enumerate(forms):
-        function, path = form.function, ("tools", number, "function")
-        if function.name in tools:
-            part.note(f"there are two tools '{function.name}'. Rename one.", *path, "name")
-        faults = _parameter_faults(function.parameters)
-        for said, *at in faults:
-            part.note(said, *path, "parameters", *at)
-        parameters = {} if faults else function.parameters
-        tools[function.name] = ToolSpec(function.name, function.description, parameters)
+        name = form.function.name
+        if name in tools:
+            said = f"there are two tools '{name}'. Rename one."
+            part.note(said, "tools", number, "function", "name")
+        sound: dict[str, Any] = {} if form.function.is_whole else {"parameters": {}}
+        tools[name] = form.function.model_copy(update=sound)
     return tools
-
-
-def _parameter_faults(schema: Mapping[str, Any]) -> list[tuple[str, *tuple[str, ...]]]:
-    known = schema.get("properties", {})
-    if schema.get("type") != "object":
-        return [("the schema of a tool's arguments has type: object.",)]
-    if not isinstance(known, dict) or not all(isinstance(item, dict) for item in known.values()):
-        return [("properties must be a mapping of names to schemas.", "properties")]
-    required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        return [("required must be a list of names.", "required")]
-    return [
-        (
-            f"required names '{name}', which is no property.{did_you_mean(name, list(known))}",
-            "required",
-        )
-        for name in required
-        if name not in known
-    ]
 
 
 def pathway_of(
@@ -71,13 +46,10 @@ def pathway_of(
     check_tools(part, state.tools, list(tools), *path, "tools")
     named = _agents(part, id_, state)
     collected = form_of(part, state.fields, tools, *path, "fields")
-    say_where_it_collects(part, state, where, *path)
-    faults: list[str] = []
-    pipeline = read_pipeline(_pipeline(state), id_, where, named, faults)
+    pipeline = read_pipeline(_pipeline(state), id_, where, named, part.faults)
     if state.say:
         pipeline, named = _saying(part, id_, state), ()
-    calls = read_calls(where, _calls(part, state, tools, path), faults)
-    part.note_read(faults)
+    _check_calls(part, state.calls, tools, path)
     return PathwaySpec(
         id=id_,
         where=where,
@@ -93,14 +65,14 @@ def pathway_of(
         runs_on_arrival=state.on_arrival == "run" or collected is not None,
         timeout=None if state.timeout is None else float(state.timeout),
         action=state.action,
-        calls=calls,
+        calls=read_calls(where, state.calls, part.faults),
         title=state.title or id_.replace("_", " "),
         form=collected,
-        effects=effects_of(part, state.effects, tools, *path, "effects"),
+        effects=check_effects(part, state.effects, tools, *path, "effects"),
         interruptible=interruptible_of(
             part, state.interruptible, collected, *path, "interruptible"
         ),
-        knowledge=knowledge_of(state.knowledge),
+        knowledge=state.knowledge,
     )
 
 
@@ -116,18 +88,6 @@ def _check_kind(part: Part, state: StateForm, path: tuple[str, str]) -> None:
             "a state with fields asks for them as soon as another state leads here. Take it away."
         )
         part.note(f"on_arrival: {said}", *path, "on_arrival")
-
-
-def say_where_it_collects(
-    part: Part, form: StateForm | AgentForm, where: str, *path: str | int
-) -> None:
-    """Say where the fields and effects of a state stand, which warnings name."""
-    within = ("fields",) if isinstance(form.fields, list) else ("fields", "fields")
-    for number, field in enumerate(fields_in(form.fields)):
-        part.stands(where, f"field '{field.name}'", *path, *within, number)
-    for number, effect in enumerate(form.effects):
-        tool = effect if isinstance(effect, str) else effect.tool
-        part.stands(where, f"effect '{tool}'", *path, "effects", number)
 
 
 _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
@@ -166,20 +126,16 @@ def _pipeline(state: StateForm) -> tuple[str, dict[str, Any]]:
     return state.pipeline.pattern, dict(state.pipeline.model_extra or {})
 
 
-def _calls(
-    part: Part, state: StateForm, tools: Mapping[str, ToolSpec], path: tuple[str, str]
-) -> list[Call]:
-    calls = []
-    for number, item in enumerate(state.calls):
+def _check_calls(
+    part: Part, calls: Sequence[Call], tools: Mapping[str, ToolSpec], path: tuple[str, str]
+) -> None:
+    for number, call in enumerate(calls):
         at = (*path, "calls", number)
-        form = item if isinstance(item, CallForm) else CallForm.model_validate({"tool": item})
-        if form.tool not in tools:
-            place = (*at, "tool") if isinstance(item, CallForm) else at
-            part.unknown("tool", form.tool, list(tools), *place)
+        if call.tool not in tools:
+            place = (*at, "tool") if part.has(*at, "tool") else at
+            part.unknown("tool", call.tool, list(tools), *place)
         else:
-            check_arguments(part, form.arguments, tools[form.tool], *at, "arguments")
-        calls.append(Call(form.tool, dict(form.arguments), form.save))
-    return calls
+            check_arguments(part, call.arguments, tools[call.tool], *at, "arguments")
 
 
 def _check_awaited(part: Part, written: Sequence[str | KnownForm], *path: str) -> None:
@@ -195,8 +151,8 @@ def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completi
     if written == "never":
         return NEVER
     if isinstance(written, WhenForm):
-        return context_condition(part, written.when, *path, "complete_when", "when")
-    if isinstance(written, list):
+        return written.when
+    if isinstance(written, tuple):
         _check_awaited(part, written, *path, "complete_when")
         items = (known(item.known) if isinstance(item, KnownForm) else item for item in written)
         return tuple(dict.fromkeys(items))

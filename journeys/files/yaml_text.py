@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from journeys.files.places import Event, Place, UnreadableError
+from journeys.faults import Place
+from journeys.files.places import Event, UnreadableError
 from journeys.files.scalars import plain_value, text_fault
 
 _OUTER = ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent")

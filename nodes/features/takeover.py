@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -110,7 +109,8 @@ def _working(
         standing_policies(policy, facts)
     except FAILURES as error:  # whatever an author's function raises
         reason = f"Escalation(when=) raised {words_of(error)}"
-        return replace(policy, when=None), [note("condition_raised", position, reason=reason)]
+        without = policy.model_copy(update={"when": None})
+        return without, [note("condition_raised", position, reason=reason)]
     return policy, []
 
 

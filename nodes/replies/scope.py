@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
 
@@ -26,7 +25,9 @@ def checks_of(spec: JourneySpec) -> Validation | None:
     """
     checks = _together(spec) if spec.parts else spec.validation
     said = _required(spec.guidelines)[1] if checks else ()
-    return replace(checks, allow=(*checks.allow, *said)) if checks and said else checks
+    if not checks or not said:
+        return checks
+    return checks.model_copy(update={"allow": (*checks.allow, *said)})
 
 
 # By identity: nothing in a spec changes.
@@ -36,11 +37,12 @@ def _together(spec: JourneySpec) -> Validation | None:
     if not declared:
         return None
     held = any(validation.mode == "before_send" for validation in declared)
-    return replace(
-        declared[0],
-        mode="before_send" if held else "after_send",
-        pii=_all(validation.pii for validation in declared),
-        allow=_all(validation.allow for validation in declared),
+    return declared[0].model_copy(
+        update={
+            "mode": "before_send" if held else "after_send",
+            "pii": _all(validation.pii for validation in declared),
+            "allow": _all(validation.allow for validation in declared),
+        }
     )
 
 

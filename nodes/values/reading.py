@@ -242,7 +242,7 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
 
 def _words_of(field: Field, hit: Hit, text: str, setting: Setting) -> str:
     """Return the words that give a time also where nothing stands around them."""
-    one = replace(field, extract=()) if field.extract else field
+    one = field.model_copy(update={"extract": ()}) if field.extract else field
     for words in wordings(text, hit, setting):
         try:
             if value_of(one, words, setting) == hit.value:
@@ -269,7 +269,7 @@ def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
     spans = []
     for start, end, said in _extracts(field, text, setting):
         try:
-            value = value_of(replace(field, extract=()), said, setting)
+            value = value_of(field.model_copy(update={"extract": ()}), said, setting)
         except Unreadable:
             continue
         spans.append(Span(value, text[start:end], start, end, True, field.type, own=True))
@@ -284,7 +284,7 @@ def _span(hit: Hit, text: str, field: Field) -> Span:
 def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     """Return the items of a list; None if a part of the text is no such item."""
     own = grammar("lists", vocabulary(setting.language))
-    one = replace(field, type=field.items, items="text", extract=())
+    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
     if own.none.fullmatch(text) or _is_none_of(one, text, own, setting):
         return []
     shaped = one.type in SCANNERS
@@ -320,7 +320,7 @@ def _spread(one: Field, text: str, setting: Setting) -> Sequence[Hit] | None:
 def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
     if field.items not in SCANNERS:
         return []
-    one = replace(field, type=field.items, items="text", extract=())
+    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
     hits = _spread(one, plain, setting) or [h for h in hits_in(one, plain, setting) if h.certain]
     if not hits:
         return []

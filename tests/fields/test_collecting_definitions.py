@@ -31,8 +31,12 @@ def test_what_a_pathway_collects_is_judged_at_import(name: str, given: object, t
     [
         ("__escalation__", True, "is True; it must be Escalation(...)."),
         ("__personality__", "warm", "is 'warm'; it must be Personality(...)."),
-        ("__texts__", {"wat": "x"}, "names 'wat', which nothing says. Did you mean 'wait'?"),
-        ("__patterns__", {"wat": "start"}, "names 'wat'. Did you mean 'wait'?"),
+        (
+            "__texts__",
+            {"wat": "x"},
+            "['wat']: 'wat' is no text of the runtime. Did you mean 'wait'?",
+        ),
+        ("__patterns__", {"wat": "start"}, ": 'wat' is no repair pattern. Did you mean 'wait'?"),
         ("__migrations__", {"old": "strt"}, "['old'] leads to 'strt', which is no pathway."),
     ],
     ids=["escalation", "personality", "texts", "patterns", "migrations"],
@@ -40,4 +44,4 @@ def test_what_a_pathway_collects_is_judged_at_import(name: str, given: object, t
 def test_how_a_journey_talks_is_judged_at_import(name: str, given: object, told: str) -> None:
     (fault,) = faults(pathway(), **{name: given})
 
-    assert fault.startswith(f"Trip: {name}{' ' if told[0] != '[' else ''}{told}")
+    assert fault.startswith(f"Trip: {name}{'' if told[0] in '[:' else ' '}{told}")

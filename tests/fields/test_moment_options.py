@@ -344,7 +344,7 @@ def test_two_functions_of_one_name_are_refused() -> None:
     [
         ({"asked": "no"}, "asked is 'no'; it must be True or False"),
         ({"ask": 5}, "ask is 5; it must be text, or a function of the context"),
-        ({"choices": 5}, "choices is 5; it must be values as text"),
+        ({"choices": 5}, "choices is 5; it must be a list, a dict, or a function of the context"),
     ],
 )
 def test_a_field_is_refused_with_what_it_must_be(fault: dict[str, Any], said: str) -> None:

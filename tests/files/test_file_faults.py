@@ -96,7 +96,11 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     ),
     "empty_value": (STATES + "safe_reply:\n", "4:1", "safe_reply is empty; it must be text"),
     "bad_id": ("id: Insurance Claim\nstates: {a: {}}\n", "1:5", "write a small letter first"),
-    "bad_state_id": (HEAD + "states:\n  A-b: {}\n", "3:3", "the name 'A-b' is none"),
+    "bad_state_id": (
+        HEAD + "states:\n  A-b: {}\n",
+        "3:3",
+        "'A-b' is not a valid name: write a small letter first",
+    ),
     "state_is_text": (HEAD + "states:\n  a: hello\n", "3:6", 'a is "hello"; it must be a mapping'),
     "unknown_kind": (
         HEAD + "states:\n  a: {kind: colect}\n",
@@ -232,7 +236,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "needs calls"),
     "unknown_relation": (
         STATES + "guidelines:\n  - {id: a, condition: x, action: y, excludes: [b]}\n",
-        "5:48",
+        "5:49",
         "excludes names 'b', which is no guideline",
     ),
     "guideline_without_effect": (
@@ -259,7 +263,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     ),
     "unknown_update": (
         STATES + 'transitions:\n  - {to: report, patterns: [a], update: {x: "put:1"}}\n',
-        "5:41",
+        "5:45",
         "'put:' is unknown",
     ),
     "expression_that_is_none": (
@@ -335,8 +339,10 @@ def test_a_part_with_a_fault_does_not_make_others_faulty() -> None:
 
     assert [fault.partition(": ")[2].partition(" is ")[0] for fault in faults] == [
         "outputs",
+        "it does nothing. Give it an action, tools, forbids or requires.",
+        "it never holds. Give it a condition, `when`, keywords or always: true.",
         "id",
-        "assess",
+        "states.assess",
         "'paramters'",
         "'confidence'",
         "'to'",

@@ -312,7 +312,7 @@ FAULTY: list[tuple[dict[str, Any], str]] = [
     ({"forbids": ["z"]}, "Set critical=True"),
     ({"scope": "sate"}, "Did you mean 'state'?"),
     ({"scope": "state"}, "write it in that pathway's"),
-    ({"keywords": "late"}, "it must be a list of text"),
+    ({"keywords": "late"}, "keywords is 'late'; it must be a list"),
     ({"when": lambda: True}, "(message, context)"),
     ({"excludes": ["gone"]}, "which is no guideline"),
     ({"id": "a", "depends_on": ["a"]}, "names the guideline"),

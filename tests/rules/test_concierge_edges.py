@@ -154,7 +154,7 @@ def test_all_faults_come_at_once():
         "Wrong: __transitions__ is unknown.",
         "Wrong: ExtraPath is a pathway, and a concierge holds journeys. Write it in a Journey, and "
         "name that in __journeys__.",
-        "Wrong: __degrade__ is 'freely'. One of: canned, freeform, refuse.",
+        "Wrong: __degrade__ is 'freely'; it must be one of canned, freeform, refuse.",
         "Wrong: __journeys__[4] is 'repair'; it must be a subclass of Journey.",
         "Wrong: __hand_over__[2] is 5; it must be a HandOver(...).",
         "Wrong: hand_over[1]: its trigger is 1; it must be a trigger such as IntentTrigger.",
@@ -163,9 +163,9 @@ def test_all_faults_come_at_once():
         "Wrong: two of its journeys have the id 'moving'. Rename one of them.",
         "Wrong: otherwise is 'aks'. Did you mean 'ask'? One of: ask, canned, freeform.",
         "Wrong: cancel: patterns is 'stop'; write a list: patterns=['stop'].",
-        "Wrong: hand_over[0] names 'repiar', which is no journey here. "
+        "Wrong: hand_over[0]: it names 'repiar', no journey here. "
         "Its journeys: moving, moving, nothing, desk.",
-        "Wrong: hand_over[1] leads from 'moving' to itself.",
+        "Wrong: hand_over[1]: it leads from 'moving' to itself.",
     ]
 
 

@@ -320,8 +320,8 @@ def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
     ("body", "said"),
     [
         ({"__entry_pathway__": 3}, "Trip: __entry_pathway__ must be str, not 3."),
-        ({"__version__": 3}, "Trip: __version__ must be str, not 3."),
-        ({"__sensitive__": "yes"}, "Trip: __sensitive__ must be bool, not 'yes'."),
+        ({"__version__": 3}, "Trip: __version__ is 3; it must be text."),
+        ({"__sensitive__": "yes"}, "Trip: __sensitive__ is 'yes'; it must be True or False."),
         (
             {"__entry_pathway__": "strt"},
             "Trip: __entry_pathway__ is 'strt', which is no pathway here. Did you mean 'start'?",
@@ -331,7 +331,10 @@ def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
             {"__transitions__": Transition(AlwaysTrigger(), to_pathway="start")},
             "Trip: __transitions__ must be a list of Transition(...).",
         ),
-        ({"__transitions__": [3]}, "Trip.__transitions__[0] is 3; it must be a Transition(...)."),
+        (
+            {"__transitions__": [3]},
+            "Trip.__transitions__[0]: it is 3; it must be a Transition(...).",
+        ),
     ],
 )
 def test_a_wrong_value_in_a_journey(body: dict[str, Any], said: str) -> None:
@@ -423,7 +426,7 @@ def test_a_wrong_transition(fields: dict[str, Any], said: str) -> None:
 def test_transitions_are_counted_as_they_are_written() -> None:
     said = faults(pathway(), __transitions__=[3, Transition(AlwaysTrigger(), to_pathway="nope")])
 
-    assert said[0].startswith("Trip.__transitions__[0] is 3")
+    assert said[0].startswith("Trip.__transitions__[0]: it is 3")
     assert said[1].startswith("Trip.__transitions__[1]: to_pathway is 'nope'")
 
 

@@ -1,0 +1,133 @@
+"""Faults of definitions: data from the first line on, and the sentence that an author reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+"""Keys and numbers that lead from a definition to a part of it."""
+
+
+class Place(NamedTuple):
+    """A place in a text; line and column count from 1."""
+
+    line: int
+    column: int
+
+
+class Where(str):
+    """A definition as messages name it. What is written in a file also has places."""
+
+    __slots__ = ()
+
+    def place(self, path: Path, *, at_key: bool) -> Place | None:
+        """Return the place of a part of the definition; a class body has none."""
+        return None
+
+    def inner(self, said: str, *path: str | int) -> Where:
+        """Return a part of it, as messages name that."""
+        return Where(f"{self}{said}")
+
+    def sentence(self, message: str, place: Place | None) -> str:
+        """Return what is said of a fault."""
+        return f"{self}: {message}" if self else message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Where, (str(self),)
+
+
+NOWHERE = Where()
+
+
+def as_where(name: str) -> Where:
+    """Return how messages name a definition."""
+    return name if isinstance(name, Where) else Where(name)
+
+
+class Fault(str):
+    """What is wrong with a definition, as a sentence that carries its parts.
+
+    Attributes:
+        message: What is wrong, and the way out.
+        path: What it blames, from the definition on.
+        at_key: Whether the key itself is wrong, and not its value.
+        where: The definition.
+        place: Line and column, where the definition stands in a file.
+    """
+
+    message: str
+    path: Path
+    at_key: bool
+    where: Where
+    place: Place | None
+
+    def __new__(
+        cls, message: str, *path: str | int, where: str = NOWHERE, at_key: bool = False
+    ) -> Fault:
+        """Return a fault of a part of the definition `where`."""
+        known = as_where(where)
+        place = known.place(path, at_key=at_key)
+        fault = super().__new__(cls, known.sentence(message, place))
+        fault.message, fault.path, fault.at_key = message, path, at_key
+        fault.where, fault.place = known, place
+        return fault
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+    def at(self, where: str, *within: str | int) -> Fault:
+        """Return it as a fault of what holds the definition, with the path that leads there."""
+        return Fault(self.message, *within, *self.path, where=where, at_key=self.at_key)
+
+
+REMEDIES: dict[str, str] = {}
+"""What a text must be, by the pattern that it does not match."""
+
+_WANTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "string_type": "text, in quotes",
+}
+_LIMITS = {
+    "greater_than": "above",
+    "greater_than_equal": "at least",
+    "less_than": "below",
+    "less_than_equal": "at most",
+}
+
+
+def wanted(error: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Return what a value must be, from an error of pydantic.
+
+    Args:
+        error: One of its errors.
+        words: Words in place of those that are known, by the kind of the error.
+    """
+    kind, given = error["type"], error.get("ctx") or {}
+    if said := words.get(kind) or _WANTED.get(kind):
+        return f"it must be {said}."
+    if kind == "wanted":
+        return str(given["wanted"])
+    if kind == "string_pattern_mismatch":
+        return REMEDIES[given["pattern"]]
+    if kind == "too_short":
+        return "it must not be empty."
+    if kind in _LIMITS:
+        return f"it must be {_LIMITS[kind]} {next(iter(given.values())):g}."
+    return f"{error['msg'][:1].lower()}{error['msg'][1:]}."
+
+
+def key_of(path: Path) -> str:
+    """Return what a fault calls a value: its keys, with its numbers in lists."""
+    said = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return said.removeprefix(".") or "the document"

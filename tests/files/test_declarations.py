@@ -1,0 +1,194 @@
+"""Each notion is declared once: one class takes arguments, reads files and makes the schema."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeys import (
+    Check,
+    ConfigurationError,
+    Effect,
+    Escalation,
+    Field,
+    Form,
+    Guideline,
+    Journey,
+    JourneyConfig,
+    JourneyDefinitionError,
+    Knowledge,
+    Length,
+    Locale,
+    Pathway,
+    Personality,
+    Range,
+    Regex,
+    Validation,
+)
+from journeys.definition import Definition
+from journeys.files import read_journey_text
+from journeys.files.schema import published
+
+NOTHING: Any = None
+MAPPING: Any = {"name": "a"}
+NO_ARGUMENTS: Any = lambda: True  # noqa: E731
+NOTIONS: list[Definition] = [
+    Field("seats", "integer", "How many?", validators=[Range(1, 20)], retry_texts=["Sorry?"]),
+    Form([Field("seats")], order="flexible"),
+    Guideline(condition="it rains", action="offer an umbrella", keywords=["rain"]),
+    Escalation(keywords=["lawyer"], after_seconds=60),
+    Personality(name="Lena", formality="casual"),
+    Validation(pii=["card"]),
+    Effect("book", {"seats": "seats"}),
+    Knowledge("handbook", passages=3),
+    Locale(language="de-AT"),
+    Regex("[A-Z]+"),
+    Length(1, 3),
+]
+
+
+@pytest.mark.parametrize("made", NOTIONS, ids=lambda made: type(made).__name__)
+def test_a_definition_is_frozen_and_equal_to_its_copies(made: Definition) -> None:
+    for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert other == made
+    assert made.model_copy(update={next(iter(made.keys())): "other"}) != made
+    with pytest.raises(AttributeError, match="frozen"):
+        setattr(made, next(iter(made.keys())), "other")
+
+
+def test_arguments_are_taken_by_position_and_name() -> None:
+    assert Field("a", "date", "When?") == Field(type="date", ask="When?", name="a")
+    assert list(inspect.signature(Field).parameters)[:3] == ["name", "type", "ask"]
+    with pytest.raises(TypeError, match="takes 3 positional arguments, not 4"):
+        Field("a", "date", "When?", "why")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="two values for 'name'"):
+        Field("a", name="b")  # type: ignore[misc]
+
+
+def test_lists_are_held_as_tuples_and_functions_as_validators() -> None:
+    def is_even(value: int, context: Any) -> bool:
+        return value % 2 == 0
+
+    field = Field("a", validators=[is_even, Regex("a")], depends_on=["b"])
+
+    assert field.validators == (Check(is_even), Regex("a"))
+    assert field.depends_on == ("b",)
+
+
+def test_a_form_of_another_moment_has_the_fields_of_that_moment() -> None:
+    form = Form([Field("room", "enum", choices=lambda context: context["rooms"])])
+
+    assert "room" in form  # its fields are known by name from here on
+    assert form.at({"rooms": ["attic"]})["room"].choices == ["attic"]
+    assert form.at({"rooms": ["cellar"]})["room"].choices == ["cellar"]
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        Field("a", "integr", label=3, max_attemts=2, ttl=-1, extract=["("])  # type: ignore[arg-type,call-arg]
+
+    assert str(raised.value).splitlines() == [
+        "Field 'a': type is 'integr'; it must be one of text, integer, number, boolean, date, "
+        "time, datetime, money, email, phone, name, full_name, address, enum, list. "
+        "Did you mean 'integer'?",
+        "Field 'a': ttl is -1; it must be above 0.",
+        "Field 'a': '(' is no pattern: missing ), unterminated subpattern at position 0.",
+        "Field 'a': label is 3; it must be text.",
+        "Field 'a': 'max_attemts' is no argument of Field. Did you mean 'max_attempts'? "
+        f"Known: {', '.join(Field.keys())}.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Field("a", "text", validators=[Range(1, 2)]), "values of type text have no order"),
+        (lambda: Field("a", "date", validators=[Range("tomorow")]), "a date such as 2026-11-21"),
+        (lambda: Field("a", "enum"), "choices is missing"),
+        (lambda: Form([MAPPING]), "it must be Field(...)"),
+        (lambda: Form([Field("a"), Field("a")]), "the field 'a' is declared twice"),
+        (lambda: Effect("a b"), "a tool's name has up to 64 letters"),
+        (lambda: Escalation(when=NO_ARGUMENTS), "it must be a function that takes (context)"),
+        (lambda: Personality(name=NOTHING), "name is None; it must be text"),
+    ],
+)
+def test_the_rules_of_files_hold_for_class_bodies(make: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        make()
+
+    assert said in str(raised.value)
+
+
+def test_a_fault_is_data() -> None:
+    text = "id: a\nstates:\n  b:\n    next: c\n    fields:\n      - {name: d, ttl: -1}\n"
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(text, "a.yaml")
+
+    following, negative = raised.value.faults
+    assert (following.path, following.place) == (("next",), (4, 11))
+    assert following.where == "a.yaml:3:3 state 'b'"
+    assert negative.path == ("states", "b", "fields", 0, "ttl")
+    assert negative.message == "ttl is -3; it must be above 0.".replace("-3", "-1")
+    assert str(negative) == "a.yaml:6:24: ttl is -1; it must be above 0."
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Trip(Journey):
+            class StartPath(Pathway):
+                __next__ = "nowhere"
+
+    (fault,) = raised.value.faults
+    assert (fault.path, fault.place, fault.where) == (("next",), None, "Trip.StartPath")
+
+
+def test_what_files_do_not_have_is_not_offered_to_them() -> None:
+    head = "id: a\nstates: {b: {fields: [{name: c, %s}]}}\n"
+    for key in ("asks: x", "validators: [{range: {least: a, message: b}}]"):
+        with pytest.raises(JourneyDefinitionError, match=r"'(asks|message)' is no key"):
+            read_journey_text(head % key, "a.yaml")
+    assert '"asks":' not in json.dumps(published())
+
+
+def test_every_key_of_a_definition_says_what_it_is_in_the_schema() -> None:
+    for made in NOTIONS:
+        schema = type(made).model_json_schema()
+        for name, part in schema["properties"].items():
+            assert part.get("description"), f"{type(made).__name__}.{name}"
+
+
+class Order(Journey):
+    """Take an order."""
+
+    class DrinkPath(Pathway):
+        __fields__ = [Field("drink", ask="What to drink?")]
+        __next__ = "meal"
+
+    class MealPath(Pathway):
+        __fields__ = [Field("meal", ask="What to eat?")]
+
+
+class Old:
+    """The same journey in another release."""
+
+    class Order(Order):
+        __version__ = "of another release"
+
+
+async def test_a_session_of_the_old_version_with_the_same_pathways_goes_on(tmp_path: Path) -> None:
+    config = JourneyConfig(persistence=f"sqlite:///{tmp_path / 'a.db'}")
+    async with Old.Order("s", config) as journey:
+        await journey.start()
+        await journey.process_message("hello")
+        assert (await journey.process_message("tea")).message == "What to eat?"
+
+    assert Order.spec.version != Old.Order.spec.version
+    async with await Order.restore("s", config) as journey:
+        reply = await journey.process_message("soup")
+        assert reply.is_journey_complete
+        assert reply.accumulated == {"drink": "tea", "meal": "soup"}
