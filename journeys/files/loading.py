@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from journeys.errors import JourneyDefinitionError
 from journeys.files.agents import agent_of
@@ -21,8 +22,9 @@ from journeys.files.reading import (
 )
 from journeys.guidelines import GuidelineSpec
 from journeys.journey import Journey
-from journeys.spec import JourneySpec
+from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 
+Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
 _OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -71,7 +73,25 @@ def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpe
     elif isinstance(form, ConciergeForm):
         spec = concierge_of(part, form, beside)
     refuse(part.faults)
-    return cast("JourneySpec", spec)
+    return _without_text(cast("JourneySpec", spec))
+
+
+def _without_text(spec: JourneySpec) -> JourneySpec:
+    """Return a journey that holds where its things stand as words, and the file no longer."""
+    return replace(
+        spec,
+        pathways=frozen({id_: _named(pathway) for id_, pathway in spec.pathways.items()}),
+        transitions=tuple(map(_named, spec.transitions)),
+        guidelines=tuple(
+            rule.model_copy(update={"where": str(rule.where)}) for rule in spec.guidelines
+        ),
+        unset=tuple((name, str(said)) for name, said in spec.unset),
+        parts=frozen({id_: _without_text(part) for id_, part in spec.parts.items()}),
+    )
+
+
+def _named(thing: Placed) -> Placed:
+    return replace(thing, where=str(thing.where))
 
 
 def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:

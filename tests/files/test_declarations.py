@@ -147,6 +147,17 @@ def test_a_fault_is_data() -> None:
     assert (fault.path, fault.place, fault.where) == (("next",), None, "Trip.StartPath")
 
 
+def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
+    text = "id: a\nstates: {b: {inputs: [c]}}\nguidelines: [{condition: d, action: e}]\n"
+
+    spec = read_journey_text(text, "a.yaml")
+
+    things: list[Any] = [*spec.pathways.values(), *spec.guidelines]
+    assert [type(thing.where) for thing in things] == [str, str]
+    assert [type(said) for _, said in spec.unset] == [str]
+    assert spec.pathways["b"].where == "a.yaml:2:10 state 'b'"
+
+
 def test_what_files_do_not_have_is_not_offered_to_them() -> None:
     head = "id: a\nstates: {b: {fields: [{name: c, %s}]}}\n"
     for key in ("asks: x", "validators: [{range: {least: a, message: b}}]"):
