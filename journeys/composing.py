@@ -39,12 +39,10 @@ from journeys.parts import (
 from journeys.personality import Personality
 from journeys.spec import HAND_OVER, JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
 from journeys.texts import layered
-from journeys.transition_reader import read_each
+from journeys.transition_reader import read_each, trigger_faults
 from journeys.transitions import BaseTrigger, HandOver, Transition
-from journeys.trigger_faults import trigger_faults
-from journeys.unset_signs import unset_names
 from journeys.validation import Validation
-from journeys.warning_signs import kept_names, warnings_of
+from journeys.warning_signs import kept_names, unset_names, warnings_of
 
 CANCELS = "wants to give up what we are doing"
 """What a user means who cancels, as a model is asked it."""

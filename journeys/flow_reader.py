@@ -12,8 +12,8 @@ from journeys.faults import Fault, as_where
 from journeys.guideline_reader import numbered, read_each, relation_faults, taken_ids
 from journeys.guidelines import GuidelineSpec
 from journeys.inheriting import GUIDELINES, declared
+from journeys.transition_reader import trigger_faults
 from journeys.transitions import BaseTrigger, IntentTrigger
-from journeys.trigger_faults import trigger_faults
 from journeys.validation import Validation
 
 FLOW_ATTRIBUTES = (

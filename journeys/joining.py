@@ -8,8 +8,7 @@ from typing import Any
 
 from journeys.checks import strategies_of
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen, reachable
-from journeys.unset_signs import unset_names
-from journeys.warning_signs import kept_names, warnings_of
+from journeys.warning_signs import kept_names, unset_names, warnings_of
 
 
 def joined(

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from journeys.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeys.collecting_signs import collected_names
 from journeys.guidelines import GuidelineSpec
 from journeys.spec import ACTIVATION, CANCEL, JourneySpec, PathwaySpec, TransitionSpec, Update
 from journeys.transitions import BaseTrigger
+from journeys.warning_signs import collected_names
 
 RECEPTION = "concierge"
 """Id of the pathway in which a concierge stands while none of its journeys is active."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Annotated, Any
 
@@ -10,11 +11,10 @@ from pydantic import ConfigDict, GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from journeys.definition import Definition, rule
-from journeys.errors import shown
+from journeys.errors import ConfigurationError, shown
 from journeys.faults import Fault
 from journeys.regexes import pattern_fault
 from journeys.sources import wrong
-from journeys.tool_checks import ToolCheck
 from journeys.value_types import Checked, Function, Text, ToolName, at_least, is_number
 
 
@@ -211,3 +211,26 @@ def _is_read(read: Callable[[str], Any], bound: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCheck:
+    """Stands in a `Check` for a tool of the journey, which judges the value.
+
+    The tool is given what the context has by the names of its parameters, the value under the
+    field's name and as `value`. While something that it needs is not known yet, it is not asked:
+    let the field depend on that, and it is asked then.
+
+    Attributes:
+        tool: Name of the tool. What it gives counts as of `Check`.
+    """
+
+    tool: str
+
+    def __call__(self, value: Any, context: Mapping[str, Any]) -> Any:
+        """Refuse to judge: the tool takes its place where the journey runs.
+
+        Raises:
+            ConfigurationError: Always.
+        """
+        raise ConfigurationError(f"The tool '{self.tool}' was not handed over to check a value.")

@@ -20,8 +20,7 @@ from journeys import (
 from journeys.errors import did_you_mean, shown
 from journeys.knowledge import retriever_fault
 from journeys.spec import frozen
-from journeys.tool_checks import ToolCheck
-from journeys.validators import Check
+from journeys.validators import Check, ToolCheck
 from nodes.guidelines.index import index_of
 from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from journeys.calls import ToolSpec
 from journeys.collecting_reader import read_texts
 from journeys.faults import Where
-from journeys.files.collecting import check_effects, form_of
 from journeys.files.form import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
 from journeys.files.rules import activation_of, check_tools, guidelines_of, related
-from journeys.files.saying import saying
-from journeys.files.states import tools_of
+from journeys.files.states import check_effects, form_of, saying, tools_of
 from journeys.guidelines import GuidelineSpec
 from journeys.personality import Personality
 from journeys.spec import JourneySpec, PathwaySpec

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from journeys.checks import reference_faults
+from journeys.collecting_reader import PATTERNS, collected_faults, mapping_faults, read_texts
 from journeys.definition import Definition
 from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault, Place
-from journeys.files.declared import declared_of
+from journeys.faults import Fault, Place, Where
 from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.json_text import json_events
 from journeys.files.part import FileSource, InFile, Part, in_files, in_order
@@ -29,9 +29,9 @@ from journeys.flow_reader import validation_of
 from journeys.guidelines import GuidelineSpec
 from journeys.hashing import content_hash
 from journeys.joining import joined
+from journeys.personality import Personality
 from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.unset_signs import unset_inputs
-from journeys.warning_signs import kept_names
+from journeys.warning_signs import kept_names, unset_inputs
 
 MOST_BYTES = 256 * 1024
 """Longest file, in bytes."""
@@ -200,3 +200,24 @@ def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
             "or 'complete_when: never' where the talk goes on.",
             where=entry.where,
         )
+
+
+def declared_of(
+    part: Part, form: JourneyForm, pathways: Mapping[str, PathwaySpec], owner: Where
+) -> dict[str, Any]:
+    """Return what a journey says as a whole, by the names of the spec, noting every fault."""
+    part.faults += collected_faults(pathways)
+    for name, known, written in (
+        ("__patterns__", PATTERNS, form.patterns),
+        ("__migrations__", None, form.migrations),
+    ):
+        part.faults += mapping_faults(owner, name, written, known, pathways)
+    return {
+        "escalation": form.escalation,
+        "personality": form.personality or Personality(),
+        "locale": form.locale,
+        "texts": read_texts(owner, form.texts, part.faults),
+        "patterns": dict(form.patterns),
+        "knowledge": form.knowledge,
+        "migrations": dict(form.migrations),
+    }

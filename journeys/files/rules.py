@@ -13,9 +13,8 @@ from journeys.files.part import Part
 from journeys.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
 from journeys.guidelines import Guideline, GuidelineSpec
 from journeys.spec import TransitionSpec
-from journeys.transition_reader import read_transition
+from journeys.transition_reader import read_transition, trigger_faults
 from journeys.transitions import AlwaysTrigger, BaseTrigger, Transition
-from journeys.trigger_faults import trigger_faults
 
 Returns = ReturnToPrevious | ReturnToSpecific
 

@@ -30,8 +30,7 @@ from journeys.files import read_journey_text
 from journeys.files.expressions import ContextCondition
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
-from journeys.tool_checks import ToolCheck
-from journeys.validators import Check, Length, Range, Regex
+from journeys.validators import Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
 id: table
