@@ -303,7 +303,7 @@ async def test_the_reference_names_all_metadata_and_flags() -> None:
         await journey.start()
         reply = await journey.process_message("hello")
     sources = [
-        path.read_text() for part in ("nodes", "graphs") for path in (ROOT / part).glob("*.py")
+        path.read_text() for part in ("nodes", "graphs") for path in (ROOT / part).rglob("*.py")
     ]
     set_somewhere = re.findall(r"flags(?:\.append\(|\W+\[)f?\"(\w+)", "\n".join(sources))
 
