@@ -30,6 +30,9 @@ from tests.support.talk import Talk
 # Processes that tests start would compile all they import anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# The processes of pytest-xdist have a width, by which piped output would be wrapped.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
 
 
 SLOW_SECONDS = 600
