@@ -27,6 +27,7 @@ from nodes.language.expected import (
     value_in,
 )
 from nodes.language.lexicon import lexicon_of
+from nodes.language.mentions import speaks_of
 from nodes.language.reading import Reading, Token, read
 from nodes.language.signals import explains, is_greeting, noise, signal
 from nodes.values import found_in, usual
@@ -72,7 +73,7 @@ def parse(reading: Reading, expected: Expected) -> Parse:
     if not answers and (command := signal(reading, expected)):
         return Parse([command], certain=True, whole=True)
     clauses = _clauses(reading, expected)
-    if not answers and (only := _only_signals(clauses)):
+    if not answers and (only := _only_signals(clauses, expected)):
         return only
     if answered := answer(reading, expected, parse):
         return answered
@@ -160,7 +161,7 @@ def _signal(words: Reading, expected: Expected) -> Command | None:
     return None
 
 
-def _only_signals(clauses: Sequence[_Clause]) -> Parse | None:
+def _only_signals(clauses: Sequence[_Clause], expected: Expected) -> Parse | None:
     """Read a message that says one thing about the conversation, and perhaps why."""
     telling = [clause for clause in clauses if not clause.is_idle]
     first = next((clause.command for clause in telling if clause.command), None)
@@ -168,8 +169,17 @@ def _only_signals(clauses: Sequence[_Clause]) -> Parse | None:
         return None
     if any(isinstance(clause.command, Human) for clause in telling):
         return Parse([Human()], certain=True, whole=True)
-    same = (c.command == first or (not c.command and explains(c.words, first)) for c in telling)
+    same = (c.command == first or _is_reason(c, first, expected) for c in telling)
     return Parse([first], certain=True, whole=True) if all(same) else None
+
+
+def _is_reason(clause: _Clause, command: Command, expected: Expected) -> bool:
+    """Whether a clause only says why; "wait, it is not paid" speaks of a field."""
+    if clause.command or not explains(clause.words, command):
+        return False
+    fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
+    words, lexicon = clause.words.words, clause.words.lexicon
+    return not [field for field in fields if speaks_of(words, field, lexicon)]
 
 
 class _Pass:
@@ -559,12 +569,22 @@ class _Pass:
         )
 
     def _may_be_replaced(self, raw: str) -> bool:
-        """Whether an unread clause behind a value repairs it: "seven, no wait, half past"."""
+        """Whether an unread clause behind a value repairs it: "seven, no wait, half past".
+
+        A "no" that belongs to the next word denies that one: "stalls, no wheelchair".
+        """
         at = self.reading.text.find(raw)
         return any(
             c.replaces and c.body.tokens and at < c.words.start and not self._is_explained(c)
             for c in self.clauses
+            if not self._is_denial(c)
         )
+
+    def _is_denial(self, clause: _Clause) -> bool:
+        """Whether the only word before the body of a clause is a "no" without a sign behind it."""
+        first = clause.words.tokens[0]
+        leads = len(clause.words.tokens) - len(clause.body.tokens)
+        return leads == 1 and first.word in self.lexicon.words("no") and not first.closes
 
     def _is_part(self, words: str, end: int) -> bool:
         """Whether a number counts some of what was counted: "one of them is a child"."""

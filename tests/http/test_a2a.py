@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -241,14 +241,8 @@ def test_a_card_that_cannot_go_out_is_refused(
 
 
 def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any, **named: Any) -> Any:
-        if name.partition(".")[0] == "a2a":
-            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    for name in ("a2a", "a2a.types"):
+        monkeypatch.setitem(sys.modules, name, None)
     for call in (lambda: to_a2a(BILLING, URL), lambda: from_a2a({"name": "n"})):
         with pytest.raises(ConfigurationError, match=r"pip install 'journeygraph\[a2a\]'"):
             call()
