@@ -369,7 +369,7 @@ class _Pass:
         clause = self.clauses[place]
         if self._is_explained(clause):
             return 1
-        if clause.is_idle or not clause.body.tokens:
+        if (clause.is_idle and not self._has_value(clause)) or not clause.body.tokens:
             self._explain([], clause.words.tokens)
             return 1
         if clause.command:
@@ -379,6 +379,11 @@ class _Pass:
             return count
         _ = self._given(clause) or self._answered(clause) or self._replaced(clause)
         return 1
+
+    def _has_value(self, clause: _Clause) -> bool:
+        """Whether a value stands in a clause: "Tuesday is fine" says one."""
+        first, last = clause.words.start, clause.words.tokens[-1].end
+        return any(first <= claim.span.start < last for claim in self.claims)
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""

@@ -192,7 +192,10 @@ async def test_over_http_fields_and_attempts_are_read(serve: Callable[..., Any])
 # ---- in the terminal
 
 
-def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> None:
+def test_the_chat_shows_the_form_and_the_audit_the_attempts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     store = f"sqlite:///{folder / 'a.db'}"
     typed = "\n".join(
         [*SAID, "/fields", "/fields bags", "/fields phone", "/fields colours", "/help"]
@@ -215,7 +218,10 @@ def test_the_chat_shows_the_form_and_the_audit_the_attempts(folder: Path) -> Non
     assert "phone valid · user provided · not shown" in audit
 
 
-def test_the_chat_shows_values_as_users_read_them(folder: Path) -> None:
+def test_the_chat_shows_values_as_users_read_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     store = f"sqlite:///{folder / 'a.db'}"
     typed = "send money to Maya\n2000\n40\n/fields\n/fields amount\n"
     text = flat(run("chat", "bank_transfer", "--store", store, typed=typed).stdout)
