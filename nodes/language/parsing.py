@@ -383,7 +383,8 @@ class _Pass:
     def _has_value(self, clause: _Clause) -> bool:
         """Whether a value stands in a clause: "Tuesday is fine" says one."""
         first, last = clause.words.start, clause.words.tokens[-1].end
-        return any(first <= claim.span.start < last for claim in self.claims)
+        held = (c for c in self.claims if first <= c.span.start < last)
+        return any(claim.field.type != "boolean" for claim in held)
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
@@ -561,7 +562,7 @@ class _Pass:
         fields = (*self.expected.fields, *self.expected.correctable)
         field = next(one for one in fields if one.name == command.field)
         same = command.read if field.type in _WEAK else None
-        if field.type != "boolean" and self._may_be_replaced(command.value):
+        if field.type != "boolean" and self._may_be_replaced(command.value, field):
             return True
         between = self.lexicon.words("between")
         theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
@@ -573,7 +574,7 @@ class _Pass:
             for span in found_in(field, part, self.expected.setting)
         )
 
-    def _may_be_replaced(self, raw: str) -> bool:
+    def _may_be_replaced(self, raw: str, field: Field) -> bool:
         """Whether an unread clause behind a value repairs it: "seven, no wait, half past".
 
         A "no" that belongs to the next word denies that one: "stalls, no wheelchair".
@@ -582,14 +583,16 @@ class _Pass:
         return any(
             c.replaces and c.body.tokens and at < c.words.start and not self._is_explained(c)
             for c in self.clauses
-            if not self._is_denial(c)
+            if not self._is_denial(c, field)
         )
 
-    def _is_denial(self, clause: _Clause) -> bool:
-        """Whether the only word before the body of a clause is a "no" without a sign behind it."""
+    def _is_denial(self, clause: _Clause, field: Field) -> bool:
+        """Whether a "no" without a sign behind it denies words that hold no value of a field."""
         first = clause.words.tokens[0]
         leads = len(clause.words.tokens) - len(clause.body.tokens)
-        return leads == 1 and first.word in self.lexicon.words("no") and not first.closes
+        if leads != 1 or first.closes or first.word not in self.lexicon.words("no"):
+            return False
+        return not found_in(field, clause.body.raw, self.expected.setting)
 
     def _is_part(self, words: str, end: int) -> bool:
         """Whether a number counts some of what was counted: "one of them is a child"."""
