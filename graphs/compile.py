@@ -32,7 +32,7 @@ from journeys import (
     ReturnToSpecific,
 )
 from journeys.locale import NOWHERE, in_force
-from journeys.spec import MAX_HOPS
+from journeys.spec.spec import MAX_HOPS
 from nodes.guidelines.index import index_of
 from nodes.language import load as load_hearing
 from nodes.llm.models import open_models

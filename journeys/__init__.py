@@ -3,13 +3,14 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from journeys.agent_card import Agent, AgentCard, Skill
-from journeys.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific, known
-from journeys.calls import Call, ToolSpec
+from journeys.agents.agent_card import Agent, AgentCard, Skill
+from journeys.agents.calls import Call, ToolSpec
+from journeys.agents.io_fields import InputField, OutputField
+from journeys.agents.model_agent import ModelAgent
+from journeys.agents.signature import Signature
+from journeys.agents.tool import FromContext, Tool
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
-from journeys.context import MergeStrategy
-from journeys.effects import Effect
 from journeys.errors import (
     AgentNotRegisteredError,
     ConfigurationError,
@@ -33,38 +34,37 @@ from journeys.errors import (
     TakeoverError,
     VersionNotFoundError,
 )
-from journeys.escalation import Escalation
-from journeys.fields import Field, Form
 from journeys.files import load_journey
-from journeys.guidelines import Guideline, GuidelineSpec, Scope
-from journeys.io_fields import InputField, OutputField
 from journeys.journey import Journey
-from journeys.knowledge import Knowledge, Passage, select_passages
 from journeys.locale import Locale
-from journeys.model_agent import ModelAgent
-from journeys.pathway import Pathway
-from journeys.personality import Personality
-from journeys.phase import ConversationPhase
-from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
-from journeys.signature import Signature
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.texts import Texts
-from journeys.tool import FromContext, Tool
-from journeys.transitions import (
+from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific, known
+from journeys.notions.context import MergeStrategy
+from journeys.notions.effects import Effect
+from journeys.notions.escalation import Escalation
+from journeys.notions.fields import Field, Form
+from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
+from journeys.notions.knowledge import Knowledge, Passage, select_passages
+from journeys.notions.personality import Personality
+from journeys.notions.transitions import (
     AlwaysTrigger,
     BaseTrigger,
     ConditionTrigger,
     IntentTrigger,
     Transition,
 )
-from journeys.validation import Validation
-from journeys.validators import Check, Length, Range, Regex
+from journeys.notions.validation import Validation
+from journeys.notions.validators import Check, Length, Range, Regex
+from journeys.pathway import Pathway
+from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
+from journeys.results.phase import ConversationPhase
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.texts.catalogue import Texts
 
 if TYPE_CHECKING:
-    from journeys.capabilities import select_best_agent, select_top_k_agents
-    from journeys.cases import EscalationCase, EscalationEntry
-    from journeys.collected import FieldAttemptEntry, FieldState, FormView
-    from journeys.outcomes import (
+    from journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
+    from journeys.results.cases import EscalationCase, EscalationEntry
+    from journeys.results.collected import FieldAttemptEntry, FieldState, FormView
+    from journeys.results.outcomes import (
         AuditedTurn,
         AuditEntry,
         CheckEntry,
@@ -173,23 +173,23 @@ __all__ = [
 ]
 
 _LATER = {
-    "select_best_agent": "capabilities",
-    "select_top_k_agents": "capabilities",
-    "EscalationCase": "cases",
-    "EscalationEntry": "cases",
-    "FieldAttemptEntry": "collected",
-    "FieldState": "collected",
-    "FormView": "collected",
-    "AuditedTurn": "outcomes",
-    "AuditEntry": "outcomes",
-    "CheckEntry": "outcomes",
-    "FieldVersion": "outcomes",
-    "JourneyEvent": "outcomes",
-    "JourneyResponse": "outcomes",
-    "JourneySession": "outcomes",
-    "Page": "outcomes",
-    "TranscriptEntry": "outcomes",
-    "VersionInfo": "outcomes",
+    "select_best_agent": "pipelines.capabilities",
+    "select_top_k_agents": "pipelines.capabilities",
+    "EscalationCase": "results.cases",
+    "EscalationEntry": "results.cases",
+    "FieldAttemptEntry": "results.collected",
+    "FieldState": "results.collected",
+    "FormView": "results.collected",
+    "AuditedTurn": "results.outcomes",
+    "AuditEntry": "results.outcomes",
+    "CheckEntry": "results.outcomes",
+    "FieldVersion": "results.outcomes",
+    "JourneyEvent": "results.outcomes",
+    "JourneyResponse": "results.outcomes",
+    "JourneySession": "results.outcomes",
+    "Page": "results.outcomes",
+    "TranscriptEntry": "results.outcomes",
+    "VersionInfo": "results.outcomes",
 }
 """Results, which a definition does not need: name -> module, imported on first use."""
 

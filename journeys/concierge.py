@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from journeys.bodies import bodies, unknown
-from journeys.collecting_reader import read_manner
-from journeys.composing import CANCELS, compose
-from journeys.declared import read_declared
+from journeys.agents.signature import docstring
 from journeys.errors import JourneyDefinitionError, shown
 from journeys.faults import Fault
-from journeys.guideline_reader import read_guidelines
 from journeys.journey import Journey
-from journeys.part_faults import OTHERWISE
-from journeys.parts import RECEPTION, named
+from journeys.notions.transitions import BaseTrigger, HandOver
 from journeys.pathway import Pathway
-from journeys.reader import journey_id, pathway_classes
-from journeys.signature import docstring
-from journeys.spec import JourneySpec, empty_spec
-from journeys.transitions import BaseTrigger, HandOver
+from journeys.reading.bodies import bodies, unknown
+from journeys.reading.collecting_reader import read_manner
+from journeys.reading.composing import CANCELS, compose
+from journeys.reading.declared import read_declared
+from journeys.reading.guideline_reader import read_guidelines
+from journeys.reading.reader import journey_id, pathway_classes
+from journeys.spec.part_faults import OTHERWISE
+from journeys.spec.parts import RECEPTION, named
+from journeys.spec.spec import JourneySpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
 

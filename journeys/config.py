@@ -9,7 +9,7 @@ from typing import Any
 from journeys.errors import ConfigurationError, did_you_mean
 from journeys.locale import Locale, locale_of, of_environment, part_fault
 from journeys.store_url import checked_store, masked
-from journeys.texts import Texts, placeholder_fault
+from journeys.texts.catalogue import Texts, placeholder_fault
 from journeys.webhook import check_webhook
 
 RECOVERIES = ("graceful", "retry", "fail_fast")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphs.session.manager import PathwayManager
-    from journeys.agent_card import AgentCard
+    from journeys.agents.agent_card import AgentCard
     from journeys.journey import Journey
-    from journeys.knowledge import Passage
+    from journeys.notions.knowledge import Passage
     from journeys.pipelines import PatternPipeline, Pipeline
-    from journeys.spec import JourneySpec
+    from journeys.spec.spec import JourneySpec
 
 
 def open_manager(journey: Journey, **options: Any) -> PathwayManager:

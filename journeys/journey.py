@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from journeys import door
 from journeys.config import JourneyConfig
 from journeys.errors import JourneyDefinitionError
-from journeys.escalation import Escalation
-from journeys.guidelines import Guideline
-from journeys.inheriting import TRANSITIONS, declared
 from journeys.locale import Locale
+from journeys.notions.escalation import Escalation
+from journeys.notions.guidelines import Guideline
+from journeys.notions.personality import Personality
+from journeys.notions.transitions import BaseTrigger, Transition
+from journeys.notions.validation import Validation
 from journeys.pathway import Pathway
-from journeys.personality import Personality
-from journeys.reader import pathway_classes, read_journey
-from journeys.running import RunningSession
-from journeys.spec import JourneySpec
-from journeys.transitions import BaseTrigger, Transition
-from journeys.validation import Validation
+from journeys.reading.inheriting import TRANSITIONS, declared
+from journeys.reading.reader import pathway_classes, read_journey
+from journeys.results.running import RunningSession
+from journeys.spec.spec import JourneySpec
 
 if TYPE_CHECKING:
-    from journeys.display import Drawing
-    from journeys.outcomes import JourneyEvent, JourneyResponse, JourneySession, Page
+    from journeys.results.display import Drawing
+    from journeys.results.outcomes import JourneyEvent, JourneyResponse, JourneySession, Page
 
 
 class Journey(RunningSession):
@@ -220,7 +220,7 @@ class Journey(RunningSession):
         """
         if not cls.spec.entry:
             raise JourneyDefinitionError([cls.spec.why_abstract])
-        from journeys.display import Drawing  # noqa: PLC0415 - notebooks alone show journeys
+        from journeys.results.display import Drawing  # noqa: PLC0415 - notebooks alone show journeys
 
         if session is None:
             return Drawing(cls.spec)

@@ -9,10 +9,10 @@ from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import Annotated, Any
 
-from journeys.definition import Definition
+from journeys.definitions.definition import Definition
+from journeys.definitions.sources import wrong
+from journeys.definitions.value_types import Checked
 from journeys.errors import did_you_mean, shown
-from journeys.sources import wrong
-from journeys.value_types import Checked
 
 _FILES = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
 LANGUAGES = ("en", *sorted(name[:2] for name in _FILES if re.fullmatch(r"(?!en)..\.yaml", name)))
@@ -93,7 +93,7 @@ class Locale(Definition):
     clock: Annotated[str, _named("clock")] | None = None
 
     def model_post_init(self, _: Any) -> None:
-        """A tag such as "de-DE" gives two parts."""
+        """Split a tag such as "de-DE" into two parts."""
         if tag := _tag(self.language):
             self.__dict__.update(language=tag[1], region=self.region or tag[2])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from journeys.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
-from journeys.calls import Call
-from journeys.context import MergeStrategy
-from journeys.effects import Effect
-from journeys.fields import Field, Form
-from journeys.guidelines import Guideline
+from journeys.agents.calls import Call
+from journeys.agents.signature import Signature
+from journeys.notions.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.context import MergeStrategy
+from journeys.notions.effects import Effect
+from journeys.notions.fields import Field, Form
+from journeys.notions.guidelines import Guideline
 from journeys.pipelines.pattern import PatternPipeline
-from journeys.signature import Signature
 
 
 class Pathway:

@@ -1,4 +1,4 @@
-"""Where sessions live, as a URL whose password is never shown."""
+"""The URL of a store; its password is never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where calls for a person may be posted to."""
+"""Address and signature of the webhook for escalations."""
 
 from __future__ import annotations
 

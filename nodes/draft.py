@@ -20,8 +20,8 @@ from journeys import (
     PathwaySpec,
     TransitionSpec,
 )
-from journeys.behaviors import ReturnToSpecific
-from journeys.regexes import LONGEST_MATCH
+from journeys.notions.behaviors import ReturnToSpecific
+from journeys.phrases.regexes import LONGEST_MATCH
 from nodes.commands import Command, Verdict
 from nodes.guidelines.resolve import Weighed
 from nodes.json_data import stamp

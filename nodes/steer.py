@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
-from journeys.behaviors import ReturnToSpecific
-from journeys.spec import ACTIVATION, CANCEL, MOVE
+from journeys.notions.behaviors import ReturnToSpecific
+from journeys.spec.spec import ACTIVATION, CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.state.context import Op
 from nodes.state.session import Fired, Judged, Position

@@ -23,10 +23,10 @@ from journeys import (
     ModelAgent,
     PathwaySpec,
 )
+from journeys.agents.io_fields import SignatureSpec
 from journeys.errors import did_you_mean
-from journeys.io_fields import SignatureSpec
 from journeys.locale import NOWHERE, Locale, in_force
-from journeys.saying import Saying
+from journeys.texts.saying import Saying
 from nodes.agents.adapters import Callee, as_agent
 from nodes.authored import Overdue
 from nodes.forms.spoken import spoken

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
-    from journeys.spec import JourneySpec
+    from journeys.spec.spec import JourneySpec
 
 _STYLES = (
     "classDef pathway fill:#eef4ff,stroke:#3b66b0,color:#14213d",

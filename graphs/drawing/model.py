@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
-from journeys.spec import CANCEL
+from journeys.spec.spec import CANCEL
 
 if TYPE_CHECKING:
-    from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
+    from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 ANYWHERE = "*"
 _JOINTS = {"sequential": " → ", "parallel": " + "}

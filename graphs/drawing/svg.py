@@ -12,7 +12,7 @@ from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectan
 from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
-    from journeys.spec import JourneySpec
+    from journeys.spec.spec import JourneySpec
 
 _NAME = Letter("name", 14, 19, bold=True, columns=30)
 _WORK = Letter("work", 10.5, 14, columns=40, rows=3)

@@ -40,7 +40,7 @@ from journeys import (
     Pipeline,
 )
 from journeys.pipelines.shapes import MOST_LEVELS
-from journeys.spec import frozen
+from journeys.spec.spec import frozen
 from nodes.llm.client import Usage
 from nodes.llm.models import Models, open_models
 from nodes.payloads import inputs_of

@@ -7,9 +7,9 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from journeys.guidelines import GuidelineSpec
     from journeys.journey import Journey
-    from journeys.spec import JourneySpec
+    from journeys.notions.guidelines import GuidelineSpec
+    from journeys.spec.spec import JourneySpec
 
 __all__ = [
     "document_kind",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from journeys.calls import ToolSpec
-from journeys.collecting_reader import read_texts
+from journeys.agents.calls import ToolSpec
 from journeys.faults import Where
 from journeys.files.form import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
 from journeys.files.rules import activation_of, check_tools, guidelines_of, related
 from journeys.files.states import check_effects, form_of, saying, tools_of
-from journeys.guidelines import GuidelineSpec
-from journeys.personality import Personality
-from journeys.spec import JourneySpec, PathwaySpec
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.personality import Personality
+from journeys.reading.collecting_reader import read_texts
+from journeys.spec.spec import JourneySpec, PathwaySpec
 
 DETAILS, COMPLETION = "details", "completion"
 """Ids of the states of an agent."""

@@ -6,15 +6,15 @@ from pathlib import Path
 from types import new_class
 from typing import Any, NoReturn
 
+from journeys.agents.signature import Signature
 from journeys.concierge import Concierge
 from journeys.errors import JourneyDefinitionError
 from journeys.files.outputs import camel
 from journeys.journey import Journey
+from journeys.notions.transitions import Transition
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.reader import JOURNEY_ATTRIBUTES
-from journeys.signature import Signature
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.transitions import Transition
+from journeys.reading.reader import JOURNEY_ATTRIBUTES
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 
 def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey]:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from journeys.collecting_reader import read_texts
-from journeys.composing import CANCELS, compose
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import Where
 from journeys.files.agents import agent_of
@@ -15,11 +13,13 @@ from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeys.files.part import Part
 from journeys.files.reading import in_words_of_files, journey_of, read_document
 from journeys.files.rules import check_tools, guidelines_of, trigger_of
-from journeys.guideline_reader import taken_ids
-from journeys.guidelines import GuidelineSpec
-from journeys.hashing import content_hash
-from journeys.spec import JourneySpec
-from journeys.transitions import HandOver, IntentTrigger
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.transitions import HandOver, IntentTrigger
+from journeys.reading.collecting_reader import read_texts
+from journeys.reading.composing import CANCELS, compose
+from journeys.reading.guideline_reader import taken_ids
+from journeys.spec.hashing import content_hash
+from journeys.spec.spec import JourneySpec
 
 Beside = Callable[[str], str]
 """Returns the text of a file by its name, or raises OSError."""

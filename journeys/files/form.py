@@ -1,4 +1,4 @@
-"""What may stand in a definition file beyond the definitions that class bodies have as well.
+"""Parts of a definition file that class bodies do not have.
 
 The published JSON Schema is made of these models. What each part means is in docs/files.md.
 """
@@ -11,23 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from journeys.behaviors import POLICIES
-from journeys.calls import Call, ToolSpec
-from journeys.context import MergeStrategy
-from journeys.declared import Declared
-from journeys.definition import Definition, rule
-from journeys.effects import Effect
-from journeys.escalation import Escalation
-from journeys.faults import Fault
-from journeys.fields import Field as Asked
-from journeys.fields import Form
-from journeys.guidelines import Guideline
-from journeys.knowledge import Knowledge
-from journeys.locale import Locale
-from journeys.part_faults import OTHERWISE
-from journeys.pipelines.shapes import ERROR_HANDLING, SHAPES
-from journeys.transitions import AlwaysTrigger, BaseTrigger, ConditionTrigger, IntentTrigger
-from journeys.value_types import (
+from journeys.agents.calls import Call, ToolSpec
+from journeys.definitions.definition import Definition, rule
+from journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     Checked,
@@ -45,6 +31,20 @@ from journeys.value_types import (
     ToolName,
     at_least,
 )
+from journeys.faults import Fault
+from journeys.locale import Locale
+from journeys.notions.behaviors import POLICIES
+from journeys.notions.context import MergeStrategy
+from journeys.notions.effects import Effect
+from journeys.notions.escalation import Escalation
+from journeys.notions.fields import Field as Asked
+from journeys.notions.fields import Form
+from journeys.notions.guidelines import Guideline
+from journeys.notions.knowledge import Knowledge
+from journeys.notions.transitions import AlwaysTrigger, BaseTrigger, ConditionTrigger, IntentTrigger
+from journeys.pipelines.shapes import ERROR_HANDLING, SHAPES
+from journeys.reading.declared import Declared
+from journeys.spec.part_faults import OTHERWISE
 
 Condition = Annotated[Callable[[Mapping[str, Any]], Any], Function("context")]
 Tools = Listed[ToolName]

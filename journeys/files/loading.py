@@ -20,9 +20,9 @@ from journeys.files.reading import (
     read_tree,
     refuse,
 )
-from journeys.guidelines import GuidelineSpec
 from journeys.journey import Journey
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 
 Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
 _OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from journeys.context import MergeStrategy
+from journeys.agents.io_fields import InputField, OutputField, SignatureSpec
+from journeys.agents.signature import Signature
 from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.files.form import JourneyForm, StateForm, ValueForm
 from journeys.files.part import Part
-from journeys.io_fields import InputField, OutputField, SignatureSpec
-from journeys.signature import Signature
+from journeys.notions.context import MergeStrategy
 
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _KINDS = (*_SINGLE, "array", "object")

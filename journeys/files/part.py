@@ -9,11 +9,15 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from journeys.definitions.sources import Source, wrong
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Path, Place, Where
-from journeys.files.expressions import ContextCondition, MessageCondition, expression_fault
-from journeys.files.places import TextFault, Tree
-from journeys.sources import Source, wrong
+from journeys.files.documents.places import TextFault, Tree
+from journeys.files.expressions.expressions import (
+    ContextCondition,
+    MessageCondition,
+    expression_fault,
+)
 
 _ATTRIBUTES = {
     "__entry_pathway__": "initial_state",

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from journeys.checks import reference_faults
-from journeys.collecting_reader import PATTERNS, collected_faults, mapping_faults, read_texts
-from journeys.definition import Definition
+from journeys.definitions.definition import Definition
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault, Place, Where
+from journeys.files.documents.json_text import json_events
+from journeys.files.documents.places import TextFault, Tree, tree_of
+from journeys.files.documents.yaml_text import yaml_events
 from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
-from journeys.files.json_text import json_events
 from journeys.files.part import FileSource, InFile, Part, in_files, in_order
-from journeys.files.places import TextFault, Tree, tree_of
 from journeys.files.rules import (
     activation_of,
     check_tools,
@@ -24,14 +23,20 @@ from journeys.files.rules import (
     transitions_of,
 )
 from journeys.files.states import pathway_of, tools_of
-from journeys.files.yaml_text import yaml_events
-from journeys.flow_reader import validation_of
-from journeys.guidelines import GuidelineSpec
-from journeys.hashing import content_hash
-from journeys.joining import joined
-from journeys.personality import Personality
-from journeys.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.warning_signs import kept_names, unset_inputs
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.personality import Personality
+from journeys.reading.collecting_reader import (
+    PATTERNS,
+    collected_faults,
+    mapping_faults,
+    read_texts,
+)
+from journeys.reading.flow_reader import validation_of
+from journeys.spec.checks import reference_faults
+from journeys.spec.hashing import content_hash
+from journeys.spec.joining import joined
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeys.spec.warning_signs import kept_names, unset_inputs
 
 MOST_BYTES = 256 * 1024
 """Longest file, in bytes."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeys.calls import ToolSpec
+from journeys.agents.calls import ToolSpec
 from journeys.errors import did_you_mean
 from journeys.files.form import ConditionForm, DetourForm, JourneyForm, RuleForm
 from journeys.files.part import Part
-from journeys.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
-from journeys.guidelines import Guideline, GuidelineSpec
-from journeys.spec import TransitionSpec
-from journeys.transition_reader import read_transition, trigger_faults
-from journeys.transitions import AlwaysTrigger, BaseTrigger, Transition
+from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeys.notions.guidelines import Guideline, GuidelineSpec
+from journeys.notions.transitions import AlwaysTrigger, BaseTrigger, Transition
+from journeys.reading.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
+from journeys.reading.transition_reader import read_transition, trigger_faults
+from journeys.spec.spec import TransitionSpec
 
 Returns = ReturnToPrevious | ReturnToSpecific
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys.agent_card import Agent
-from journeys.behaviors import NEVER, known
-from journeys.calls import Call, ToolSpec
-from journeys.effects import Effect
-from journeys.fields import Field, Form
+from journeys.agents.agent_card import Agent
+from journeys.agents.calls import Call, ToolSpec
 from journeys.files.form import JourneyForm, KnownForm, StateForm, ToolForm, WhenForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import Returns, check_arguments, check_tools
-from journeys.flow_reader import read_calls
-from journeys.pipeline_reader import read_pipeline, registered
+from journeys.notions.behaviors import NEVER, known
+from journeys.notions.effects import Effect
+from journeys.notions.fields import Field, Form
+from journeys.notions.validators import Check, ToolCheck
 from journeys.pipelines.pattern import PatternPipeline
-from journeys.saying import Saying
-from journeys.spec import Completion, PathwaySpec, frozen
-from journeys.validators import Check, ToolCheck
+from journeys.reading.flow_reader import read_calls
+from journeys.reading.pipeline_reader import read_pipeline, registered
+from journeys.spec.spec import Completion, PathwaySpec, frozen
+from journeys.texts.saying import Saying
 
 
 def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from journeys.languages.data import name_faults, read_data, refuse, text_faults
-from journeys.personality import FORMALITIES
-from journeys.texts import BRACED, Texts
+from journeys.notions.personality import FORMALITIES
+from journeys.texts.catalogue import BRACED, Texts
 
 __all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in"]
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from journeys.agent_card import Agent, Skill, own_skills
+from journeys.agents.agent_card import Agent, Skill, own_skills
 from journeys.errors import ConfigurationError, shown
 from journeys.pipelines.form import Repeated, told_of
 from journeys.pipelines.limits import Limits

@@ -1,4 +1,4 @@
-"""What an agent says that wants another one to take over."""
+"""Handoff: the output by which an agent names the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an agent of a pipeline may take, how often it is tried, and when it is left alone."""
+"""Limits of an agent in a pipeline: timeout, retries, circuit breaker."""
 
 from __future__ import annotations
 

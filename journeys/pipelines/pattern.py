@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from journeys import door
-from journeys.agent_card import Agent, Skill
+from journeys.agents.agent_card import Agent, Skill
+from journeys.agents.model_agent import ModelAgent
 from journeys.errors import ConfigurationError, shown
-from journeys.model_agent import ModelAgent
 from journeys.pipelines.limits import Limits
 from journeys.pipelines.pipeline import Pipeline
 from journeys.pipelines.shapes import (

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from journeys import door
-from journeys.agent_card import Agent, Skill
+from journeys.agents.agent_card import Agent, Skill
 from journeys.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """A supervisor splits the task, workers do the parts, the supervisor reviews and composes.
+        """Let a supervisor split the task, workers do the parts, the supervisor compose.
 
         Args:
             supervisor: Is asked with `phase` "plan" (gives `tasks`), "review" (gives `reassign`, or
@@ -156,7 +156,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """The best agents for the task answer at once, and a synthesizer makes one of it.
+        """Ask the best agents for the task at once; a synthesizer makes one answer of theirs.
 
         Args:
             agents: Who may answer.
@@ -178,7 +178,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """A controller looks at what is known and says what is missing, until it is done.
+        """Let a controller say what is missing in what is known, until nothing is.
 
         Args:
             specialists: Add to the board, one at a time.
@@ -239,7 +239,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """The first agent answers, or hands over to another one.
+        """Let the first agent answer, or hand over to another one.
 
         Args:
             agents: The first begins.

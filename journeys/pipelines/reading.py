@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-from journeys.agent_card import Agent, Skill
+from journeys.agents.agent_card import Agent, Skill
 from journeys.errors import ConfigurationError
 from journeys.pipelines.form import Form, hint, told_of
 from journeys.pipelines.limits import Limits

@@ -1,4 +1,4 @@
-"""What each of the nine patterns is made of: its peers, its roles, its settings."""
+"""The shape of each of the nine patterns: peers, roles, settings."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 from cachetools import LRUCache
 
 from journeys import ConfigurationError, PatternPipeline, Pipeline
-from journeys.agent_calls import AgentCall, call_of
-from journeys.io_fields import SignatureSpec
+from journeys.agents.agent_calls import AgentCall, call_of
+from journeys.agents.io_fields import SignatureSpec
 from journeys.locale import Locale
 from nodes.authored import Overdue, contained, in_thread
 from nodes.llm.agent import OutputSink

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys.spec import ACTIVATION
+from journeys.spec.spec import ACTIVATION
 from nodes.commands import Verdict
 from nodes.draft import Hop, Reading, TurnDraft
 from nodes.replies.scope import is_own_voice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from journeys import Field, JourneySpec, PathwaySpec
-from journeys.spec import ACTIVATION, MOVE
+from journeys.spec.spec import ACTIVATION, MOVE
 from nodes.commands import (
     Cancel,
     Choose,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from journeys.patterns import normal
+from journeys.phrases.patterns import normal
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.draft import Hop, Reading, TurnDraft, draft_of
 from nodes.features.decide import decide

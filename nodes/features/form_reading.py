@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from journeys import Field, IntentTrigger, PathwaySpec, Regex
-from journeys.patterns import normal
-from journeys.spec import MOVE
+from journeys.phrases.patterns import normal
+from journeys.spec.spec import MOVE
 from nodes.commands import (
     Back,
     Cancel,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from journeys import GuidelineSpec, JourneySpec
-from journeys.spec import MAX_HOPS
+from journeys.spec.spec import MAX_HOPS
 from nodes.commands import Verdict
 from nodes.guidelines.code_conditions import Answers, by_code
 from nodes.guidelines.index import Candidate, index_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from journeys import JourneySpec, ModelError
-from journeys.reader import journey_id
+from journeys.reading.reader import journey_id
 from nodes.llm.client import Usage
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from journeys.languages.data import read_data
-from journeys.patterns import normal
+from journeys.phrases.patterns import normal
 
 DATA = Path(__file__).parent / "data"
 LOOSE, STRICT = "\x1f", "\x1e"

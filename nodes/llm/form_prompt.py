@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from journeys.fields import Field
-from journeys.personality import Personality
+from journeys.notions.fields import Field
+from journeys.notions.personality import Personality
 from nodes.state.dialogue_state import Asked, Option
 
 MOST_SHOWN = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from journeys import TransitionSpec
-from journeys.spec import ACTIVATION, MOVE
+from journeys.spec.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Verdict, Wait
 from nodes.draft import TurnDraft
 from nodes.handoff.offer import offer_person, policy_of

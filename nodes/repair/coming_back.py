@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from journeys import PathwaySpec, ReturnToPrevious
-from journeys.spec import MAX_HOPS
+from journeys.spec.spec import MAX_HOPS
 from nodes.draft import TurnDraft
 from nodes.forms.questions import question_of
 from nodes.handoff.offer import ask_more

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from journeys import PathwaySpec, TransitionSpec
-from journeys.spec import MOVE
-from journeys.transitions import AlwaysTrigger
+from journeys.notions.transitions import AlwaysTrigger
+from journeys.spec.spec import MOVE
 from nodes.draft import TurnDraft
 from nodes.handoff.offer import effect_of
 from nodes.repair.leaving import begin_anew, reset

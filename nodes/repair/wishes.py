@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
-from journeys.patterns import at_edges, normal
-from journeys.spec import MOVE
+from journeys.phrases.patterns import at_edges, normal
+from journeys.spec.spec import MOVE
 from nodes.commands import Cancel, Command, Fill, Go, Verdict
 from nodes.draft import TurnDraft
 from nodes.forms.filling import SURE

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeys import ModelError, Validation
-from journeys.guidelines import GuidelineSpec
+from journeys.notions.guidelines import GuidelineSpec
 from nodes.llm.replies import Examiner, Judgement
 from nodes.replies.phrases import broken
 from nodes.replies.stream import masked

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from journeys.guidelines import GuidelineSpec
-from journeys.patterns import Matcher
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.phrases.patterns import Matcher
 from nodes.replies.folding import as_read
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "

@@ -9,7 +9,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from journeys import JourneySpec, Texts, Validation
-from journeys.guidelines import GuidelineSpec
+from journeys.notions.guidelines import GuidelineSpec
 from nodes.guidelines.index import index_of
 from nodes.replies.folding import as_read
 from nodes.state.session import Guided, Turn

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec
-from journeys.fields import Form
+from journeys.notions.fields import Form
 from nodes.authored import FAILURES
 from nodes.json_data import copied
 from nodes.state.dialogue_state import (

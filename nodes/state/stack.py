@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeys import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.behaviors import ReturnToSpecific
-from journeys.spec import MOVE, Update
+from journeys.notions.behaviors import ReturnToSpecific
+from journeys.spec.spec import MOVE, Update
 from nodes.authored import FAILURES
 from nodes.json_data import copied
 from nodes.state.context import Op, apply_ops, names_changed, restoring

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from journeys import NEVER, ConversationPhase, PathwayExecutionError, PathwaySpec
-from journeys.spec import MAX_HOPS
+from journeys.spec.spec import MAX_HOPS
 from nodes.authored import FAILURES
 from nodes.draft import Hop
 from nodes.json_data import copied, words_of

@@ -17,7 +17,7 @@ from journeys import (
     JourneySpec,
     TransitionSpec,
 )
-from journeys.patterns import Matcher
+from journeys.phrases.patterns import Matcher
 from nodes.authored import contained
 from nodes.commands import Verdict
 from nodes.json_data import copied, words_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from journeys import JourneySpec, Validation
-from journeys.guidelines import GuidelineSpec
+from journeys.notions.guidelines import GuidelineSpec
 from nodes.llm.call import resting, seconds_for
 from nodes.llm.client import Usage
 from nodes.llm.models import CHECK

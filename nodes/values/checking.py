@@ -11,8 +11,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from journeys.fields import Field
-from journeys.validators import Check, Length, Range, Regex, Validator
+from journeys.notions.fields import Field
+from journeys.notions.validators import Check, Length, Range, Regex, Validator
 from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from rapidfuzz.distance import OSA
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, compiled, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of, ordinals_of
 from nodes.values.scanning import Hit, apart, folded, words_in

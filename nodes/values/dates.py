@@ -14,7 +14,7 @@ from unicodedata import combining, normalize
 
 from rapidfuzz.distance import OSA
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.checking import wants_past
 from nodes.values.languages import (
     Vocabulary,

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import zip_longest
 from types import SimpleNamespace
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import decimals_in
 from nodes.values.scanning import Hit, apart

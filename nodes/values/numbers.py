@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache
 from types import SimpleNamespace
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import (
     NOTHING,
     Table,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from types import SimpleNamespace
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, everywhere, grammar, vocabulary
 from nodes.values.numbers import numeral_of, numerals_in
 from nodes.values.scanning import Hit, apart, words_in

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from journeys.fields import FIELD_TYPES, Field
+from journeys.notions.fields import FIELD_TYPES, Field
 from nodes.json_data import cleaned
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices

@@ -11,7 +11,7 @@ from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, grammar, vocabulary
 from nodes.values.setting import Setting
 

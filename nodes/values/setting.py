@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from journeys.regexes import MatchBudget
+from journeys.phrases.regexes import MatchBudget
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.languages import vocabulary
 from nodes.values.numbers import comma_is_decimal
 from nodes.values.setting import Setting

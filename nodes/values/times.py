@@ -14,7 +14,7 @@ from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values.checking import fits
 from nodes.values.dates import any_digit, is_past, scan_dates
 from nodes.values.languages import Table, Vocabulary, compiled, grammar, literal, vocabulary

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from graphs.records.definitions import Draft
 from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeys.files import read_guidelines_text, read_journey_text
-from journeys.global_guidelines import with_guidelines
+from journeys.reading.global_guidelines import with_guidelines
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from journeys import Escalation, Field
-from journeys.behaviors import POLICIES
-from journeys.collecting_reader import PATTERNS
-from journeys.fields import FIELD_TYPES
+from journeys.notions.behaviors import POLICIES
+from journeys.notions.fields import FIELD_TYPES
+from journeys.reading.collecting_reader import PATTERNS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "collecting.md").read_text()
 

@@ -34,7 +34,7 @@ from journeys import (
 )
 from journeys.examples import parcel_refund
 from journeys.pathway import PATHWAY_ATTRIBUTES
-from journeys.reader import JOURNEY_ATTRIBUTES
+from journeys.reading.reader import JOURNEY_ATTRIBUTES
 from server.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,11 +76,11 @@ def test_a_docstring_example_does_what_it_says() -> None:
 
     assert said == []
     assert {
-        "journeys.signature",
-        "journeys.signature.Signature.define",
+        "journeys.agents.signature",
+        "journeys.agents.signature.Signature.define",
         "journeys.journey.Journey",
-        "journeys.transitions.BaseTrigger",
-        "journeys.patterns.said",
+        "journeys.notions.transitions.BaseTrigger",
+        "journeys.phrases.patterns.said",
     } <= {example.name for example in found}
 
 

@@ -24,8 +24,8 @@ from journeys import (
 )
 from journeys.languages import EMOJIS, texts_in
 from journeys.locale import LANGUAGES
-from journeys.personality import FORMALITIES
-from journeys.texts import BRACED
+from journeys.notions.personality import FORMALITIES
+from journeys.texts.catalogue import BRACED
 from nodes.texts import texts_of, worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")

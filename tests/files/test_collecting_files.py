@@ -25,12 +25,12 @@ from journeys import (
     Transition,
     load_journey,
 )
-from journeys.fields import FIELD_TYPES
 from journeys.files import read_journey_text
-from journeys.files.expressions import ContextCondition
+from journeys.files.expressions.expressions import ContextCondition
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
-from journeys.validators import Check, Length, Range, Regex, ToolCheck
+from journeys.notions.fields import FIELD_TYPES
+from journeys.notions.validators import Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
 id: table

@@ -31,7 +31,7 @@ from journeys import (
     Regex,
     Validation,
 )
-from journeys.definition import Definition
+from journeys.definitions.definition import Definition
 from journeys.files import read_journey_text
 from journeys.files.schema import published
 

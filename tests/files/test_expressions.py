@@ -13,7 +13,7 @@ import graphs.session.manager  # noqa: F401
 from journeys import JourneyConfig, JourneyDefinitionError
 from journeys.files import read_journey_text
 from journeys.files.classes import journey_class
-from journeys.files.expressions import (
+from journeys.files.expressions.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,

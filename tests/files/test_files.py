@@ -21,7 +21,7 @@ from journeys import (
     load_journey,
 )
 from journeys.files import document_kind, read_journey_text
-from journeys.hashing import content_hash
+from journeys.spec.hashing import content_hash
 from nodes.llm.scripted import ScriptedModel
 from tests.support import claim_desk
 from tests.support.claim_desk import AGENTS, ESTIMATE, TOOLS, YAML, ClaimDesk

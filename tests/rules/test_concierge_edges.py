@@ -31,7 +31,7 @@ from journeys import (
     Validation,
     load_journey,
 )
-from journeys.composing import compose
+from journeys.reading.composing import compose
 from nodes.llm.scripted import ScriptedModel, leads_to
 from server.discover.served import Served
 from tests.support.api import serve

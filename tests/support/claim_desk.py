@@ -22,7 +22,7 @@ from journeys import (
     Transition,
     Validation,
 )
-from journeys.files.expressions import ContextCondition, MessageCondition
+from journeys.files.expressions.expressions import ContextCondition, MessageCondition
 
 YAML = """\
 id: claim_desk

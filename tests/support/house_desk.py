@@ -14,7 +14,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.composing import CANCELS
+from journeys.reading.composing import CANCELS
 from tests.support.clerks import said, staff
 
 

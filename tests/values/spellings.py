@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values import Setting, Unreadable, value_of
 
 REFUSED = "(refused)"

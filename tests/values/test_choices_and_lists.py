@@ -1,6 +1,6 @@
 """Choices, lists and plain text as people write them."""
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values import found_in
 from tests.values.spellings import DE, REFUSED, US, assert_read
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from typing import Any
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from nodes.values import found_in
 from tests.values.spellings import DE, US
 

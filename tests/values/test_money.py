@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from tests.values.spellings import DE, REFUSED, US, assert_read
 
 

@@ -1,6 +1,6 @@
 """Integers, numbers and booleans as people write them."""
 
-from journeys.fields import Field
+from journeys.notions.fields import Field
 from tests.values.spellings import DE, GB, REFUSED, US, assert_read
 
 WHOLE = {

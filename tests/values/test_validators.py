@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeys.fields import Field
-from journeys.validators import Check, Length, Range, Regex
+from journeys.notions.fields import Field
+from journeys.notions.validators import Check, Length, Range, Regex
 from nodes.values import hint_of, refusal_of, shown, value_of
 from tests.values.spellings import DE, US
 

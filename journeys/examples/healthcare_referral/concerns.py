@@ -1,4 +1,4 @@
-"""What makes a patient hesitate, and how it is taken up."""
+"""Concerns that make a patient hesitate, and the answers to them."""
 
 import json
 import re

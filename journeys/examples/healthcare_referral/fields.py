@@ -1,4 +1,4 @@
-"""What is asked of the patient, and what they may say unasked."""
+"""The fields of a referral: asked of the patient, or given without being asked."""
 
 from itertools import chain
 

@@ -1,4 +1,4 @@
-"""What patients say, by what they want, and two sentences that the clinic says."""
+"""Phrases of patients by intent, and two replies of the clinic."""
 
 QUESTIONS = [
     "question", "questions", "help", "explain", "policy", "copay", "deductible", "parking",

@@ -1,4 +1,4 @@
-"""Which doctors and times are suggested: by what the patient needs, wishes and turned down."""
+"""Suggest doctors and times by the patient's needs, wishes and refusals."""
 
 from journeys.examples.healthcare_referral.clinic import (
     COORDINATION,

@@ -1,4 +1,4 @@
-"""What the claims desk runs with: its tools, and agents for when there is no model.
+"""Run the claims desk: its tools, and agents that answer without a model.
 
 With a model the definition files alone drive it: each state is an agent then. Without one, these
 functions speak in their place; they hear words and numbers, and nothing between the lines.

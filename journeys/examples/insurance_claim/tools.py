@@ -1,4 +1,4 @@
-"""What the tools of the insurance claim do: policies, rates and partners from the files beside."""
+"""Tools of the insurance claim: policies, rates and partners from the data files."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What the tools of the support desk do: customers, invoices and outages from the files beside."""
+"""Tools of the support desk: customers, invoices and outages from the data files."""
 
 import csv
 import json

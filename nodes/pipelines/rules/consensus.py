@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeys.io_fields import FieldSpec
+from journeys.agents.io_fields import FieldSpec
 from nodes.json_data import copied
 from nodes.llm.prompts import Ask
 from nodes.pipelines.rules.votes import Outcome, counted

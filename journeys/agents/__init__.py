@@ -1,0 +1,1 @@
+"""Agents and tools as authors declare them: cards, signatures, calls."""

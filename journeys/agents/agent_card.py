@@ -1,0 +1,305 @@
+"""The card of an agent, by which others choose it, and the agent with its card.
+
+The terms are those of the Agent2Agent protocol (A2A).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from journeys.agents.agent_calls import call_of
+from journeys.agents.model_agent import ModelAgent
+from journeys.errors import ConfigurationError, shown
+
+TEXT = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One thing that an agent can do.
+
+    Attributes:
+        name: What it is called.
+        description: What it is, in a sentence.
+        examples: Requests that it serves, as users would word them.
+        synonyms: Other words for it. A2A calls them tags.
+
+    Source: ADR-018 section 2.
+    """
+
+    name: str
+    description: str = ""
+    examples: Sequence[str] = ()
+    synonyms: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("examples", "synonyms"):
+            object.__setattr__(self, name, _texts(f"Skill '{self.name}'", name, self))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCard:
+    """Who an agent is, for those who choose among agents.
+
+    Attributes:
+        name: Its name, unique among its peers.
+        description: What it is for.
+        skills: What it can do.
+        input_modes: Media types that it takes.
+        output_modes: Media types that it gives.
+
+    Source: ADR-018 section 2.
+    """
+
+    name: str
+    description: str = ""
+    skills: Sequence[Skill] = ()
+    input_modes: Sequence[str] = (TEXT,)
+    output_modes: Sequence[str] = (TEXT,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "skills", tuple(self.skills))
+        for skill in self.skills:
+            if not isinstance(skill, Skill):
+                raise ConfigurationError(
+                    f"The card of '{self.name}': {shown(skill)} is no Skill. Write Skill('name')."
+                )
+        for name in ("input_modes", "output_modes"):
+            object.__setattr__(self, name, _texts(f"The card of '{self.name}'", name, self))
+
+
+def _texts(where: str, name: str, card: Any) -> tuple[str, ...]:
+    values = getattr(card, name)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise ConfigurationError(f"{where}: {name} is {shown(values)}; it must be a list of texts.")
+    return tuple(values)
+
+
+@dataclass(frozen=True, eq=True)
+class Agent:
+    """An agent with a name and a card of its own, for a pipeline.
+
+    Whatever else can be an agent may stand in a pipeline as it is, and gets a card from its name
+    and its docstring; this is for what that leaves out.
+
+    Attributes:
+        call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
+            None: the journey's agent of that name, registered there.
+        name: Its name; where it is left out, that of the object's `to_a2a_card()`, or the
+            function's, signature's or pipeline's own.
+        description: What it is for; where it is left out, that of its `to_a2a_card()`, or the
+            docstring's first paragraph.
+        skills: What it can do; where they are left out, those of its `to_a2a_card()`, or its own
+            `skills`, which of a pipeline are those of the agents in it.
+        input_modes: Media types that it takes.
+        output_modes: Media types that it gives.
+        weight: How much its vote counts, above 0, where votes are weighted.
+
+    Raises:
+        ConfigurationError: It cannot be called as an agent is, the name cannot be one, its
+            `to_a2a_card()` gives none, or the weight is not above 0.
+
+    Example:
+        >>> def bill(given: dict) -> str:
+        ...     '''Explain a bill.'''
+        ...     return "It is for two visits."
+        >>> Agent(bill, skills=[Skill("billing", synonyms=["invoice"])]).card.description
+        'Explain a bill.'
+    """
+
+    call: Any = None
+    name: str = ""
+    description: str = ""
+    skills: Sequence[Skill] = ()
+    input_modes: Sequence[str] = (TEXT,)
+    output_modes: Sequence[str] = (TEXT,)
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not _can_work(self.call):
+            raise ConfigurationError(
+                f"{shown(self.call)} is no agent. Give a function, a Runnable, a graph, an object "
+                "with run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
+            )
+        own = _own_card(self.call)
+        object.__setattr__(self, "name", self.name or own.name)
+        object.__setattr__(self, "description", self.description or own.description)
+        object.__setattr__(self, "skills", tuple(self.skills) or own.skills)
+        for name in ("input_modes", "output_modes"):
+            if tuple(getattr(self, name)) == (TEXT,):
+                object.__setattr__(self, name, getattr(own, name))
+        _check_name(self.name, self.call)
+        _check_call(self.name, self.call)
+        if not _is_weight(self.weight):
+            raise ConfigurationError(
+                f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
+            )
+        card = AgentCard(
+            self.name, self.description, self.skills, self.input_modes, self.output_modes
+        )
+        object.__setattr__(self, "_card", card)
+        object.__setattr__(self, "input_modes", card.input_modes)
+        object.__setattr__(self, "output_modes", card.output_modes)
+
+    @property
+    def card(self) -> AgentCard:
+        """What it says of itself; made once."""
+        card: AgentCard = self.__dict__["_card"]
+        return card
+
+    @property
+    def card_data(self) -> dict[str, Any]:
+        """Its card as plain data, made once; not for changing."""
+        if "_card_data" not in self.__dict__:
+            data = json.loads(json.dumps(asdict(self.card)))
+            object.__setattr__(self, "_card_data", data)
+        found: dict[str, Any] = self.__dict__["_card_data"]
+        return found
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.description))
+
+
+def _can_work(call: Any) -> bool:
+    if call is None or isinstance(call, ModelAgent) or callable(call):
+        return True
+    return any(callable(getattr(call, way, None)) for way in ("ainvoke", "arun", "run"))
+
+
+def _is_weight(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and 0 < value < float("inf")
+
+
+def may_name(name: str) -> bool:
+    """Say whether an agent can be called this: graphs keep some marks for themselves."""
+    return not any(mark in name for mark in "|:/") and not name.startswith("__")
+
+
+def _check_name(name: Any, call: Any) -> None:
+    if not name:
+        raise ConfigurationError(
+            f"{shown(call)} has no name that could name an agent. Write Agent(it, name='...')."
+        )
+    if not isinstance(name, str) or not may_name(name):
+        raise ConfigurationError(
+            f"{shown(name)} cannot name an agent: it must be text without '|', ':' and '/', and "
+            "not begin with '__'."
+        )
+
+
+def _check_call(name: str, call: Any) -> None:
+    """Refuse what takes other arguments than an agent is given; of a class it is said later."""
+    takes_itself = call is None or isinstance(call, (ModelAgent, type)) or hasattr(call, "ainvoke")
+    if not takes_itself:
+        call_of(name, call)
+
+
+def _own_card(call: Any) -> AgentCard:
+    """Return what something to call says of itself: its `to_a2a_card()`, else what it is called."""
+    name, purpose = _of_itself(call)
+    skills = own_skills(call)
+    make = None if isinstance(call, type) else getattr(call, "to_a2a_card", None)
+    if not callable(make):
+        return AgentCard(name, purpose, skills)
+    try:
+        card = read_card(make())
+    except Exception as error:  # whatever an author's method raises
+        raise ConfigurationError(f"{shown(call)}: to_a2a_card() gives no card: {error}") from error
+    return AgentCard(
+        card.name or name,
+        card.description or purpose,
+        card.skills or skills,
+        card.input_modes or (TEXT,),
+        card.output_modes or (TEXT,),
+    )
+
+
+def read_card(given: Any) -> AgentCard:
+    """Return a card of A2A as ours, whoever's class it is; what it does not have is left empty.
+
+    Args:
+        given: An `AgentCard` of ours, of A2A's SDK or of another library, or the dict of one.
+            Skills are its `skills` or `primary_capabilities`; their tags or keywords are synonyms.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if isinstance(given, AgentCard):
+        return given
+    if inspect.iscoroutine(given):
+        given.close()
+        raise ConfigurationError("it is async; give a plain method")
+    name = _text_of(given, "name", "agent_name", "agent_id")
+    description = _text_of(given, "description")
+    skills = [_skill_of(item) for item in _list_of(given, "skills", "primary_capabilities")]
+    if not (name or description or skills):
+        raise ConfigurationError(f"{shown(given)} has no name, description or skills")
+    takes = _list_of(given, "default_input_modes", "defaultInputModes", "input_modes")
+    gives = _list_of(given, "default_output_modes", "defaultOutputModes", "output_modes")
+    return AgentCard(name, description, skills, takes, gives)
+
+
+def _skill_of(given: Any) -> Skill:
+    if isinstance(given, Skill):
+        return given
+    name = given if isinstance(given, str) else _text_of(given, "name", "id")
+    if not name:
+        raise ConfigurationError(f"the skill {shown(given)} has no name")
+    examples = _list_of(given, "examples")
+    synonyms = _list_of(given, "synonyms", "tags", "keywords")
+    return Skill(name, _text_of(given, "description"), examples, synonyms)
+
+
+def _part_of(given: Any, *names: str) -> Any:
+    """Return the first of some parts of a card that it has, and that is not empty."""
+    is_mapping = isinstance(given, Mapping)
+    found = (given.get(name) if is_mapping else getattr(given, name, None) for name in names)
+    return next((part for part in found if part), None)
+
+
+def _text_of(given: Any, *names: str) -> str:
+    part = _part_of(given, *names)
+    return part.strip() if isinstance(part, str) else ""
+
+
+def _list_of(given: Any, *names: str) -> tuple[Any, ...]:
+    part = _part_of(given, *names)
+    return tuple(part) if isinstance(part, Iterable) and not isinstance(part, (str, bytes)) else ()
+
+
+def _of_itself(call: Any) -> tuple[str, str]:
+    """Return the name and the purpose that something to call has by itself."""
+    if isinstance(call, ModelAgent) and call.signature is not None:
+        spec = (
+            call.signature.spec if not isinstance(call.signature, type) else call.signature().spec
+        )
+        return spec.name, _first_paragraph(spec.intent or spec.instructions)
+    if call is None or isinstance(call, ModelAgent):
+        return "", ""
+    named = (getattr(call, own, None) for own in ("__name__", "name", "agent_id"))
+    name = next((own for own in named if own), None)
+    described = getattr(call, "description", None)
+    purpose = described if isinstance(described, str) else ""
+    if not isinstance(name, str) or name == "<lambda>":
+        name = "" if name == "<lambda>" else type(call).__name__
+    if "description" in getattr(call, "__dict__", {}) and isinstance(described, str):
+        return name, purpose  # a pipeline of a pattern: what its class says is said of every one
+    # An object without a docstring has its class's, which may be one of a library.
+    own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
+    return name, purpose or _first_paragraph(own if isinstance(own, str) else "")
+
+
+def own_skills(call: Any) -> tuple[Skill, ...]:
+    """Return the skills that something to call has by itself."""
+    own = getattr(call, "skills", None)
+    declared = isinstance(own, (list, tuple)) and all(isinstance(each, Skill) for each in own)
+    return tuple(own) if own and declared else ()
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())

@@ -1,0 +1,300 @@
+"""Signatures: the typed contract of an agent.
+
+>>> from journeys import InputField, OutputField
+>>> class Ask(Signature):
+...     '''Answer from the handbook.'''
+...     __intent__ = "Settle what the caller wonders about"
+...     question: str = InputField(description="What was asked")
+...     response: str = OutputField(description="The answer")
+>>> Ask().instructions, Ask().intent
+('Answer from the handbook.', 'Settle what the caller wonders about')
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from journeys.agents.io_fields import Field, FieldSpec, SignatureSpec, field_faults, pair_faults
+from journeys.errors import JourneyDefinitionError, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_ATTRIBUTES = ("__intent__", "__guidelines__")
+_MEANT = {
+    "intent": "__intent__",
+    "guidelines": "__guidelines__",
+    "instructions": "the docstring of the class",
+}
+PYTHON_NAMES = frozenset(dir(type)) | {
+    "__annotations__",
+    "__annotations_cache__",
+    "__annotate__",
+    "__annotate_func__",
+    "__classcell__",
+    "__conditional_annotations__",
+    "__firstlineno__",
+    "__orig_bases__",
+    "__parameters__",
+    "__slots__",
+    "__static_attributes__",
+    "__type_params__",
+    "__weakref__",
+}
+"""Double-underscore names that Python itself puts into a class body."""
+
+
+class Signature:
+    """The typed contract of an agent: inputs, outputs, why it exists, how it behaves.
+
+    The class docstring gives the instructions, `__intent__` the reason, `__guidelines__` the
+    manner. Instances are immutable: `with_instructions` and `with_guidelines` return new ones.
+    Subclasses inherit fields, intent and guidelines. Source: ADR-025 section 4.
+
+    Raises:
+        JourneyDefinitionError: At class creation, with every fault of the body.
+    """
+
+    __intent__: ClassVar[str] = ""
+    __guidelines__: ClassVar[Sequence[str]] = ()
+    _declared: ClassVar[SignatureSpec] = SignatureSpec("Signature", "", "", (), (), ())
+    _own_fields: ClassVar[Mapping[str, Field]] = {}
+    spec: SignatureSpec
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._own_fields = {n: field for n, field in vars(cls).items() if isinstance(field, Field)}
+        # Taken out of the body: a field named `intent` would hide the property.
+        for name in cls._own_fields:
+            delattr(cls, name)
+        cls._declared = _read(cls)
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "spec", type(self)._declared)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} is immutable; use with_instructions() or with_guidelines()"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; '{name}' stays")
+
+    @classmethod
+    def define(
+        cls,
+        name: str,
+        *,
+        inputs: Mapping[str, tuple[Any, Any]],
+        outputs: Mapping[str, tuple[Any, Any]],
+        instructions: str = "",
+        intent: str = "",
+        guidelines: Sequence[str] = (),
+    ) -> type[Self]:
+        """Build a signature class from data instead of a class body.
+
+        Args:
+            name: Name of the new class.
+            inputs: Field name -> (type, InputField(...)).
+            outputs: Field name -> (type, OutputField(...)).
+            instructions: What the docstring of a class body would say.
+            intent: Why the agent exists.
+            guidelines: How it behaves.
+
+        Raises:
+            JourneyDefinitionError: With every fault of what was given.
+
+        Example:
+            >>> from journeys import InputField, OutputField
+            >>> Echo = Signature.define(
+            ...     "Echo",
+            ...     inputs={"said": (str, InputField(desc="what was said"))},
+            ...     outputs={"response": (str, OutputField(desc="the same"))})
+            >>> list(Echo().inputs)
+            ['said']
+        """
+        _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
+        _refuse([f"{name}.{f}: it is an input and an output." for f in inputs if f in outputs])
+        fields = {**inputs, **outputs}
+        body = {field: declared for field, (_, declared) in fields.items()}
+        annotations = {field: annotation for field, (annotation, _) in fields.items()}
+        told = {"__doc__": instructions, "__intent__": intent, "__guidelines__": list(guidelines)}
+        return type(name, (cls,), {**body, **told, "__annotations__": annotations})
+
+    @classmethod
+    def of(cls, spec: SignatureSpec) -> Self:
+        """Return a signature over a spec made elsewhere."""
+        return cls()._with(spec)
+
+    @property
+    def intent(self) -> str:
+        """Why the agent exists."""
+        return self.spec.intent
+
+    @property
+    def guidelines(self) -> list[str]:
+        """How the agent behaves; a copy."""
+        return list(self.spec.guidelines)
+
+    @property
+    def instructions(self) -> str:
+        """What the agent does: the docstring, or the text given to `with_instructions`."""
+        return self.spec.instructions
+
+    @property
+    def inputs(self) -> dict[str, FieldSpec]:
+        """The inputs by name, in order; a copy."""
+        return {field.name: field for field in self.spec.inputs}
+
+    @property
+    def outputs(self) -> dict[str, FieldSpec]:
+        """The outputs by name, in order; a copy."""
+        return {field.name: field for field in self.spec.outputs}
+
+    @property
+    def input_model(self) -> type[BaseModel]:
+        """A pydantic model of the inputs."""
+        return _model(f"{self.spec.name}Inputs", self.spec.inputs)
+
+    @property
+    def output_model(self) -> type[BaseModel]:
+        """A pydantic model of the outputs."""
+        return _model(f"{self.spec.name}Outputs", self.spec.outputs)
+
+    def with_instructions(self, new_instructions: str) -> Self:
+        """Return a new signature with other instructions; this one stays as it is."""
+        if not isinstance(new_instructions, str):
+            said = f"instructions must be text, not {new_instructions!r}."
+            _refuse([f"{type(self).__name__}: {said}"])
+        return self._with(replace(self.spec, instructions=new_instructions))
+
+    def with_guidelines(self, additional_guidelines: Sequence[str]) -> Self:
+        """Return a new signature with guidelines added at the end; this one stays as it is."""
+        _refuse(_guideline_faults(type(self).__name__, additional_guidelines))
+        more = (*self.spec.guidelines, *additional_guidelines)
+        return self._with(replace(self.spec, guidelines=more))
+
+    def _with(self, spec: SignatureSpec) -> Self:
+        copy = type(self)()
+        object.__setattr__(copy, "spec", spec)
+        return copy
+
+
+def _model(name: str, fields: Sequence[FieldSpec]) -> type[BaseModel]:
+    from pydantic import Field as ModelField  # noqa: PLC0415
+    from pydantic import create_model  # noqa: PLC0415
+
+    members: dict[str, Any] = {
+        field.name: (
+            field.annotation,
+            ModelField(
+                default=... if field.required else field.default, description=field.description
+            ),
+        )
+        for field in fields
+    }
+    with warnings.catch_warnings():
+        # Names such as `copy` hide a method of the model that nobody needs here.
+        warnings.filterwarnings("ignore", "Field name", UserWarning)
+        return create_model(name, **members)
+
+
+def docstring(cls: type, root: type) -> str:
+    """Return the nearest docstring up to, but without, `root`, cleaned."""
+    for klass in cls.__mro__:
+        if klass is root:
+            break
+        if klass.__doc__:
+            return inspect.cleandoc(klass.__doc__)
+    return ""
+
+
+def _refuse(faults: Sequence[str]) -> None:
+    if faults:
+        raise JourneyDefinitionError(faults)
+
+
+def _read(cls: type[Signature]) -> SignatureSpec:
+    """Read a class body into a spec; every fault of it comes in one error."""
+    name = cls.__name__
+    faults = [*_attribute_faults(cls), *_guideline_faults(name, cls.__guidelines__)]
+    if not isinstance(cls.__intent__, str):
+        faults.append(f"{name}: __intent__ must be text, not {type(cls.__intent__).__name__}.")
+    fields, field_faults = _fields(cls)
+    _refuse([*faults, *field_faults])
+    return SignatureSpec(
+        name=name,
+        instructions=docstring(cls, Signature),
+        intent=cls.__intent__,
+        guidelines=tuple(cls.__guidelines__),
+        inputs=tuple(spec for kind, spec in fields if kind == "input"),
+        outputs=tuple(spec for kind, spec in fields if kind == "output"),
+    )
+
+
+def _attribute_faults(cls: type[Signature]) -> Iterator[str]:
+    for name, value in vars(cls).items():
+        if name.startswith("__") and name.endswith("__"):
+            if name not in PYTHON_NAMES and name not in _ATTRIBUTES:
+                yield (
+                    f"{cls.__name__}: {name} is no attribute of a signature."
+                    f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
+                )
+        elif name in _MEANT and isinstance(value, (str, list, tuple)):
+            yield f"{cls.__name__}: {name} is not read. Write {_MEANT[name]} instead."
+
+
+def _guideline_faults(owner: str, guidelines: Any) -> list[str]:
+    if isinstance(guidelines, str) or not isinstance(guidelines, Sequence):
+        return [f"{owner}: guidelines must be a list of sentences, not {guidelines!r}."]
+    return [
+        f"{owner}: a guideline must be text, not {item!r}."
+        for item in guidelines
+        if not isinstance(item, str)
+    ]
+
+
+def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[str]]:
+    hints, faults = _hints(cls)
+    declared = _declared_fields(cls)
+    typed = hints or vars(cls).get("__annotations__", cls._own_fields)
+    for name, own in cls._own_fields.items():
+        faults += field_faults(f"{cls.__name__}.{name}", name, own)
+        if name not in typed:
+            faults.append(f"{cls.__name__}.{name}: the field has no type. Write {name}: str = ...")
+    fields: list[tuple[str, FieldSpec]] = []
+    for name, annotation in hints.items():
+        if field := declared.get(name):
+            default = deepcopy(field.default)
+            spec = FieldSpec(name, annotation, field.description, default, field.source)
+            fields.append((field.kind, spec))
+        elif typing.get_origin(annotation) is not ClassVar and name != "spec":
+            faults.append(
+                f"{cls.__name__}.{name}: not a field. Write {name}: ... = InputField(...) or "
+                "OutputField(...), or annotate it as ClassVar."
+            )
+    return fields, faults
+
+
+def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[str]]:
+    """Return the annotations of a class and its bases, resolved."""
+    try:
+        return typing.get_type_hints(cls, include_extras=True), []
+    except Exception as error:  # whatever the text of an annotation does when it is evaluated
+        said = f"an annotation cannot be resolved ({type(error).__name__}: {error})"
+        return {}, [f"{cls.__name__}: {said}. Import what it names at the top of the module."]
+
+
+def _declared_fields(cls: type[Signature]) -> dict[str, Field]:
+    """Return the fields of a class and its bases; what a body sets to something else is gone."""
+    declared: dict[str, Field] = {}
+    for body in reversed(cls.__mro__):
+        declared = {name: field for name, field in declared.items() if name not in vars(body)}
+        declared |= vars(body).get("_own_fields", {})
+    return declared

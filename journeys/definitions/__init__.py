@@ -1,0 +1,1 @@
+"""The base of all definitions: typed, frozen, read from class bodies and from files."""

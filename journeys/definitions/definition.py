@@ -1,0 +1,220 @@
+"""The base of everything that authors declare: a pydantic model that class bodies and files share.
+
+Definitions are frozen, take arguments by position, and say all that is wrong with them at once. The
+same class is what a class body holds, what a file is read into, and what the JSON Schema of files
+is made from.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic._internal._model_construction import ModelMetaclass
+
+from journeys.definitions.sources import GONE, ClassBody, Source
+from journeys.errors import ConfigurationError
+from journeys.faults import Fault, key_of, wanted
+
+Judged = TypeVar("Judged", bound=Callable[..., Iterator[Fault]])
+_ENTRY = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.M)
+
+
+class _DefinitionType(ModelMetaclass):
+    """Takes `_: KW_ONLY` out of a body: what stands before it may be given by position."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **given: Any) -> Any:
+        written = body.get("__annotations__", {})
+        names = list(written)
+        closed = names.index("_") if written.pop("_", "") else len(names)
+        made: Any = super().__new__(cls, name, bases, body, **given)
+        own = [name for name in names[:closed] if name in made.__pydantic_fields__]
+        made.by_position = (*getattr(super(made, made), "by_position", ()), *own)
+        return made
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The arguments that it takes, for help and notebooks."""
+        kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        fields: dict[str, Any] = cls.__pydantic_fields__  # type: ignore[attr-defined]
+        placed: tuple[str, ...] = cls.by_position  # type: ignore[attr-defined]
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    name,
+                    kinds[name in placed],
+                    default=inspect.Parameter.empty if field.is_required() else field.get_default(),
+                    annotation=field.annotation,
+                )
+                for name, field in sorted(fields.items(), key=lambda item: item[0] not in placed)
+            ]
+        )
+
+    @__signature__.setter
+    def __signature__(cls, _: Any) -> None:
+        """Keep it, when pydantic sets its own."""
+
+
+@dataclass_transform(kw_only_default=False, frozen_default=True, field_specifiers=(Field,))
+class Definition(BaseModel, metaclass=_DefinitionType):
+    """Base class of what authors declare; see the module."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True, defer_build=True
+    )
+    by_position: ClassVar[tuple[str, ...]] = ()
+    unwritten: ClassVar[frozenset[str]] = frozenset()
+    """Names that no file has: what the library itself sets, and functions."""
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Remedies for keys that belong into another mapping."""
+    waits: ClassVar[bool] = False
+    """Whether the reader of a body says what is wrong with it, by its place."""
+    stand_ins: ClassVar[Mapping[str, Any]] = {}
+    """What stands for a required value that is missing or wrong, so that the rest is judged."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        cls = type(self)
+        if len(args) > len(cls.by_position):
+            most = len(cls.by_position)
+            raise TypeError(f"{cls.__name__}() takes {most} positional arguments, not {len(args)}.")
+        placed = dict(zip(cls.by_position, args, strict=False))
+        if twice := placed.keys() & given.keys():
+            raise TypeError(f"{cls.__name__}() got two values for '{min(twice)}'.")
+        source = ClassBody({**placed, **given})
+        try:
+            cls.__pydantic_validator__.validate_python(
+                source.given, self_instance=self, context=source
+            )
+        except ValidationError:
+            if not source.faults:
+                raise
+        if source.faults:
+            self._refuse(source.given, source.faults)
+
+    # Else pydantic calls it for each mapping that it reads.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was given for it could be read."""
+        return "_broken" not in self.__dict__
+
+    def has_sound(self, *names: str) -> bool:
+        """Say whether what was given for some of its fields could be read."""
+        return not self.__dict__.get("_broken", set()) & {*names}
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong with it, where the reader of the body says so."""
+        found: tuple[Fault, ...] = self.__dict__.get("_faults", ())
+        return found
+
+    def _refuse(self, given: Mapping[str, Any], faults: list[Fault]) -> None:
+        """Say what is wrong with what a class body gives.
+
+        Raises:
+            ConfigurationError: With every fault, one a line.
+        """
+        if self.waits:
+            self.__dict__["_faults"] = tuple(faults)
+            return
+        raise ConfigurationError("\n".join(f"{self.of(given)}: {fault}" for fault in faults))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} is frozen; `model_copy(update=...)` copies it."
+        )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, which are not judged, and without what was derived."""
+        made = super().model_copy(update=update, deep=deep)
+        for name in made.__dict__.keys() - type(self).__pydantic_fields__.keys():
+            del made.__dict__[name]
+        return made
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name a definition that is given like this."""
+        return cls.__name__
+
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call a mapping that is read into it."""
+        title = str(cls.model_config.get("title", cls.__name__)).lower()
+        return title if " of " in title else f"{'an' if title[0] in 'aeiou' else 'a'} {title}"
+
+    @classmethod
+    def keys(cls) -> dict[str, Any]:
+        """Return its fields by the keys that files have for them."""
+        return {
+            field.alias or name: field
+            for name, field in cls.__pydantic_fields__.items()
+            if name not in cls.unwritten
+        }
+
+    @classmethod
+    def rules(cls) -> tuple[tuple[tuple[str, ...], Callable[[Any], Iterator[Fault]]], ...]:
+        """Return its rules between values, each with the names that it reads."""
+        return _rules(cls)
+
+    @classmethod
+    def read(cls, value: Any, source: Source) -> Any:
+        """Return what a source has, noting there what is wrong; None where nothing is left."""
+        try:
+            return cls.__pydantic_validator__.validate_python(value, context=source)
+        except ValidationError as error:
+            for item in error.errors(include_url=False):
+                if item["type"] != GONE:
+                    said = f"{key_of(())} is {source.shown(value, value, ())}"
+                    source.note(value, Fault(f"{said}; {wanted(item, source.words)}"))
+            return None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _judged(cls, value: Any, handler: Any, info: Any) -> Any:
+        return handler(value) if info.context is None else info.context.read(cls, value, handler)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        """Return its schema in files: without what these do not have, with what its words say."""
+        schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
+        said = _described(cls)
+        schema["properties"] = {
+            name: {"description": said[name], **part} if name in said else part
+            for name, part in schema.get("properties", {}).items()
+            if name not in cls.unwritten
+        }
+        if doc := cls.__doc__:
+            schema["description"] = inspect.cleandoc(doc).partition("\n")[0]
+        return schema
+
+
+def rule(*reads: str) -> Callable[[Judged], Judged]:
+    """Mark a method that yields faults between values, run where all that it reads is sound."""
+
+    def marked(method: Judged) -> Judged:
+        method.reads = reads  # type: ignore[attr-defined]
+        return method
+
+    return marked
+
+
+@cache
+def _rules(cls: Any) -> tuple[Any, ...]:
+    named = dict.fromkeys(name for body in reversed(cls.__mro__) for name in vars(body))
+    found = (getattr(cls, name, None) for name in named if not name.startswith("__"))
+    return tuple((one.reads, one) for one in found if one is not None and hasattr(one, "reads"))
+
+
+@cache
+def _described(cls: Any) -> dict[str, str]:
+    """Return what a definition says of its fields, from its docstring and those of its bases."""
+    said: dict[str, str] = {}
+    for body in reversed(cls.__mro__):
+        section = inspect.cleandoc(vars(body).get("__doc__") or "").partition("Attributes:\n")[2]
+        said |= {name: " ".join(text.split()) for name, text in _ENTRY.findall(section)}
+    return {name: f"{text[:1].upper()}{text[1:]}" for name, text in said.items()}

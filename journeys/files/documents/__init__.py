@@ -1,0 +1,1 @@
+"""YAML and JSON texts as data with places."""

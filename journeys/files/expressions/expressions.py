@@ -1,0 +1,193 @@
+"""`when:` expressions: a closed part of CEL, judged on the context and perhaps the message.
+
+An expression can read its variables and nothing else: the functions of the library compute, none of
+them reads a clock, a file or the network. What is not known yet is not true: where a name or a key
+is missing, the whole expression counts as false. Its cost has a bound: see the limits below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import cel
+
+from journeys.errors import did_you_mean
+from journeys.files.expressions.cel_patterns import pattern_size
+from journeys.files.expressions.cel_words import MACROS, Words, words_of
+
+MOST_SIGNS = 2_000
+"""Longest expression, in signs."""
+MOST_DEPTH = 12
+"""Deepest nesting of brackets."""
+MOST_MACROS = 5
+"""Most words like `exists` in one expression; none may stand within another."""
+MOST_SUMS = 10
+"""Most '+' in one expression: texts and lists that are joined again and again have no bound."""
+MOST_PATTERN = 5_000
+"""Most signs of all patterns together, repetitions written out; through lists, a tenth of it."""
+MOST_VALUES = 500
+"""Most single values in what is read, where an expression goes through lists or joins."""
+_SIGNS_A_VALUE = 100
+"""Signs of a text that count as one value more."""
+FUNCTIONS = (
+    "contains", "startsWith", "endsWith", "matches", "size", "int", "uint", "double", "string",
+    "timestamp", "duration", "getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek",
+    "getDayOfYear", "getHours", "getMinutes", "getSeconds", "getMilliseconds",
+)  # fmt: skip
+"""All functions that an expression may call; `has` and the macros are words of CEL itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """An expression; equal to another one of the same text."""
+
+    text: str
+
+    def holds(self, message: str, context: Mapping[str, Any]) -> bool:
+        """Judge the expression; false where something that it reads is not there.
+
+        Raises:
+            TypeError: It came to something that is neither true nor false, or compares what
+                cannot be compared.
+            ValueError: It goes through lists or joins values, and what it reads is too much.
+            ArithmeticError: It divides by zero, or a number grows too large.
+            RuntimeError: A function cannot take what it was given.
+        """
+        program, words = _compiled(self.text)
+        read = _read(words, context)
+        given = {"context": read, "message": message if "message" in self.text else ""}
+        if (words.macros or words.sums) and _is_over(MOST_VALUES, given):
+            raise ValueError(f"it goes through more than {MOST_VALUES} values")
+        try:
+            result = program.execute(given)
+        except LookupError:
+            return False
+        if not isinstance(result, bool):
+            kind = type(result).__name__
+            raise TypeError(f"'{self.text:.80}' came to {kind}, which is neither true nor false")
+        return result
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names of the context that it reads, as far as they are written out."""
+        return words_of(self.text).names or frozenset()
+
+    @property
+    def __name__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCondition(When):
+    """An expression on the context alone: of a transition, an activation, or a state's end."""
+
+    def __call__(self, context: Mapping[str, Any]) -> bool:
+        """Say whether it holds."""
+        return self.holds("", context)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCondition(When):
+    """An expression on message and context: of a guideline."""
+
+    def __call__(self, message: str, context: Mapping[str, Any]) -> bool:
+        """Say whether it holds."""
+        return self.holds(message, context)
+
+
+def expression_fault(text: str, variables: Sequence[str]) -> str:
+    """Return what is wrong with an expression, and the way out; empty if nothing is.
+
+    Args:
+        text: The expression.
+        variables: The names that it may read.
+    """
+    if len(text) > MOST_SIGNS:
+        return f"it is longer than {MOST_SIGNS:,} signs. Split it, or decide it in a tool."
+    words = words_of(text)
+    if fault := _shape_fault(words):
+        return fault
+    try:
+        program, _ = _compiled(text)
+    except ValueError as error:
+        return _syntax(str(error))
+    return _name_fault(program, words, variables) or _pattern_fault(words)
+
+
+def _shape_fault(words: Words) -> str:
+    if words.depth > MOST_DEPTH:
+        return f"its brackets are nested more than {MOST_DEPTH} deep. Write it flatter."
+    if words.nested:
+        return f"'{words.nested}' stands within another of {', '.join(MACROS)}. Take it out of it."
+    if words.macros > MOST_MACROS:
+        return f"it has more than {MOST_MACROS} of {', '.join(MACROS)}. Split it."
+    if words.sums > MOST_SUMS:
+        return f"it has more than {MOST_SUMS} of '+'. Split it, or decide it in a tool."
+    if words.unfit:
+        return f"{words.unfit} is not read here. Write names, values, operators and functions."
+    return ""
+
+
+def _syntax(said: str) -> str:
+    first = said.partition("ERROR: <input>:")[2].partition("\n")[0]
+    place, _, reason = first.partition(": ")
+    column = place.rpartition(":")[2]
+    reason = reason.removeprefix("Syntax error: ").partition(" expecting ")[0]
+    at = f" at sign {column}" if column.isdecimal() else ""
+    return f"it is no CEL{at}: {' '.join(reason.split())[:120] or 'unreadable'}."
+
+
+def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> str:
+    for name in program.variables():
+        if name not in (*variables, *words.bound):
+            hint = did_you_mean(name, variables) or f" Write context.{name}?"
+            return f"it reads '{name}'.{hint} It may read: {', '.join(variables)}."
+    for name in program.functions():
+        if name[:1].isalpha() and name not in FUNCTIONS:
+            hint = did_you_mean(name, FUNCTIONS)
+            return f"it calls '{name}'.{hint} It may call: {', '.join(FUNCTIONS)}, has."
+    return ""
+
+
+def _pattern_fault(words: Words) -> str:
+    """Judge the patterns once, here: what is written in quotes cannot be wrong in a turn."""
+    most = MOST_PATTERN // 10 if words.macros else MOST_PATTERN
+    size = 0
+    for pattern in words.patterns:
+        try:
+            size += pattern_size(cel.evaluate(pattern))
+            if size > most:
+                return f"{pattern:.60} is too large a pattern. Repeat less, or decide it in a tool."
+            cel.evaluate(f"''.matches({pattern})")
+        except (ValueError, RuntimeError, TypeError):
+            return f"{pattern:.60} is no regular expression that can be matched (RE2)."
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> tuple[Any, Words]:
+    return cel.compile(text), words_of(text)
+
+
+def _read(words: Words, context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a context is read: the names that are written out, or all of it."""
+    if words.names is None:
+        return dict(context)
+    return {name: context[name] for name in words.names if name in context}
+
+
+def _is_over(limit: int, value: Any) -> bool:
+    """Say whether a value holds more than so many values, without counting them all."""
+    waiting, count = [value], 0
+    while waiting and count <= limit:
+        at = waiting.pop()
+        count += 1 + (len(at) // _SIGNS_A_VALUE if isinstance(at, str) else 0)
+        if isinstance(at, Mapping):
+            at = list(islice(at.values(), limit + 1))
+        if isinstance(at, (list, tuple)):
+            waiting += at[: limit + 1]
+    return count > limit

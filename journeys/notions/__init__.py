@@ -1,0 +1,1 @@
+"""Notions that authors declare: fields, guidelines, transitions, effects and others."""

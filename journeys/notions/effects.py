@@ -1,0 +1,56 @@
+"""Steps that change the world: a booking, a payment, a ticket. Each is taken once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from journeys.definitions.definition import Definition
+from journeys.definitions.value_types import AS_GIVEN, ContextName, InCode, Text, ToolName
+
+
+class Effect(Definition):
+    """A tool that is called once, when the pathway's fields are collected and confirmed.
+
+    A tool with a parameter `idempotency_key` is given the key of the step, which is the same
+    however often the turn is tried. One without it is never called again after a call of which
+    nobody knows how it ended; a person is offered then.
+
+    A tool that raises has done nothing; what a `ValueError`, a `LookupError` or LangChain's
+    `ToolException` says, the user is told. One that runs out of time (`TimeoutError`) or loses its
+    connection may have done it. What it returns counts as done.
+
+    Attributes:
+        tool: Name of the tool, or the function that does it, which is then a tool of its own name:
+            it is there without being handed over, and no agent is offered it.
+        arguments: Parameter -> name of the context's value that fills it, as of `Call`.
+        save: Name under which the result is kept in the context; empty: the tool's name.
+        done: What the user is told then; `{name}` stands for a value of the context, or of the
+            result where that is a dict. Empty: nothing but what agents say.
+        change: Id of the pathway that changes what was done; empty: only a person can.
+        function: The function that was given as `tool`, if one was.
+
+    Raises:
+        ConfigurationError: A value is no text.
+
+    Source: docs/promises.md (P4).
+    """
+
+    unwritten = frozenset({"function"})
+
+    tool: Annotated[Any, InCode(ToolName, wanted="text, or the function that does it")]
+    arguments: Mapping[str, ContextName] = Field(default_factory=dict)
+    save: Text = ""
+    done: Text = ""
+    change: Text = ""
+    _: KW_ONLY
+    function: Annotated[Callable[..., Any] | None, AS_GIVEN] = Field(default=None, repr=False)
+
+    def model_post_init(self, _: Any) -> None:
+        """Take a function as a tool of its own name."""
+        if callable(self.tool):
+            self.__dict__["function"] = self.tool
+            self.__dict__["tool"] = getattr(self.tool, "__name__", "")

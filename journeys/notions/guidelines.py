@@ -1,0 +1,150 @@
+"""Guidelines: rules of behaviour that hold for a turn in which their condition does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY
+from enum import StrEnum
+from typing import Annotated, Any
+
+from journeys.definitions.definition import Definition, rule
+from journeys.definitions.sources import wrong
+from journeys.definitions.value_types import (
+    Checked,
+    ContextName,
+    Function,
+    Listed,
+    Phrase,
+    Text,
+    ToolName,
+)
+from journeys.errors import one_of
+from journeys.faults import Fault
+
+MOST_ID = 200
+"""Characters of an id that is given; a model has to repeat it, and records keep it."""
+Matcher = Callable[[str, Mapping[str, Any]], Any]
+"""Says whether a guideline holds, from the message and the context; may be async."""
+
+
+class Scope(StrEnum):
+    """Where a guideline holds; the narrower one comes first (flow control, priority resolution)."""
+
+    STATE = "state"
+    JOURNEY = "journey"
+    GLOBAL = "global"
+
+
+def _scope(value: Any, _: Any) -> Scope | None:
+    known = [item.value for item in Scope]
+    if value is None or value in known:
+        return None if value is None else Scope(value)
+    raise wrong(one_of(value, known))
+
+
+def _id(value: Any, _: Any) -> str:
+    if isinstance(value, str) and len(value) <= MOST_ID and value.isprintable():
+        return value
+    raise wrong(f"it must be printable text of at most {MOST_ID} characters.")
+
+
+class Guideline(Definition):
+    """When something holds, do something: one rule of how agents behave.
+
+    It is matched in two stages: keywords first, without a model, then the conditions of those that
+    are left, together with all other questions of the turn. What matched tells the agents of this
+    turn what to do, and gives them its tools.
+
+    Attributes:
+        condition: When it holds, in words; a model judges it. Without it, or with `when`, no model
+            is asked.
+        action: What the agents are told then.
+        id: Its name, unique in the journey; by default made of the condition's or action's words.
+        scope: Where it holds, a `Scope` or its text: by default in the pathway or the journey whose
+            body it stands in.
+        when: A function of message and context that decides in place of the model. What has to wait
+            for anything must be async: a plain one runs in the event loop.
+        keywords: Words and phrases of messages that it may hold for; by default those of the
+            condition.
+        tools: Names of tools that agents may use when it holds.
+        priority: Within a scope, the higher one comes first.
+        always: Considered in every turn, whatever the words of the message are. When messages
+            cannot be understood, it is taken to hold.
+        critical: As `always`; and replies are held against `forbids` and `requires` in its scope,
+            also when nothing else could be checked.
+        enabled: Whether it is matched at all.
+        excludes: Ids of guidelines that are dropped when this one holds.
+        depends_on: Ids of guidelines that must hold as well; otherwise this one is dropped.
+        forbids: Phrases that no reply may contain while it holds; matched as whole words.
+        requires: Phrases of which a reply must contain one while it holds.
+        journey: Id of the journey that it belongs to; None for a global one. Set when it is read.
+        pathway: Id of the pathway that it belongs to; None unless its scope is the state. Set when
+            it is read.
+        where: Where it was declared, for messages. Set when it is read.
+
+    Source: flow control, guideline engine; DESIGN sections 2 and 3.
+
+    Example:
+        >>> Guideline(condition="the customer sounds worried", action="calm them first").id
+        ''
+    """
+
+    unwritten = frozenset({"journey", "pathway", "where"})
+    waits = True
+
+    _: KW_ONLY
+    condition: Text = ""
+    action: Text = ""
+    id: Annotated[str, Checked(_id, {"type": "string", "maxLength": MOST_ID})] = ""
+    scope: Annotated[Any, Checked(_scope, {"enum": ["state", "journey", "global"]})] = None
+    when: Annotated[Matcher, Function("message", "context")] | None = None
+    keywords: Listed[Phrase] = ()
+    tools: Listed[ToolName] = ()
+    priority: int = 0
+    always: bool = False
+    critical: bool = False
+    enabled: bool = True
+    excludes: Listed[ContextName] = ()
+    depends_on: Listed[ContextName] = ()
+    forbids: Listed[Phrase] = ()
+    requires: Listed[Phrase] = ()
+    journey: str | None = None
+    pathway: str | None = None
+    where: str = ""
+
+    @rule("action", "tools", "forbids", "requires")
+    def _does_something(self) -> Iterator[Fault]:
+        if not (self.action or self.tools or self.forbids or self.requires):
+            yield Fault("it does nothing. Give it an action, tools, forbids or requires.")
+
+    @rule("critical", "forbids", "requires")
+    def _rules_are_critical(self) -> Iterator[Fault]:
+        if (self.forbids or self.requires) and not self.critical:
+            said = "forbids and requires are of critical guidelines. Set critical=True."
+            yield Fault(said, "forbids" if self.forbids else "requires")
+
+    @rule("condition", "always", "critical", "when", "keywords")
+    def _may_hold(self) -> Iterator[Fault]:
+        unasked = self.always or self.critical or self.when or self.keywords
+        if not self.condition and not unasked:
+            yield Fault("it never holds. Give it a condition, `when`, keywords or always=True.")
+
+    @property
+    def needs_no_words(self) -> bool:
+        """Whether it is considered whatever the words of the message are."""
+        return self.always or self.critical or self.when is not None
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model judges its condition."""
+        return self.when is None and bool(self.condition)
+
+    def applies_in(self, pathway: str, journey: str) -> bool:
+        """Say whether its scope holds in a pathway of a journey."""
+        if self.scope is Scope.STATE:
+            return self.pathway == pathway
+        return self.scope is Scope.GLOBAL or self.journey == journey
+
+
+GuidelineSpec = Guideline
+"""A guideline that was read: it knows the journey and the pathway that it belongs to."""

@@ -1,0 +1,141 @@
+"""Knowledge of a journey: a retriever that answers questions of users, and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from journeys import door
+from journeys.definitions.definition import Definition
+from journeys.definitions.sources import wrong
+from journeys.definitions.value_types import InCode, Seconds, ToolName, at_least, is_whole
+from journeys.errors import ConfigurationError, shown
+from journeys.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of text that may answer a question.
+
+    Attributes:
+        text: The text.
+        source: Where it stands, as users are told it; empty: the name of the retriever.
+        about: Words of questions that it answers, such as its heading. Only `select_passages` reads
+            them; they count more than those of the text.
+    """
+
+    text: str
+    source: str = ""
+    about: str = ""
+
+
+def select_passages(
+    question: str, passages: Sequence[Passage], k: int = 3, least: float = 0.3
+) -> list[Passage]:
+    """Return the passages that fit a question best, best first; no model is asked.
+
+    They are compared by their words, as the cards of agents are: forms of a word are one, rare
+    words count more, and a synonym or a typing error counts in part. Of equals, the one that says
+    those words more often comes first.
+
+    Args:
+        question: The question.
+        passages: All passages. The same ones are read once.
+        k: How many are returned, at most.
+        least: The least share of the question's words, from 0 to 1, that a passage must have.
+
+    Raises:
+        ConfigurationError: The question is no text, there is something else among the passages, or
+            `k` is below 1.
+
+    Example:
+        >>> rules = [Passage("Breakfast is from seven to ten."), Passage("Dogs sleep outside.")]
+        >>> select_passages("when can we have breakfast?", rules)[0].text
+        'Breakfast is from seven to ten.'
+    """
+    if not isinstance(question, str):
+        raise ConfigurationError(f"The question is {shown(question)}; it must be text.")
+    if strange := [one for one in passages if not isinstance(one, Passage)]:
+        raise ConfigurationError(f"{shown(strange[0])} is no Passage. Write Passage('text').")
+    if not is_whole(k) or k < 1:
+        raise ConfigurationError(f"k is {shown(k)}; it must be a whole number from 1 on.")
+    scores = door.passage_scores(question, passages) if passages else []
+    places = [place for place, score in enumerate(scores) if score and score >= least]
+    return [passages[place] for place in sorted(places, key=lambda place: -scores[place])[:k]]
+
+
+def _retriever(given: Any) -> Any:
+    if fault := retriever_fault(given):
+        raise wrong(f"{fault}.")
+    return given
+
+
+class Knowledge(Definition):
+    """A retriever, and how much of what it finds is used.
+
+    Attributes:
+        retriever: A function, sync or async, of the question; an object with LangChain's `ainvoke`;
+            or the name under which one of these is passed as one of `tools`. It gives passages, the
+            best one first: each a `Passage`, a text, a document of LangChain, or a mapping with
+            `text` and `source`.
+        timeout: Most seconds for it.
+        passages: Most passages that are used.
+        characters: Most characters of a passage; a longer one is cut.
+
+    Raises:
+        ConfigurationError: It is no retriever, or a limit is none.
+
+    Example:
+        >>> def handbook(question: str) -> list[Passage]:
+        ...     return [Passage("Breakfast is from seven to ten.", "house rules")]
+        >>> Knowledge(handbook, timeout=2).name
+        'handbook'
+    """
+
+    retriever: Annotated[Callable[[str], Any] | Any, InCode(ToolName, _retriever)]
+    timeout: Seconds = 5.0
+    passages: Annotated[int, at_least(1, 50)] = 5
+    characters: Annotated[int, at_least(1, 20_000)] = 2000
+
+    @property
+    def name(self) -> str:
+        """What the retriever is called in records: its name, or that of its class."""
+        if isinstance(self.retriever, str):
+            return self.retriever
+        named = getattr(self.retriever, "__name__", None)
+        return named if isinstance(named, str) else type(self.retriever).__name__
+
+
+def retriever_fault(given: Any, *, named: bool = True) -> str:
+    """Return why something is no retriever; empty if it is one.
+
+    Args:
+        given: What an author gives.
+        named: Whether a name stands for one.
+    """
+    if isinstance(given, str) and named:
+        return "" if given.strip() else "the name must not be empty"
+    is_class = isinstance(given, type)
+    if not is_class and (callable(getattr(given, "ainvoke", None)) or callable(given)):
+        return ""
+    hint = f"give an instance of {given.__name__}" if is_class else "give a function of a question"
+    return f"{hint}, or an object with LangChain's ainvoke"
+
+
+def read_knowledge(where: str, declared: Any, faults: list[Fault]) -> Knowledge | None:
+    """Read the `__knowledge__` of a class; None where it has none."""
+    if declared is None or isinstance(declared, Knowledge):
+        return declared
+    if fault := retriever_fault(declared):
+        faults.append(
+            Fault(f"__knowledge__ is {shown(declared)}; {fault}.", "knowledge", where=where)
+        )
+        return None
+    return Knowledge(declared)
+
+
+def retriever_names(known: Sequence[Knowledge | None]) -> list[str]:
+    """Return the names of retrievers that are passed when a journey is opened."""
+    names = [one.retriever for one in known if one and isinstance(one.retriever, str)]
+    return list(dict.fromkeys(names))

@@ -1,0 +1,1 @@
+"""Match phrases and patterns of authors."""

@@ -1,0 +1,1 @@
+"""Read class bodies into the spec."""

@@ -1,0 +1,100 @@
+"""Read guidelines, checks and activation of a journey from its class body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from journeys.agents.calls import Call
+from journeys.errors import shown
+from journeys.faults import Fault, as_where
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.transitions import BaseTrigger, IntentTrigger
+from journeys.notions.validation import Validation
+from journeys.reading.declared import read_declared
+from journeys.reading.guideline_reader import numbered, read_each, relation_faults, taken_ids
+from journeys.reading.inheriting import GUIDELINES, declared
+from journeys.reading.transition_reader import trigger_faults
+
+FLOW_ATTRIBUTES = (
+    "__guidelines__",
+    "__validation__",
+    "__safe_reply__",
+    "__degrade__",
+    "__model__",
+    "__activation__",
+    "__shared__",
+)
+
+
+def read_flow(
+    cls: Any, root: type, journey: str, of_pathways: Sequence[GuidelineSpec], faults: list[Fault]
+) -> dict[str, Any]:
+    """Return the flow control of a journey, by the names of the spec; note every fault."""
+    owner = cls.__name__
+    written = [(entry.where, entry.item) for entry in declared(cls, root, GUIDELINES, faults)]
+    own = read_each(written, faults, journey=journey)
+    faults += taken_ids([*own, *of_pathways])
+    guidelines = numbered([*own, *of_pathways])
+    faults += relation_faults(guidelines)
+    whole = read_declared(owner, cls, faults)
+    return {
+        "guidelines": guidelines,
+        "validation": validation_of(whole.validation, guidelines),
+        "safe_reply": whole.safe_reply,
+        "degrade": whole.degrade,
+        "model": whole.model,
+        "activation": read_activation(owner, cls.__activation__, faults),
+        "shared": tuple(dict.fromkeys(whole.shared)),
+    }
+
+
+def validation_of(
+    declared: Validation | None, guidelines: Sequence[GuidelineSpec]
+) -> Validation | None:
+    """Return how replies are checked: as declared, else before sending if a rule is critical."""
+    if declared is None and any(item.critical and item.enabled for item in guidelines):
+        return Validation()
+    return declared
+
+
+def read_activation(owner: str, declared: Any, faults: list[Fault]) -> tuple[BaseTrigger, ...]:
+    """Read what starts a journey: triggers, or conditions in words for a model."""
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(
+            Fault(
+                "__activation__ must be a list of triggers or conditions in words.",
+                "activation_conditions",
+                where=owner,
+            )
+        )
+        return ()
+    triggers: list[BaseTrigger] = []
+    for number, item in enumerate(declared):
+        trigger = IntentTrigger(description=item) if isinstance(item, str) else item
+        found = trigger_faults(f"{owner}.__activation__[{number}]", trigger)
+        faults += found
+        triggers += [] if found else [trigger]
+    return tuple(triggers)
+
+
+def read_calls(where: str, declared: Any, faults: list[Fault]) -> tuple[Call, ...]:
+    """Read the calls that a pathway makes before its agents work."""
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(
+            Fault("__calls__ must be a list of Call(...) or names of tools.", "calls", where=where)
+        )
+        return ()
+    calls: list[Call] = []
+    for number, item in enumerate(declared):
+        call = Call(item) if isinstance(item, str) else item
+        at = as_where(where).inner(f".__calls__[{number}]", "calls", number)
+        said = f"it is {shown(call)}; it must be a Call(...) or the name of a tool."
+        known = call.faults if isinstance(call, Call) else [Fault(said)]
+        found = [fault.at(at) for fault in known]
+        faults += found
+        calls += [] if found else [call]
+    names = [call.tool for call in calls]
+    if twice := [name for name in names if names.count(name) > 1]:
+        faults.append(Fault(f"__calls__ names the tool '{twice[0]}' twice.", "calls", where=where))
+    return tuple(calls)

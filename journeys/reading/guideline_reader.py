@@ -1,0 +1,187 @@
+"""`__guidelines__` in, guideline specs out; every fault named with its remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault, Where
+from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
+
+_LONGEST_ID = 40
+"""Characters of an id that is made of words."""
+
+
+def read_guidelines(
+    owner: str,
+    declared: Any,
+    faults: list[Fault],
+    *,
+    journey: str | None,
+    pathway: str | None = None,
+) -> list[GuidelineSpec]:
+    """Read the guidelines of a body, noting every fault.
+
+    Args:
+        owner: The body, for messages.
+        declared: What `__guidelines__` holds.
+        faults: Takes a sentence for each fault.
+        journey: Id of the journey; None where guidelines stand by themselves, for all journeys.
+        pathway: Id of the pathway, where the body is one.
+    """
+    if isinstance(declared, str) or not isinstance(declared, Sequence):
+        faults.append(
+            Fault("__guidelines__ must be a list of Guideline(...).", "guidelines", where=owner)
+        )
+        return []
+    places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
+    listed = zip(places, declared, strict=True)
+    return read_each(listed, faults, journey=journey, pathway=pathway)
+
+
+def read_each(
+    declared: Iterable[tuple[str, Any]],
+    faults: list[Fault],
+    *,
+    journey: str | None,
+    pathway: str | None = None,
+) -> list[GuidelineSpec]:
+    """Read guidelines, each with where it is written, noting every fault."""
+    specs: list[GuidelineSpec] = []
+    for where, guideline in declared:
+        if isinstance(guideline, Guideline):
+            specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
+        else:
+            said = f"it is {shown(guideline)}; it must be a Guideline(...)."
+            faults.append(Fault(said, where=where))
+    return specs
+
+
+def read_guideline(
+    where: str,
+    guideline: Guideline,
+    faults: list[Fault],
+    *,
+    journey: str | None,
+    pathway: str | None = None,
+) -> list[GuidelineSpec]:
+    """Read one guideline; without a spec where it has faults, which are noted."""
+    at = where if isinstance(where, Where) else Where(where)
+    found = [fault.at(at) for fault in guideline.faults]
+    found += _scope_faults(at, guideline.scope, journey, pathway)
+    faults += found
+    return [] if found else [_read(at, guideline, journey, pathway)]
+
+
+def _scope_faults(
+    where: Where, scope: Any, journey: str | None, pathway: str | None
+) -> Iterator[Fault]:
+    if scope is None:
+        return
+    if pathway is None and scope == Scope.STATE:
+        said = "its scope is a state; write it in that pathway's __guidelines__."
+    elif pathway is not None and scope != Scope.STATE:
+        said = f"its scope is '{scope}'; write it in the journey's __guidelines__."
+    elif journey is None and scope != Scope.GLOBAL:
+        said = f"its scope is '{scope}', and it stands in no journey."
+    else:
+        return
+    yield Fault(said, where=where)
+
+
+def _read(
+    where: Where, guideline: Guideline, journey: str | None, pathway: str | None
+) -> GuidelineSpec:
+    scope = Scope.STATE if pathway is not None else Scope.JOURNEY
+    if guideline.scope is not None or journey is None:
+        scope = Scope(guideline.scope or Scope.GLOBAL)
+    return guideline.model_copy(
+        update={
+            "id": guideline.id or id_made_of(guideline),
+            "scope": scope,
+            "journey": None if scope is Scope.GLOBAL else journey,
+            "pathway": pathway,
+            "where": where,
+        }
+    )
+
+
+def id_made_of(guideline: Guideline) -> str:
+    """Make an id of the words that say when it holds, else of what it asks for."""
+    lists = (guideline.keywords, guideline.tools, guideline.forbids, guideline.requires)
+    listed = (item for items in lists for item in items)
+    said = guideline.condition or guideline.action or next(listed, "")
+    words = re.findall(r"\w+", said)
+    made = "_".join(words).casefold()
+    return made[:_LONGEST_ID].rstrip("_") or "guideline"
+
+
+def numbered(guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
+    """Return guidelines with ids of their own, where they were made of the same words."""
+    taken = {guideline.id for guideline in guidelines}
+    numbers: dict[str, Iterator[int]] = {}
+    result = []
+    for guideline in guidelines:
+        id_ = guideline.id
+        if id_ in numbers:
+            id_ = next(made for n in numbers[id_] if (made := f"{guideline.id}_{n}") not in taken)
+            taken.add(id_)
+        else:
+            numbers[id_] = count(2)
+        known = id_ == guideline.id
+        result.append(guideline if known else guideline.model_copy(update={"id": id_}))
+    return tuple(result)
+
+
+def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[Fault]:
+    """Say which ids that an author gave are those of another guideline."""
+    first: dict[str, GuidelineSpec] = {}
+    taken = [(one, first.setdefault(one.id, one)) for one in guidelines]
+    return [
+        Fault(f"the id '{one.id}' is taken by {other.where}.", where=one.where)
+        for one, other in taken
+        if one is not other and one.id != id_made_of(one) and not _is_same(one, other)
+    ]
+
+
+def _is_same(one: GuidelineSpec, other: GuidelineSpec) -> bool:
+    """Whether two are one, which several pathways have from a common base."""
+    moved = {"pathway": one.pathway, "where": one.where}
+    return one.pathway != other.pathway and one == other.model_copy(update=moved)
+
+
+def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[Fault]:
+    """Yield what is wrong between guidelines: relations to what is not there, and circles."""
+    known = {guideline.id for guideline in guidelines}
+    needs = {guideline.id: guideline.depends_on for guideline in guidelines}
+    for guideline in guidelines:
+        for name in ("excludes", "depends_on"):
+            for number, id_ in enumerate(getattr(guideline, name)):
+                if id_ not in known:
+                    hint = did_you_mean(id_, sorted(known))
+                    said = f"{name} names '{id_}', which is no guideline.{hint}"
+                    yield Fault(said, name, number, where=guideline.where)
+                if id_ == guideline.id:
+                    said = f"{name} names the guideline itself."
+                    yield Fault(said, name, number, where=guideline.where)
+        if _leads_back(guideline.id, needs):
+            yield Fault(
+                f"depends_on leads back to '{guideline.id}' itself.",
+                "depends_on",
+                where=guideline.where,
+            )
+
+
+def _leads_back(start: str, needs: Mapping[str, Sequence[str]]) -> bool:
+    waiting, seen = [id_ for id_ in needs[start] if id_ != start], set[str]()
+    while waiting:
+        at = waiting.pop()
+        if at == start:
+            return True
+        if at not in seen:
+            seen.add(at)
+            waiting += needs.get(at, ())
+    return False

@@ -1,0 +1,114 @@
+"""Declarations that a journey has from its bases: what abstract ones share, and what it drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from journeys.errors import did_you_mean, shown
+from journeys.faults import Fault
+from journeys.notions.guidelines import Guideline
+from journeys.notions.transitions import Transition
+from journeys.reading.bodies import bodies
+
+TRANSITIONS, GUIDELINES = "__transitions__", "__guidelines__"
+_KINDS: dict[str, tuple[type, str]] = {
+    TRANSITIONS: (Transition, "name"),
+    GUIDELINES: (Guideline, "id"),
+}
+"""Attribute -> what its list holds, and by what that is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One entry of a list that a journey declares, or has from a base."""
+
+    where: str
+    item: Any
+    name: str
+    body: type
+
+
+def is_abstract(body: type) -> bool:
+    """Say whether a class is marked abstract itself; its subclasses are not by that."""
+    return vars(body).get("__abstract__") is True
+
+
+def in_order(cls: type, root: type) -> list[type]:
+    """Return the bodies that count, the child first."""
+    return list(reversed(bodies(cls, root)))
+
+
+def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list[Declared]:
+    """Return the entries of a list that count for a journey, its own first.
+
+    What abstract bases declare is added, the nearest first. Of the other bodies the nearest counts
+    alone, as attributes of Python do. An entry that the child has as well, or has one of the same
+    name in place of, is taken once; what a `__without__` names is left out.
+    """
+    order = in_order(cls, root)
+    dropped = [
+        (place, name)
+        for place, body in enumerate(order)
+        for name in _names(vars(body).get("__without__", ()))
+    ]
+    kept: list[Declared] = []
+    for entry in _all(cls, root, attribute, faults):
+        place = order.index(entry.body)
+        if any(entry.name == name and below < place for below, name in dropped):
+            continue
+        above = [one for one in kept if one.body is not entry.body]
+        if not any(one.item is entry.item or one.name == entry.name != "" for one in above):
+            kept.append(entry)
+    return kept
+
+
+def without_faults(cls: type, root: type) -> Iterator[Fault]:
+    """Yield what is wrong with `__without__`: what it names has to be declared by a base."""
+    order = in_order(cls, root)
+    entries = [entry for attribute in _KINDS for entry in _all(cls, root, attribute, [])]
+    for place, body in enumerate(order):
+        written = vars(body).get("__without__", ())
+        if isinstance(written, str) or not isinstance(written, Sequence):
+            yield Fault(
+                f"__without__ is {shown(written)}; it must be a list of names.", where=body.__name__
+            )
+            continue
+        below = order[place + 1 :]
+        known = list(dict.fromkeys(e.name for e in entries if e.body in below and e.name))
+        for name in written:
+            if name not in known:
+                yield Fault(
+                    f"__without__ names {shown(name)}, which is no transition or "
+                    f"guideline of a base.{did_you_mean(str(name), known)} "
+                    f"Those of its bases that have a name: {', '.join(known) or 'none'}.",
+                    where=body.__name__,
+                )
+
+
+def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator[Declared]:
+    kind, named_by = _KINDS[attribute]
+    found_own = False
+    for body in in_order(cls, root):
+        shared = is_abstract(body)
+        if attribute not in vars(body) or (found_own and not shared):
+            continue
+        found_own = found_own or not shared
+        place = f"{body.__name__}.{attribute}" if shared else f"{cls.__name__}.{attribute}"
+        value = vars(body)[attribute]
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            owner = place.removesuffix(f".{attribute}")
+            faults.append(
+                Fault(f"{attribute} must be a list of {kind.__name__}(...).", where=owner)
+            )
+            continue
+        for number, item in enumerate(value):
+            name = getattr(item, named_by) if isinstance(item, kind) else ""
+            name = name if isinstance(name, str) else ""
+            yield Declared(f"{place}[{number}]", item, name, body)
+
+
+def _names(written: Any) -> list[str]:
+    listed = isinstance(written, Sequence) and not isinstance(written, str)
+    return [name for name in written if isinstance(name, str) and name] if listed else []

@@ -1,0 +1,358 @@
+"""Class bodies in, frozen spec out; every fault of them in one error."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from journeys.agents.io_fields import SignatureSpec
+from journeys.agents.signature import Signature, docstring
+from journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeys.faults import Fault
+from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.context import MergeStrategy
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.knowledge import read_knowledge
+from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeys.reading.bodies import bodies, unknown
+from journeys.reading.collecting_reader import (
+    COLLECTING_ATTRIBUTES,
+    read_collecting,
+    read_effects,
+    read_form,
+    read_interruptible,
+)
+from journeys.reading.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
+from journeys.reading.guideline_reader import read_guidelines
+from journeys.reading.inheriting import TRANSITIONS, declared, in_order, is_abstract, without_faults
+from journeys.reading.pipeline_reader import read_pipeline, registered
+from journeys.reading.transition_reader import read_each
+from journeys.spec.checks import judge_fault, reference_faults
+from journeys.spec.hashing import content_hash
+from journeys.spec.joining import joined
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec, frozen
+
+JOURNEY_ATTRIBUTES = (
+    "__entry_pathway__",
+    "__transitions__",
+    "__version__",
+    "__sensitive__",
+    "__abstract__",
+    "__without__",
+    *FLOW_ATTRIBUTES,
+    *COLLECTING_ATTRIBUTES,
+)
+_SUFFIXES = ("Path", "Pathway")
+
+
+def snake(name: str) -> str:
+    """Return a class name in snake case, acronyms as one word.
+
+    Example:
+        >>> snake("FAQ"), snake("UserRegistration"), snake("HTTPRetry2")
+        ('faq', 'user_registration', 'http_retry2')
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"_+", "_", spaced).strip("_").lower()
+
+
+def pathway_id(class_name: str) -> str:
+    """Return the id of a pathway class: without its suffix, in snake case."""
+    return snake(re.sub(r"(Pathway|Path)$", "", class_name))
+
+
+def journey_id(class_name: str) -> str:
+    """Return the id of a journey class: without the suffix Journey, in snake case."""
+    return snake(re.sub(r"Journey$", "", class_name)) or "journey"
+
+
+def read_journey(cls: type, root: type) -> JourneySpec:
+    """Read a journey class into its spec.
+
+    Raises:
+        JourneyDefinitionError: With every fault: class, offender and remedy.
+    """
+    faults = [*_journey_faults(cls, root), *_nested_faults(cls, root)]
+    if is_abstract(cls):
+        if faults:
+            raise JourneyDefinitionError(faults)
+        return _shared_spec(cls, root)
+    faults += without_faults(cls, root)
+    classes = pathway_classes(cls, root)
+    pathways: dict[str, PathwaySpec] = {}
+    guidelines: list[GuidelineSpec] = []
+    for id_, klass in classes.items():
+        where = f"{cls.__name__}.{klass.__name__}"
+        pathways[id_] = _read_pathway(id_, klass, where, faults)
+        guidelines += read_guidelines(
+            where, klass.__guidelines__, faults, journey=journey_id(cls.__name__), pathway=id_
+        )
+    written = [(entry.where, entry.item) for entry in declared(cls, root, TRANSITIONS, faults)]
+    transitions = read_each(written, faults)
+    entry = _entry(cls)
+    faults += reference_faults(cls.__name__, entry, pathways, transitions)
+    flow = read_flow(cls, root, journey_id(cls.__name__), guidelines, faults)
+    flow |= read_collecting(cls.__name__, cls, pathways, faults)
+    if faults:
+        raise JourneyDefinitionError(faults)
+    return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions, flow)
+
+
+def _spec(
+    cls: type,
+    root: type,
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+    flow: Mapping[str, Any],
+) -> JourneySpec:
+    purpose = docstring(cls, root)
+    sensitive = bool(getattr(cls, "__sensitive__", False))
+    version = getattr(cls, "__version__", None)
+    shape = (list(pathways.values()), list(transitions))
+    parts = (cls.__name__, purpose, entry, *shape, sensitive, flow)
+    return joined(
+        entry,
+        pathways,
+        transitions,
+        id=journey_id(cls.__name__),
+        name=cls.__name__,
+        purpose=purpose,
+        sensitive=sensitive,
+        version=version or content_hash(*parts),
+        **flow,
+    )
+
+
+def _shared_spec(cls: type, root: type) -> JourneySpec:
+    """Return the spec of an abstract journey: what it shares is judged in those that inherit it."""
+    purpose = docstring(cls, root)
+    return empty_spec(journey_id(cls.__name__), cls.__name__, purpose, is_marked=True)
+
+
+def _entry(cls: type) -> str | None:
+    entry = getattr(cls, "__entry_pathway__", None)
+    return entry if isinstance(entry, str) else None
+
+
+def _journey_faults(cls: type, root: type) -> list[Fault]:
+    faults: list[Fault] = []
+    for klass in bodies(cls, root):
+        faults += unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
+    kinds: dict[str, type] = {"__entry_pathway__": str, "__abstract__": bool}
+    for name, kind in kinds.items():
+        value = getattr(cls, name, None)
+        if value is not None and not isinstance(value, kind):
+            faults.append(
+                Fault(f"{name} must be {kind.__name__}, not {value!r}.", where=cls.__name__)
+            )
+    return faults
+
+
+def pathway_classes(cls: type, root: type) -> dict[str, type[Pathway]]:
+    """Return the pathway classes of a journey by id, those of its bases and mixins first.
+
+    A body replaces what its bases have under the same id; None takes it away. What abstract bases
+    share comes last, that of the nearest first.
+    """
+    found: dict[str, type[Pathway]] = {}
+    for body in bodies(cls, root):
+        if is_abstract(body):
+            continue
+        for id_, value in _declared_in(body):
+            if value is None:
+                found.pop(id_, None)
+            else:
+                found[id_] = value
+    nearest: dict[str, type[Pathway] | None] = {}
+    for body in in_order(cls, root):
+        for id_, value in _declared_in(body):
+            nearest.setdefault(id_, value)
+            if is_abstract(body) and nearest[id_] is not None:
+                found.setdefault(id_, value)  # its place; what counts is the nearest
+    return {id_: klass for id_ in found if (klass := nearest[id_]) is not None}
+
+
+def _declared_in(body: type) -> Iterator[tuple[str, Any]]:
+    """Yield the ids that a body declares, with their pathways; None for one that it takes away."""
+    for name, value in vars(body).items():
+        if _is_pathway(value) or (value is None and name.endswith(_SUFFIXES)):
+            yield pathway_id(name), value
+
+
+def _is_pathway(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Pathway)
+
+
+def _nested_faults(cls: type, root: type) -> Iterator[Fault]:
+    for body in bodies(cls, root):
+        own: dict[str, str] = {}
+        for name, value in vars(body).items():
+            if _is_pathway(value):
+                first = own.setdefault(pathway_id(name), name)
+                if first != name:
+                    yield Fault(
+                        f"{first} and {name} both have the id "
+                        f"'{pathway_id(name)}'. Rename one of them.",
+                        where=body.__name__,
+                    )
+            elif name.endswith(_SUFFIXES) and _is_nested(value, body):
+                yield Fault(
+                    f"{name} is no pathway. Write class {name}(Pathway).", where=body.__name__
+                )
+
+
+def _is_nested(value: Any, body: type) -> bool:
+    """Say whether a class was written in a body; one that is only named there may be anything."""
+    return isinstance(value, type) and value.__qualname__.startswith(f"{body.__qualname__}.")
+
+
+def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault]) -> PathwaySpec:
+    for body in bodies(klass, Pathway):
+        faults += unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
+    reader = _PathwayReader(klass, where, faults)
+    signature = reader.signature()
+    unnamed = signature is not None and klass.__agents__ is Pathway.__agents__
+    named = (id_,) if unnamed else reader.names("__agents__")
+    declared = (klass.__pipeline__, klass.__pipeline_config__)
+    pipeline = read_pipeline(declared, id_, where, named, faults)
+    form = read_form(where, klass.__fields__, faults)
+    knowledge = read_knowledge(where, klass.__knowledge__, faults)
+    return PathwaySpec(
+        id=id_,
+        where=where,
+        purpose=docstring(klass, Pathway),
+        signature=signature,
+        agents=registered(pipeline, named),
+        tools=None if klass.__tools__ is None else reader.names("__tools__"),
+        pipeline=pipeline,
+        accumulate=frozen(reader.accumulate()),
+        next=reader.typed("__next__", str, None),
+        returns=reader.returns(),
+        complete_when=reader.complete_when(),
+        runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False) or form is not None,
+        timeout=reader.timeout(),
+        action=reader.typed("__action__", str, ""),
+        calls=read_calls(where, klass.__calls__, faults),
+        title=reader.typed("__title__", str, "") or id_.replace("_", " "),
+        form=form,
+        effects=read_effects(where, klass.__effects__, faults),
+        interruptible=read_interruptible(where, klass.__interruptible__, form, faults),
+        knowledge=knowledge,
+    )
+
+
+class _PathwayReader:
+    """Reads the attributes of one pathway class, noting what is wrong with them."""
+
+    def __init__(self, klass: type[Pathway], where: str, faults: list[Fault]) -> None:
+        self.klass = klass
+        self.where = where
+        self.faults = faults
+
+    def fault(self, name: str, value: Any, wanted: str) -> None:
+        self.faults.append(
+            Fault(f"{name} is {shown(value)}; it must be {wanted}.", where=self.where)
+        )
+
+    def typed(self, name: str, kind: type, default: Any) -> Any:
+        value = getattr(self.klass, name)
+        if value is None or isinstance(value, kind):
+            return default if value is None else value
+        self.fault(name, value, kind.__name__)
+        return default
+
+    def names(self, attribute: str) -> tuple[str, ...]:
+        value = getattr(self.klass, attribute)
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            self.fault(attribute, value, "a list of names")
+            return ()
+        if wrong := [item for item in value if not isinstance(item, str) or not item]:
+            self.fault(attribute, wrong[0], "a list of names (text)")
+            return ()
+        if twice := [item for item in value if list(value).count(item) > 1]:
+            self.faults.append(Fault(f"{attribute} names '{twice[0]}' twice.", where=self.where))
+        return tuple(dict.fromkeys(value))
+
+    def signature(self) -> SignatureSpec | None:
+        value = self.klass.__signature__
+        if isinstance(value, type) and issubclass(value, Signature) and value is not Signature:
+            return value().spec
+        if isinstance(value, Signature):
+            return value.spec
+        if value is not None:
+            self.fault("__signature__", value, "a Signature class or instance")
+        return None
+
+    def accumulate(self) -> dict[str, MergeStrategy | None]:
+        value = self.klass.__accumulate__
+        if not isinstance(value, Mapping):
+            return dict.fromkeys(self.names("__accumulate__"))
+        kept: dict[str, MergeStrategy | None] = {}
+        if wrong := [name for name in value if not isinstance(name, str) or not name]:
+            self.fault("__accumulate__", wrong[0], "a dict of names (text) and strategies")
+        for name, strategy in value.items():
+            try:
+                kept[name] = None if strategy is None else MergeStrategy(strategy)
+            except ValueError:
+                known = [item.value for item in MergeStrategy]
+                hint = did_you_mean(str(strategy), known)
+                said = (
+                    f"__accumulate__['{name}'] is {strategy!r}.{hint} One of: {', '.join(known)}."
+                )
+                self.faults.append(Fault(said, "accumulate", where=self.where))
+        return kept
+
+    def returns(self) -> ReturnToPrevious | ReturnToSpecific | None:
+        value = self.klass.__return_behavior__
+        if value is None or isinstance(value, (ReturnToPrevious, ReturnToSpecific)):
+            return value
+        self.fault("__return_behavior__", value, "ReturnToPrevious() or ReturnToSpecific('id')")
+        return None
+
+    def complete_when(self) -> Any:
+        # Read from the class itself: a function there would otherwise become a bound method.
+        value = next(
+            vars(body)["__complete_when__"]
+            for body in self.klass.__mro__
+            if "__complete_when__" in vars(body)
+        )
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__get__(None, self.klass)
+        if value is None or value is NEVER:
+            return value
+        if callable(value):
+            if fault := judge_fault(value):
+                self.fault("__complete_when__", value, fault)
+            return value
+        if not isinstance(value, (list, tuple)) or not value:
+            self.fault("__complete_when__", value, "names, a function of the context, or NEVER")
+            return None
+        return self._criterion(value)
+
+    def _criterion(self, value: Sequence[Any]) -> tuple[str | Known, ...]:
+        names = [item.name if isinstance(item, Known) else item for item in value]
+        if wrong := [name for name in names if not isinstance(name, str) or not name]:
+            self.fault("__complete_when__", wrong[0], "a list of names (text)")
+            return ()
+        if twice := [name for name in names if names.count(name) > 1]:
+            self.faults.append(
+                Fault(
+                    f"__complete_when__ names '{twice[0]}' twice.",
+                    "complete_when",
+                    where=self.where,
+                )
+            )
+        return tuple(dict.fromkeys(value))
+
+    def timeout(self) -> float | None:
+        value = self.klass.__timeout__
+        if value is None:
+            return None
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not 0 < value < math.inf:
+            self.fault("__timeout__", value, "a number of seconds above 0")
+            return None
+        return float(value)

@@ -1,0 +1,1 @@
+"""Results of a session, and how they are shown."""

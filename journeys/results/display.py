@@ -1,0 +1,108 @@
+"""Representations of sessions, replies and journeys in notebooks.
+
+Colours are those of the page or see-through, so that it reads on light and on dark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from journeys import door
+
+if TYPE_CHECKING:
+    from journeys.spec.spec import JourneySpec
+
+_SPEAKERS = {"user": "You", "assistant": "Assistant"}
+_FRAME = (
+    "font-family:system-ui,sans-serif;line-height:1.45;max-width:46em;padding:.6em .9em;"
+    "border:1px solid rgba(128,128,128,.4);border-radius:8px"
+)
+_FAINT = "opacity:.7;font-size:90%"
+_BUBBLE = "white-space:pre-wrap;margin:.35em 0;padding:.4em .7em;border-radius:8px;background:"
+_COLOURS = {"user": "rgba(59,102,176,.16)", "assistant": "rgba(128,128,128,.14)"}
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A journey as a picture: notebooks show it as SVG, a terminal as text.
+
+    Attributes:
+        spec: The journey that is drawn.
+        here: The pathway where a session stands; empty for none.
+        paused: The pathways on its stack.
+    """
+
+    spec: JourneySpec
+    here: str = ""
+    paused: Sequence[str] = ()
+
+    @property
+    def svg(self) -> str:
+        """The picture as a whole SVG document."""
+        return door.svg_of(self.spec, self.here, self.paused)
+
+    def __repr__(self) -> str:
+        stands = f"\nThe session is in {self.here}." if self.here else ""
+        waits = f" Paused: {', '.join(self.paused)}." if self.paused else ""
+        return door.text_of(self.spec) + stands + waits
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def session_html(
+    journey: str,
+    session: str,
+    place: str,
+    messages: Sequence[Mapping[str, Any]],
+    context: Mapping[str, Any],
+) -> str:
+    """Show a session as a conversation: where it stands, what was said lately, what it knows.
+
+    Args:
+        journey: Id of the journey.
+        session: Id of the session, with its version.
+        place: Where it stands, as of `place_html`.
+        messages: The latest messages.
+        context: The context.
+    """
+    known = json.dumps(context, indent=2, ensure_ascii=False, default=str)
+    body = [
+        f'<div><b>{escape(journey)}</b> <span style="{_FAINT}">session {escape(session)}</span>'
+        "</div>",
+        place,
+        *(_said(message) for message in messages),
+        f'<details style="{_FAINT}"><summary>context: '
+        f"{escape(', '.join(context) or 'empty')}</summary>"
+        f'<pre style="white-space:pre-wrap">{escape(known)}</pre></details>',
+    ]
+    return _framed(body)
+
+
+def response_html(message: str, place: str) -> str:
+    """Show a reply, and where the session stands after it."""
+    return _framed([_said({"role": "assistant", "content": message}), place])
+
+
+def _framed(body: Sequence[str]) -> str:
+    return f'<div style="{_FRAME}">' + "\n".join(body) + "</div>"
+
+
+def place_html(pathway: str, stack: Sequence[str], *, ended: bool) -> str:
+    """Show where a session stands, and what is paused."""
+    words = [f"in <b>{escape(pathway)}</b>"]
+    words += [f"{escape(paused)} is paused" for paused in reversed(stack)]
+    words += ["the journey is complete"] if ended else []
+    return f'<div style="{_FAINT}">{", ".join(words)}</div>'
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    role = str(message.get("role", ""))
+    who = escape(_SPEAKERS.get(role, role))
+    colour = _COLOURS.get(role, _COLOURS["assistant"])
+    text = escape(str(message.get("content", "")))
+    return f'<div style="{_BUBBLE}{colour}"><b>{who}</b>  {text}</div>'

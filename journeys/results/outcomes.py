@@ -1,0 +1,306 @@
+"""Results of a session: replies, events, versions, audit and transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from journeys.locale import NOWHERE, Locale
+from journeys.results import display
+from journeys.results.collected import FieldAttemptEntry
+from journeys.results.phase import ConversationPhase
+
+_T = TypeVar("_T")
+
+_FIRST_REPLY = "reply-0"
+"""Id of the message that a session begins with: the reply of its version 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyResponse:
+    """The outcome of one turn (ADR-025 section 5.5 and REQ-PM-001, both sets of names).
+
+    Attributes:
+        message: What to say to the user; replies of several pathways are parted by a blank line.
+        pathway_id: Where the session stands after the turn.
+        pathway_changed: Whether the session moved in this turn.
+        transition_to: Target of the transition that fired; None if none did.
+        accumulated_context: The context after the turn; a copy.
+        is_journey_complete: Whether the goal is reached.
+        metadata: version, pathway_stack, returning, phase, transition_triggered, transition_intent,
+            tier, confidence, reasoning, ran, replies, error, flags, waiting, sources, asked, usage
+            and journey_id; of a concierge also activated_at, journey_completed and journey_result.
+            `waiting` lists what agents ask by `interrupt()`: id, value, pathway and agent of each.
+            `asked` is what the dialogue asks: field, kind, label, options (label and payload) and
+            hint; None where it asks nothing.
+    """
+
+    message: str
+    pathway_id: str
+    pathway_changed: bool
+    transition_to: str | None
+    accumulated_context: dict[str, Any]
+    is_journey_complete: bool
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def pathway(self) -> str:
+        """Where the session stands after the turn."""
+        return self.pathway_id
+
+    @property
+    def transition_occurred(self) -> bool:
+        """Whether a transition fired."""
+        return self.transition_to is not None
+
+    @property
+    def accumulated(self) -> dict[str, Any]:
+        """The context after the turn."""
+        return self.accumulated_context
+
+    def _repr_html_(self) -> str:
+        stack = self.metadata.get("pathway_stack", [])
+        place = display.place_html(self.pathway_id, stack, ended=self.is_journey_complete)
+        return display.response_html(self.message, place)
+
+
+@dataclass(frozen=True, slots=True)
+class JourneySession:
+    """Where a session stands; a copy that does not change with it.
+
+    Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
+    of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
+    agents ask by `interrupt()`, as in the metadata of a response. `locale` is what the session
+    brought when it was begun.
+    """
+
+    session_id: str
+    journey_id: str
+    current_pathway_id: str
+    pathway_stack: list[str]
+    accumulated_context: dict[str, Any]
+    conversation_history: list[dict[str, Any]]
+    returning: bool
+    is_journey_complete: bool
+    version: int
+    created_at: str
+    updated_at: str
+    phase: ConversationPhase = ConversationPhase.COLLECTING
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+    locale: Locale = NOWHERE
+
+    @property
+    def current_pathway(self) -> str:
+        """Where the session stands."""
+        return self.current_pathway_id
+
+    @property
+    def greeting(self) -> str:
+        """What the assistant said when the session began.
+
+        Empty if that was nothing, and once it is not in the recent window any more.
+        """
+        said = (m["content"] for m in self.conversation_history if m.get("id") == _FIRST_REPLY)
+        return next(said, "")
+
+    def _repr_html_(self) -> str:
+        place = display.place_html(
+            self.current_pathway_id, self.pathway_stack, ended=self.is_journey_complete
+        )
+        session = f"{self.session_id}, version {self.version}"
+        shown = (self.conversation_history, self.accumulated_context)
+        return display.session_html(self.journey_id, session, place, *shown)
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyEvent:
+    """One event of a streamed turn.
+
+    Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `waiting` (waiting:
+    what agents ask), `done` (response) and `error` (type, message), always the last but for a
+    `done`. Of the agents of a pathway:
+    `agent_started` (agent, pathway), `agent_finished` (agent, pathway, seconds), `agent_failed`
+    (agent, pathway, error, kind), `selected` (agents, by, scores) and `voted` (agent, vote).
+    """
+
+    type: Literal[
+        "transition",
+        "pathway",
+        "agent_started",
+        "agent_finished",
+        "agent_failed",
+        "selected",
+        "voted",
+        "token",
+        "waiting",
+        "done",
+        "error",
+    ]
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """One row of a session's ledger.
+
+    Attributes:
+        version: Its number, from 0; never used twice.
+        kind: start, turn, failure, waiting (for an answer to an agent), rollback, or an operator's:
+            operator (claimed, said) or release.
+        pathway_id: Where the session stood after it.
+        journey_id: The journey of that pathway; None where a concierge has none active, or the
+            pathway is of another version.
+        message: What the user said; None but for turns.
+        reply: What was answered.
+        rolled_back_to: The version that a rollback went back to.
+        begun_at: When the message came, ISO 8601 in UTC.
+        at: When it was answered.
+        usage: `model_calls`, `input_tokens` and `output_tokens` of the turn.
+        flags: What failed in the turn, by name.
+    """
+
+    version: int
+    kind: str
+    pathway_id: str
+    message: str | None
+    reply: str | None
+    rolled_back_to: int | None
+    begun_at: str
+    at: str
+    usage: dict[str, int]
+    journey_id: str | None = None
+    flags: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptEntry:
+    """One thing that was said: role, text, time, and number of the turn.
+
+    `role` is user, assistant, or operator: a person in its place.
+    """
+
+    role: str
+    content: str
+    timestamp: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldVersion:
+    """One value of a context name: what it was after which version, set by which pathway."""
+
+    name: str
+    value: Any
+    version: int
+    pathway_id: str
+    at: str
+
+
+_MOVES = frozenset(
+    (
+        *("transition", "advanced", "arrived", "returned"),
+        *("restarted", "changing", "migrated", "rollback"),
+    )
+)
+"""Kinds of audit rows that lead a session to another place."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One row of the audit: something that moved the session, or was kept from moving it.
+
+    The rows of a turn are in the order in which it went. A session stands where the last row of
+    these kinds led: transition; advanced (by `__next__`); arrived (there, and run in the same
+    turn); returned (from a detour); restarted (at the entry, after a task was given up); changing
+    (of what an effect did); migrated (by `__migrations__`, or as this version does not have the
+    pathway); rollback. `moved_to` is that place.
+
+    Others are completed (a pathway), journey_completed (in a concierge), detour_entered,
+    detour_left, pause_ended, stack_cleared, dropped, depth_refused, hop_limit, pruned,
+    version_changed; retried (another try of an agent) and agent_failed; tool_done, tool_failed
+    and tool_not_called; failure, model_failed, condition_raised, callback_failed, late_result;
+    guideline, guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed,
+    effect_late, effect_unsure, or effect_apart: done with other values as well, in a turn that
+    was not kept; knowledge (what was looked up, and the sources of the answer) and
+    knowledge_failed; and what collecting and repairing note.
+    """
+
+    session_id: str
+    turn: int
+    kind: str
+    from_pathway: str | None
+    to_pathway: str | None
+    trigger: str | None
+    reason: str
+    confidence: float | None
+    at: str
+
+    @property
+    def moved_to(self) -> str | None:
+        """Id of the pathway that this row led the session to; None if it led nowhere."""
+        return self.to_pathway if self.kind in _MOVES else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEntry:
+    """How the reply of a turn was checked: one row of the validation audit.
+
+    Attributes:
+        session_id: The session.
+        journey_id: Its journey.
+        turn: Number of the turn.
+        pathway_id: Where the reply came from.
+        is_valid: Whether the reply was valid as it was made.
+        violations: What was wrong with it, in words; personal data is only named by its kind.
+        confidence: How sure the model was that judged it; None if none did.
+        latency_ms: How long all of it took.
+        outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
+            safe reply. "pending": it was sent, and a model has still to judge it.
+        bypassed: Whether a model should have judged it and could not.
+        review: Whether somebody should look at it.
+        at: When it was recorded, ISO 8601 in UTC.
+    """
+
+    session_id: str
+    journey_id: str
+    turn: int
+    pathway_id: str
+    is_valid: bool
+    violations: list[str]
+    confidence: float | None
+    latency_ms: float
+    outcome: str
+    bypassed: bool
+    review: bool
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedTurn:
+    """All that is recorded of one turn: with the turns before it, the conversation again.
+
+    Attributes:
+        turn: Its row of the ledger: what was said, where the session stood then, and flags.
+        events: What moved the session or was kept from moving it, guidelines that held, and what
+            was dropped.
+        checks: How the reply was checked.
+        attempts: The attempts at fields.
+    """
+
+    turn: VersionInfo
+    events: list[AuditEntry]
+    checks: list[CheckEntry]
+    attempts: list[FieldAttemptEntry] = field(default_factory=list)
+
+
+class Page(list[_T]):
+    """A part of a listing.
+
+    Attributes:
+        next: Where the next part begins, to be handed back as `after`; None on the last one.
+    """
+
+    def __init__(self, items: Iterable[_T] = (), next: str | None = None) -> None:
+        super().__init__(items)
+        self.next = next

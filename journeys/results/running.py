@@ -1,0 +1,85 @@
+"""Interface of a session: its turns and its past."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphs.session.manager import PathwayManager
+    from journeys.results.cases import EscalationCase, EscalationEntry
+    from journeys.results.collected import FieldAttemptEntry, FormView
+    from journeys.results.outcomes import (
+        AuditEntry,
+        CheckEntry,
+        FieldVersion,
+        JourneySession,
+        TranscriptEntry,
+        VersionInfo,
+    )
+
+
+class RunningSession:
+    """Reads the session that a manager runs, and acts in it for operators; a journey is one."""
+
+    manager: PathwayManager
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session that is talked to."""
+        return self.manager.session_id
+
+    async def get_session_state(self) -> JourneySession | None:
+        """Return where the session stands; None before it is started."""
+        return await self.manager.get_session_state()
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the context."""
+        return await self.manager.snapshot()
+
+    async def versions(self) -> list[VersionInfo]:
+        """Return every version of the session, oldest first."""
+        return await self.manager.versions()
+
+    async def context_history(self, name: str) -> list[FieldVersion]:
+        """Return every value that a context name has had, oldest first."""
+        return await self.manager.context_history(name)
+
+    async def audit(self) -> list[AuditEntry]:
+        """Return the audit of the session, oldest first."""
+        return await self.manager.audit()
+
+    async def checks(self) -> list[CheckEntry]:
+        """Return how replies of the session were checked, oldest first."""
+        return await self.manager.checks()
+
+    async def fields(self) -> FormView:
+        """Return what the session has collected, and what it asks for."""
+        return await self.manager.fields()
+
+    async def attempts(self, name: str) -> list[FieldAttemptEntry]:
+        """Return every attempt at a field, oldest first."""
+        return await self.manager.attempts(name)
+
+    async def escalations(self) -> list[EscalationEntry]:
+        """Return every call for a person, oldest first."""
+        return await self.manager.escalations()
+
+    async def escalation(self) -> EscalationCase | None:
+        """Return the last call for a person with all that they are told; None: there is none."""
+        return await self.manager.escalation()
+
+    async def claim(self, by: str) -> JourneySession:
+        """Take the conversation as an operator; see `PathwayManager.claim`."""
+        return await self.manager.claim(by)
+
+    async def operator_says(self, text: str, by: str) -> JourneySession:
+        """Say something to the user as an operator; see `PathwayManager.operator_says`."""
+        return await self.manager.operator_says(text, by)
+
+    async def release(self, by: str) -> JourneySession:
+        """Give the conversation back to the assistant; see `PathwayManager.release`."""
+        return await self.manager.release(by)
+
+    async def transcript(self) -> list[TranscriptEntry]:
+        """Return all that was said, oldest first."""
+        return await self.manager.transcript()

@@ -1,0 +1,1 @@
+"""The frozen spec of a journey: its parts, checks, warnings and hash."""

@@ -1,0 +1,135 @@
+"""A journey as a part of a concierge: its pathways, moves and guidelines under the part's name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.transitions import BaseTrigger
+from journeys.spec.spec import ACTIVATION, CANCEL, JourneySpec, PathwaySpec, TransitionSpec, Update
+from journeys.spec.warning_signs import collected_names
+
+RECEPTION = "concierge"
+"""Id of the pathway in which a concierge stands while none of its journeys is active."""
+
+
+def named(part: str, id_: str) -> str:
+    """Return the id that a pathway or a guideline of a part has in the concierge."""
+    return f"{part}.{id_}"
+
+
+def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySpec]:
+    """Yield the pathways of a part; where it ends, they lead to the reception.
+
+    Args:
+        part: The journey.
+        forgets: What the context loses where it ends.
+    """
+    for pathway in part.pathways.values():
+        ends = pathway.next is None and not pathway.is_detour
+        goes_on = named(part.id, pathway.next) if pathway.next else None
+        yield replace(
+            pathway,
+            id=named(part.id, pathway.id),
+            next=RECEPTION if ends else goes_on,
+            returns=_returns(part.id, pathway),
+            journey=part.id,
+            forgets=tuple(forgets) if ends else (),
+            effects=tuple(
+                effect.model_copy(update={"change": named(part.id, effect.change)})
+                if effect.change
+                else effect
+                for effect in pathway.effects
+            ),
+        )
+
+
+def _returns(part: str, pathway: PathwaySpec) -> ReturnToPrevious | ReturnToSpecific | None:
+    returns = pathway.returns
+    if isinstance(returns, ReturnToSpecific):
+        return replace(returns, target_pathway=named(part, returns.target_pathway))
+    return returns
+
+
+def moves_of(part: JourneySpec) -> Iterator[TransitionSpec]:
+    """Yield the transitions within a part; what applies everywhere applies in all of it."""
+    for move in part.transitions:
+        sources = part.pathways if move.sources == ("*",) else move.sources
+        yield replace(
+            move,
+            id=named(part.id, move.id),
+            sources=tuple(named(part.id, source) for source in sources),
+            target=named(part.id, move.target),
+        )
+
+
+def activations_of(part: JourneySpec) -> Iterator[TransitionSpec]:
+    """Yield what leads from the reception into a part."""
+    for number, trigger in enumerate(part.activation):
+        again = f"#{number + 1}" if number else ""
+        yield TransitionSpec(
+            id=f"start:{part.id}{again}",
+            trigger=trigger,
+            sources=(RECEPTION,),
+            target=named(part.id, part.entry),
+            where=f"{part.name}.__activation__[{number}]",
+            kind=ACTIVATION,
+        )
+
+
+def cancel_of(
+    part: JourneySpec, trigger: BaseTrigger, forgets: Sequence[str], priority: int, where: str
+) -> TransitionSpec:
+    """Return what gives a part up, wherever it stands."""
+    return TransitionSpec(
+        id=f"cancel:{part.id}",
+        trigger=trigger,
+        sources=everywhere_in(part),
+        target=RECEPTION,
+        updates=clearing(forgets),
+        priority=priority,
+        where=where,
+        kind=CANCEL,
+    )
+
+
+def everywhere_in(part: JourneySpec) -> tuple[str, ...]:
+    """Return all pathways of a part."""
+    return tuple(named(part.id, id_) for id_ in part.pathways)
+
+
+def clearing(names: Sequence[str]) -> tuple[Update, ...]:
+    """Return the updates that forget context names."""
+    return tuple(Update(name, "clear", "") for name in names)
+
+
+def guidelines_of(part: JourneySpec) -> Iterator[GuidelineSpec]:
+    """Yield the guidelines of a part, and their relations, under its name."""
+    for guideline in part.guidelines:
+        at = guideline.pathway
+        yield guideline.model_copy(
+            update={
+                "id": named(part.id, guideline.id),
+                "pathway": None if at is None else named(part.id, at),
+                "excludes": tuple(named(part.id, other) for other in guideline.excludes),
+                "depends_on": tuple(named(part.id, other) for other in guideline.depends_on),
+            }
+        )
+
+
+def owned(part: JourneySpec, shared: Collection[str]) -> list[str]:
+    """Return the context names that a part makes and does not leave to others.
+
+    These are what its pathways collect and accumulate, its transitions update, and its calls and
+    effects save. What a session began with is its own only if it is one of them.
+    """
+    names = dict.fromkeys(part.strategies) | dict.fromkeys(sorted(collected_names(part)))
+    names |= dict.fromkeys(u.target for move in part.transitions for u in move.updates)
+    for pathway in part.pathways.values():
+        names |= dict.fromkeys(call.save for call in pathway.calls if call.save)
+        names |= dict.fromkeys(effect.save or effect.tool for effect in pathway.effects)
+        outputs = pathway.signature.outputs if pathway.signature else ()
+        names |= dict.fromkeys(field.name for field in outputs if field.name in part.kept)
+    return [name for name in names if name not in part.shared and name not in shared]

@@ -1,0 +1,380 @@
+"""The frozen specification that every journey becomes; the compiler reads nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from journeys.agents.calls import Call, ToolSpec
+from journeys.agents.io_fields import SignatureSpec
+from journeys.locale import NOWHERE, Locale
+from journeys.notions.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.context import MergeStrategy
+from journeys.notions.effects import Effect
+from journeys.notions.escalation import Escalation
+from journeys.notions.fields import Form
+from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.knowledge import Knowledge, retriever_names
+from journeys.notions.personality import Personality
+from journeys.notions.transitions import BaseTrigger, ConditionTrigger
+from journeys.notions.validation import Validation
+from journeys.pipelines.pattern import PatternPipeline
+
+RESERVED_IDS = ("understand", "settle", "check_reply")
+"""Names of the graph's own nodes."""
+MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel"
+"""Kinds of transitions."""
+MAX_HOPS = 10
+"""Most pathways that run in one turn."""
+
+Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One entry of a `context_update`: `how` is append, set, copy, clear, or call.
+
+    `function` is called where that is "call", with the message and the context.
+    """
+
+    target: str
+    how: str
+    argument: str
+    function: Callable[[str, dict[str, Any]], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathwaySpec:
+    """One pathway: a stretch of the talk that compiles to a subgraph.
+
+    `agents` are the names that the journey registers agents for; `pipeline` is how all of its
+    agents work together, None where nobody works. `action` guides its agents, `calls` are made
+    before they work. `journey` is the id of the journey that it is a part of, where several are
+    one; `forgets` names what the context loses when it leads on to `next`. `form` is what it
+    collects, `effects` what it does once then, and `interruptible` whether detours may start
+    meanwhile, or the fields at which they may. `knowledge` is where questions are looked up
+    meanwhile.
+    """
+
+    id: str
+    where: str
+    purpose: str = ""
+    signature: SignatureSpec | None = None
+    agents: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    pipeline: PatternPipeline | None = None
+    accumulate: Mapping[str, MergeStrategy | None] = field(default_factory=dict)
+    next: str | None = None
+    returns: ReturnToPrevious | ReturnToSpecific | None = None
+    complete_when: Completion = None
+    runs_on_arrival: bool = False
+    timeout: float | None = None
+    action: str = ""
+    calls: tuple[Call, ...] = ()
+    journey: str = ""
+    forgets: tuple[str, ...] = ()
+    title: str = ""
+    form: Form | None = None
+    effects: tuple[Effect, ...] = ()
+    interruptible: bool | tuple[str, ...] = True
+    knowledge: Knowledge | None = None
+
+    @property
+    def is_detour(self) -> bool:
+        """Whether a transition into it pauses the present pathway."""
+        return self.returns is not None
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The context names that complete it; none where something else does."""
+        criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
+        return tuple(item.name if isinstance(item, Known) else item for item in criterion)
+
+    @property
+    def anew(self) -> tuple[str, ...]:
+        """Those of `awaited` that it has to write anew on each visit, if it writes them itself."""
+        criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
+        # Without a form to begin anew, what was done once is not done again.
+        done = {effect.save or effect.tool for effect in self.effects if self.form is None}
+        return tuple(item for item in criterion if isinstance(item, str) and item not in done)
+
+    @property
+    def collects(self) -> bool:
+        """Whether it asks for values: for its fields, or again for those that its effects use."""
+        return self.form is not None or bool(self.effects)
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionSpec:
+    """One transition; `id` names it in the state and in the audit, stable within a version.
+
+    `kind` tells apart what a concierge adds to the moves within its journeys: what starts one,
+    hands over to another, or gives one up.
+    """
+
+    id: str
+    trigger: BaseTrigger
+    sources: tuple[str, ...]
+    target: str
+    updates: tuple[Update, ...] = ()
+    priority: int = 0
+    where: str = ""
+    kind: str = MOVE
+
+    @property
+    def label(self) -> str:
+        """What makes it fire, in a few words."""
+        return self.trigger.label
+
+    @property
+    def context_update(self) -> dict[str, Any]:
+        """The updates as an author writes them; a copy."""
+        return {
+            item.target: item.function
+            if item.function
+            else item.argument
+            if item.how == "copy"
+            else f"{item.how}:{item.argument}"
+            for item in self.updates
+        }
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it fires by a condition on the context, once until seen false."""
+        return isinstance(self.trigger, ConditionTrigger)
+
+    def applies_in(self, *pathways: str) -> bool:
+        """Say whether one of these pathways is among its sources."""
+        return self.sources == ("*",) or any(pathway in self.sources for pathway in pathways)
+
+
+_PLAIN = ("", "return")
+"""Policies of a return that need no dialogue."""
+
+
+@dataclass(frozen=True, eq=False)
+class JourneySpec:
+    """A whole journey as data. `version` is a hash of it, unless the author gave one.
+
+    `strategies` holds the one merge strategy of each accumulated name, `kept` the names that
+    context updates read, `reachable` the pathways that a session can come to. `guidelines` are
+    those of the journey and of all its pathways; `tools` are declared by name and handed over when
+    it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
+    them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
+    does with a message that starts none of them. `has_repair` says whether it declares repair
+    patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
+    `unset` are names that something reads and nothing sets, each with a warning: they have to come
+    from outside. `is_of_the_moment` says that it is made for one context, see `at`.
+    """
+
+    id: str
+    name: str
+    purpose: str
+    entry: str
+    pathways: Mapping[str, PathwaySpec]
+    transitions: tuple[TransitionSpec, ...]
+    strategies: Mapping[str, MergeStrategy | None]
+    kept: frozenset[str]
+    reachable: frozenset[str]
+    sensitive: bool
+    version: str
+    warnings: tuple[str, ...] = ()
+    guidelines: tuple[GuidelineSpec, ...] = ()
+    tools: Mapping[str, ToolSpec] = field(default_factory=dict)
+    activation: tuple[BaseTrigger, ...] = ()
+    shared: tuple[str, ...] = ()
+    degrade: str = "canned"
+    safe_reply: str = ""
+    validation: Validation | None = None
+    model: str | None = None
+    parts: Mapping[str, JourneySpec] = field(default_factory=dict)
+    otherwise: str = ""
+    escalation: Escalation | None = None
+    personality: Personality = field(default_factory=Personality.model_construct)
+    locale: Locale = NOWHERE
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    knowledge: Knowledge | None = None
+    migrations: Mapping[str, str] = field(default_factory=dict)
+    has_repair: bool = False
+    is_marked: bool = False
+    unset: tuple[tuple[str, str], ...] = ()
+    is_of_the_moment: bool = False
+
+    @cached_property
+    def moments(self) -> tuple[str, ...]:
+        """Ids of the pathways in whose forms a function of the context has a say."""
+        forms = {id_: pathway.form for id_, pathway in self.pathways.items()}
+        return tuple(id_ for id_, form in forms.items() if form and form.is_of_the_moment)
+
+    def at(self, context: Mapping[str, Any]) -> JourneySpec:
+        """Return the journey as it is in a context: with the questions and options of now."""
+        if not self.moments:
+            return self
+        pathways = dict(self.pathways)
+        for id_ in self.moments:
+            form = pathways[id_].form
+            assert form is not None
+            pathways[id_] = replace(pathways[id_], form=form.at(context))
+        return replace(self, pathways=frozen(pathways), is_of_the_moment=True)
+
+    @cached_property
+    def _leaving(self) -> dict[tuple[str, ...], tuple[TransitionSpec, ...]]:
+        return {}
+
+    def leaving(self, *pathways: str) -> tuple[TransitionSpec, ...]:
+        """Return the transitions with one of these pathways as a source, in order of priority."""
+        found = self._leaving.get(pathways)
+        if found is None:
+            applying = (t for t in self.transitions if t.applies_in(*pathways))
+            found = self._leaving[pathways] = tuple(sorted(applying, key=lambda t: -t.priority))
+        return found
+
+    @cached_property
+    def conditions(self) -> tuple[TransitionSpec, ...]:
+        """The transitions that a condition on the context triggers."""
+        return tuple(t for t in self.transitions if t.is_condition)
+
+    @property
+    def uses_dialogue(self) -> bool:
+        """Whether anything in it collects, acts, repairs, or comes back in a way of its own."""
+        return (
+            self.has_repair
+            or self.has_knowledge
+            or any(
+                pathway.form
+                or pathway.effects
+                or getattr(pathway.returns, "policy", "") not in _PLAIN
+                for pathway in self.pathways.values()
+            )
+        )
+
+    @cached_property
+    def has_knowledge(self) -> bool:
+        """Whether questions of users are looked up anywhere in it, or in a part of it."""
+        return any(self._known) or any("knowledge" in part.patterns for part in self._all)
+
+    @property
+    def retrievers(self) -> list[str]:
+        """The names of the retrievers that are passed when it is opened."""
+        return retriever_names(self._known)
+
+    @property
+    def _all(self) -> list[JourneySpec]:
+        return [self, *self.parts.values()]
+
+    @property
+    def _known(self) -> list[Knowledge | None]:
+        of_journeys = [part.knowledge for part in self._all]
+        return [*of_journeys, *(pathway.knowledge for pathway in self.pathways.values())]
+
+    @property
+    def can_escalate(self) -> bool:
+        """Whether a person can be called anywhere in it, or in a part of it."""
+        return any(part.escalation for part in (self, *self.parts.values()))
+
+    @cached_property
+    def is_judged_later(self) -> bool:
+        """Whether a model judges its replies after they are sent, wherever they are checked."""
+        parts = (self, *self.parts.values())
+        return {one.validation.mode for one in parts if one.validation} == {"after_send"}
+
+    @property
+    def why_abstract(self) -> str:
+        """Why no session can be begun; empty if one can."""
+        if self.entry:
+            return ""
+        if self.is_marked:
+            return f"{self.name} is marked __abstract__: subclass it, and start that."
+        return f"{self.name} has no pathways, so it is abstract."
+
+    @property
+    def reception(self) -> str | None:
+        """Id of the pathway where a concierge stands between its journeys; None in others."""
+        return self.entry if self.parts else None
+
+    def part_of(self, pathway_id: str) -> JourneySpec:
+        """Return the journey that a pathway belongs to: this one, unless it is made of several."""
+        return self.parts.get(self.pathways[pathway_id].journey, self)
+
+    def pattern_in(self, pathway_id: str, name: str) -> str | None:
+        """Return the pathway that a journey has for a repair pattern; None for the built-in one."""
+        return self.part_of(pathway_id).patterns.get(name)
+
+    def knowledge_in(self, pathway_id: str) -> Knowledge | None:
+        """Return where questions are looked up in a pathway: its own place comes first."""
+        return self.pathways[pathway_id].knowledge or self.part_of(pathway_id).knowledge
+
+    def answers_in(self, pathway_id: str) -> bool:
+        """Say whether questions are looked up in a pathway, or one of its own answers them."""
+        own = self.pattern_in(pathway_id, "knowledge")
+        return bool(own or self.knowledge_in(pathway_id))
+
+    def active_in(self, pathway_id: str) -> str | None:
+        """Return the id of the journey that is active in a pathway; None where none is.
+
+        That is this one; of a concierge one of its parts, and in its reception none.
+        """
+        if not self.parts:
+            return self.id
+        pathway = self.pathways.get(pathway_id)
+        return pathway.journey or None if pathway else None
+
+    @cached_property
+    def agents(self) -> Mapping[str, tuple[str, ...]]:
+        """Every agent name with the pathways that use it."""
+        used: dict[str, list[str]] = {}
+        for pathway in self.pathways.values():
+            for agent in pathway.agents:
+                used.setdefault(agent, []).append(pathway.id)
+        return frozen({name: tuple(pathways) for name, pathways in used.items()})
+
+
+def empty_spec(id: str, name: str, purpose: str = "", *, is_marked: bool = False) -> JourneySpec:
+    """Return the spec of a journey without pathways, which can be subclassed and not started."""
+    return JourneySpec(
+        id=id,
+        name=name,
+        purpose=purpose,
+        entry="",
+        pathways=frozen({}),
+        transitions=(),
+        strategies=frozen({}),
+        kept=frozenset(),
+        reachable=frozenset(),
+        sensitive=False,
+        version="",
+        is_marked=is_marked,
+    )
+
+
+def reachable(
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+    patterns: Mapping[str, str],
+) -> frozenset[str]:
+    """Return the ids of the pathways that a session can come to."""
+    seen: set[str] = set()
+    waiting = [entry, *patterns.values()] if entry in pathways else []
+    while waiting:
+        at = pathways[waiting.pop()]
+        if at.id in seen:
+            continue
+        seen.add(at.id)
+        leads_to = [t.target for t in transitions if t.applies_in(at.id)]
+        leads_to += [effect.change for effect in at.effects if effect.change]
+        if at.next:
+            leads_to.append(at.next)
+        if isinstance(at.returns, ReturnToSpecific):
+            leads_to.append(at.returns.target_pathway)
+        waiting += [id_ for id_ in leads_to if id_ not in seen]
+    return frozenset(seen)
+
+
+def frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a read-only copy of a mapping."""
+    return MappingProxyType(dict(mapping))
