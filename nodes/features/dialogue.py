@@ -163,7 +163,10 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
         elif isinstance(command, (Fill, Correct)):
             if not _is_asked_again(draft, parse, command):
                 yield replace(command, certain=False)
-        elif not isinstance(command, (Clear, Skip)) and not _takes_effect(draft, command):
+        elif isinstance(command, Clear):
+            if _is_all_given(parse):
+                yield command
+        elif not isinstance(command, Skip) and not _takes_effect(draft, command):
             yield command
 
 
@@ -174,6 +177,12 @@ def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> 
         return bool(command.read.get("currency") != field.currency)
     wordy = field.type in _ASKED_AGAIN
     return wordy and isinstance(command, Fill) and command.value in parse.unread
+
+
+def _is_all_given(parse: Parse) -> bool:
+    """Say whether all words that are left are taken as a value: "a wheelchair, drop the time"."""
+    given = [command.value for command in parse.commands if isinstance(command, Fill)]
+    return all(part in given for part in parse.unread)
 
 
 def _takes_effect(draft: TurnDraft, command: Command) -> bool:
@@ -195,9 +204,9 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
     hidden = any(field.sensitive for field in draft.sheet().live)
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
+    taken = [a["value"] for a in draft.attempts if a["validation_status"] in ("valid", "pending")]
     if taken and not reading.has_answer:
-        for part in [p for p in parts if _may_matter(draft, p)][:_MOST_QUOTED]:
+        for part in [p for p in parts if p not in taken and _may_matter(draft, p)][:_MOST_QUOTED]:
             draft.say("unread", words=part)
 
 

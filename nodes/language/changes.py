@@ -143,10 +143,13 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         field = found and mentioned(found["what"].split(), among, lexicon)
         if not found or not field:
             continue
-        if field.type in FREE and len(found["what"].split()) > _LONGEST_CALLED:
-            continue  # "my friend has a pain in the neck"
+        what = found["what"].split()
+        if field.type in FREE and (
+            len(what) > _LONGEST_CALLED or not speaks_of(what, field, lexicon)
+        ):
+            continue  # "my friend has a pain in the neck", "the birthday is on 5 May"
         new = reading.marked_part(*found.span("new"))
-        if field.type in NAMES and is_part(found["what"].split(), field, lexicon):
+        if field.type in NAMES and is_part(what, field, lexicon):
             continue  # "first name Beth"
         read = readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
@@ -190,7 +193,7 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
         if found is None:
             continue
         old = reading.marked_part(*found.span("what")).core()
-        fields = _spoken_of(found["what"].split(), expected, reading.lexicon)
+        fields = _called(found["what"].split(), expected, reading.lexicon)
         fields = fields or [f for f in expected.correctable if _is_single(old, f, expected)]
         if len(fields) == 1:
             return [_without(fields[0])]
@@ -223,6 +226,11 @@ def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> li
     return [one] if one else []
 
 
+def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
+    """Return the fields that words name, but none whose description alone has them."""
+    return [f for f in _spoken_of(words, expected, lexicon) if speaks_of(words, f, lexicon)]
+
+
 def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the name", where it was asked whether all is right, or what is wrong."""
     lexicon = reading.lexicon
@@ -232,7 +240,7 @@ def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
         return []
     if not (expected.kind == "summary" or (led and not expected.kind)):
         return []
-    fields = [f for f in _spoken_of(words, expected, lexicon) if speaks_of(words, f, lexicon)]
+    fields = _called(words, expected, lexicon)
     if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
         return []  # "3 cars" says what it shall be
     return [Clear(field.name) for field in fields]

@@ -417,8 +417,18 @@ def is_of_another(clause: Reading, field: Field) -> bool:
     return False
 
 
+def excludes(words: Reading) -> bool:
+    """Whether words take out what stands at their end: "any day but Friday"."""
+    all_but = words.lexicon.words("all_but")
+    parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
+    forms = words.lexicon.forms("form_all_but") if parts else ()
+    return any(form.fullmatch(part) for form in forms for part in parts)
+
+
 def _is_denied(reading: Reading, inside: Reading) -> bool:
     """Whether "not" stands before the value, or a no right behind it: "outside no, inside"."""
+    if excludes(reading.between(reading.start, inside.end)):
+        return True
     at = reading.tokens.index(inside.tokens[0])
     before = reading.tokens[max(0, at - 2) : at]
     apart = [place for place, token in enumerate(before, start=1) if token.closes]

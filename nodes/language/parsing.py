@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any
 
 from journeys import Field
-from nodes.commands import Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
+from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import answer, boolean, choice, holds, unjoined
 from nodes.language.changes import lead_of, named_change, of_type, turned
-from nodes.language.claims import Claim, claims_in, is_of_another, later_day
+from nodes.language.claims import Claim, claims_in, excludes, is_of_another, later_day
 from nodes.language.expected import (
     FREE,
     NAMES,
@@ -39,6 +39,7 @@ _MOST_WORDS_OF_CHANGE = 40
 _LONGEST_CHANGE_IN_TEXT = 12
 _SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
+_LONGEST_REASON = 5
 _MOST_UNREAD = 4
 _WEAK = ("boolean", "enum")
 _WORDS = (*WORDY, *_WEAK)
@@ -177,6 +178,10 @@ def _is_reason(clause: _Clause, command: Command, expected: Expected) -> bool:
     """Whether a clause only says why; "wait, it is not paid" speaks of a field."""
     if clause.command or not explains(clause.words, command):
         return False
+    if isinstance(command, Skip) and len(clause.words.tokens) > _LONGEST_REASON:
+        return False  # "nothing, I just wanted a window seat"
+    if not isinstance(command, Cancel) and named_change(clause.words, expected):
+        return False  # "wait, I did not mean Saturday"
     fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
     words, lexicon = clause.words.words, clause.words.lexicon
     return not [field for field in fields if speaks_of(words, field, lexicon)]
@@ -253,7 +258,7 @@ class _Pass:
         """Read all of a message as the value that was asked for."""
         reading = self.reading
         contrast = self.lexicon.words("contrast").intersection(reading.words)
-        if contrast or self.lexicon.begins("wonder", reading.said):
+        if contrast or self.lexicon.begins("wonder", reading.said) or excludes(reading):
             return None
         if is_greeting(reading.text) or is_of_another(reading, field):  # both pass for values
             return None
@@ -496,6 +501,8 @@ class _Pass:
         if is_of_another(clause.words, field) or self._may_replace(field):
             return False
         if self.lexicon.words("contrast").intersection(clause.words.words):
+            return False
+        if excludes(clause.words):
             return False
         if field.type == "enum" and self.lexicon.says("no", clause.words.words[-1]):
             return False  # "outside no"

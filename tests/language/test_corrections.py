@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from journeys import Field
+from nodes.commands import Fill
+from nodes.language import read_message
 from tests.language.desks import (
     BANK,
     CLAIM,
@@ -234,6 +238,32 @@ def test_a_value_is_taken_back() -> None:
     doubtful = ("I didn't mean that", "I didn't mean Peter", "not bad", "not 70")
     assert {m: g for m, g in got.items() if m not in doubtful} == {}
     assert all(not got.get(m, "").startswith(("Clear", "Correct", "Confirm")) for m in doubtful)
+
+
+def test_a_field_is_dropped_by_its_name_and_not_by_what_is_said_of_it() -> None:
+    kept = (
+        replace(RESTAURANT[1], description="We keep tables from today on"),
+        *(field for field in RESTAURANT if field.name != "date"),
+    )
+    table = """
+        drop the date -> Clear date
+        I don't need the name after all -> Clear name
+        we don't need the table after all
+        we don't want the tables outside -> nothing
+    """
+    assert wrong(table, ear(known=BOOKED, among=kept)) == {}
+
+
+def test_a_text_that_only_has_a_word_of_its_description_is_kept_whole() -> None:
+    note = Field("note", description="Allergies, a birthday, a wheelchair", required=False)
+    asked = ear("field", "note", fields=[note], known=BOOKED, among=RESTAURANT)
+    for message, value in (
+        ("the birthday is on 5 May", "the birthday is on 5 May"),
+        ("the note is a quiet corner", "a quiet corner"),
+    ):
+        (given,) = read_message(message, asked).commands
+        assert isinstance(given, Fill)
+        assert (given.field, given.read) == ("note", value)
 
 
 def test_the_answer_that_is_due_is_no_correction() -> None:

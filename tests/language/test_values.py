@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from journeys import Field
+from nodes.commands import Fill
 from nodes.language import Expected, read_message
+from nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,
@@ -14,6 +18,7 @@ from tests.language.desks import (
     HOTEL,
     PARCEL,
     RESTAURANT,
+    SPANISH,
     TELECOM,
     asking,
     ear,
@@ -210,6 +215,9 @@ def test_nothing_is_taken_from_what_is_about_something_else() -> None:
             I was there last Friday and it was bad
             not tomorrow
             I have a dog
+            any day but Friday
+            anything but tomorrow
+            every day other than Friday works
         """,
         ),
         (
@@ -266,6 +274,34 @@ def test_nothing_is_taken_from_what_is_about_something_else() -> None:
 
 def _only(name: str, desk: Sequence[Field]) -> Expected:
     return asking(name, [field for field in desk if field.name == name])
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (GERMAN, "jeder Tag bis auf Freitag"),
+        (GERMAN, "jeden Tag außer Freitag"),
+        (SPANISH, "cualquier día menos el viernes"),
+        (SPANISH, "todos salvo el viernes"),
+    ],
+)
+def test_what_is_excepted_is_not_given(setting: Setting, message: str) -> None:
+    assert read_message(message, asking("date", RESTAURANT, setting=setting)).commands == []
+
+
+def test_whose_german_name_it_is_is_no_part_of_it() -> None:
+    table = """
+        im Namen von Erika Braun
+        auf den Namen Erika Braun
+        unter dem Namen Erika Braun -> Erika Braun
+        auf den Namen meiner Mutter
+        auf den Namen meines Chefs, Erika Braun
+        auf den Namen Ihrer Kollegin -> nothing
+    """
+    for message, name in rows(table):
+        heard = read_message(message, asking("name", RESTAURANT, setting=GERMAN))
+        given = [c.read for c in heard.commands if isinstance(c, Fill) and heard.certain]
+        assert (message, given) == (message, [] if name == "nothing" else [name])
 
 
 def test_german_values() -> None:

@@ -139,6 +139,30 @@ async def test_a_doubtful_correction_is_asked_back(dinner):
     assert (await chat.values())["guests"] == 5
 
 
+async def test_a_text_is_said_back_once_and_the_value_dropped_beside_it_is_asked_for_again(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee"])
+    reply = await chat.says("a quiet corner, and drop the hour")
+    assert reply == (
+        "I have a quiet corner for the wishes.\n\n"
+        "All right, I have removed the hour.\n\nAt what time?"
+    )
+    values = await chat.values()
+    assert (values["wishes"], values["hour"]) == ("a quiet corner", None)
+    assert chat.booked == []
+
+
+async def test_a_value_to_drop_beside_words_that_nothing_takes_stays(dinner):
+    chat = await dinner(said=["four", "7 pm"])
+    await chat.says("drop the hour, the babysitter is late")
+    assert (await chat.values())["hour"] == "19:00"
+
+
+async def test_a_wish_behind_nothing_is_not_lost(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee"])
+    reply = await chat.says("nothing, I just wanted a window seat")
+    assert reply.endswith("Any wishes?")
+
+
 async def test_a_doubtful_name_is_asked_for_again_and_a_doubtful_text_is_said_back(dinner):
     chat = await dinner(said=["four", "7 pm"])
     assert (await chat.says("for my brother")).endswith("In which name?")

@@ -149,6 +149,12 @@ async def test_a_yes_is_taken_back_in_a_sentence() -> None:
     assert values["vaccinated"] is False
 
 
+async def test_what_is_told_behind_a_wait_is_no_reason_for_it() -> None:
+    reply, values = await told(Vet, *VISITED, "wait, I did not mean a dog")
+    assert values["animal"] is None
+    assert "What is it?" in reply
+
+
 async def test_another_day_keeps_the_time_of_the_moment() -> None:
     _, values = await told(Vet, *VISITED, "not 3 March 2031, on 4 March 2031")
     assert values["slot"] == "2031-03-04T10:00"
