@@ -317,7 +317,7 @@ def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
     It is one without fields, that answers; what fields and other tasks are called tells nothing.
     """
     spec, language = draft.spec, draft.setting.language
-    if draft.services.models or spec.has_knowledge or any(v.holds for v in free):
+    if spec.has_knowledge or any(v.holds for v in free):
         return []
     moves = legal(spec, draft.position)
     triggers = {t.id: t.trigger for t in moves}
