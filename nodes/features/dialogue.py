@@ -92,7 +92,7 @@ async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
     if not has_floor(draft):
         reading.parse = led(draft, reading.parse, reading.verdicts)
         return
-    by_word = questioned(draft, reading.verdicts)
+    by_word = questioned(draft, reading.verdicts) if reading.parse.unread else []
     reading.verdicts += by_word
     reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
     limits = limits_of(draft.services.config)
