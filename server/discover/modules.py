@@ -22,6 +22,7 @@ from journeys import Journey, JourneyDefinitionError
 from server.discover.errors import CommandError, described
 
 _LANGUAGE = Path(journeys.__file__).parent
+_EXAMPLES = _LANGUAGE / "examples"
 _BY_PATH = "journey_file_"
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 _ATTRIBUTE = re.compile(r"__\w+__")
@@ -227,7 +228,8 @@ def _place(error: BaseException | None, file: Path | None) -> str:
 
 def _is_theirs(file: Path) -> bool:
     libraries = "site-packages" in file.parts or file.is_relative_to(_STANDARD_LIBRARY)
-    ours = file.parent == _LANGUAGE or file == Path(__file__)
+    language = file.is_relative_to(_LANGUAGE) and not file.is_relative_to(_EXAMPLES)
+    ours = language or file == Path(__file__)
     return file.is_file() and not libraries and not ours
 
 

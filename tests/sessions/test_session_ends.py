@@ -323,7 +323,7 @@ async def test_closed_in_the_middle_of_a_turn_it_stands_before_or_after(store_ur
 
 SCRIPT = """
 import asyncio, sys
-from tests.post_office import opened
+from tests.support.post_office import opened
 
 async def main():
     parcel = opened(sys.argv[1])
