@@ -297,7 +297,8 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     """Return the clause in which a value stands; a "but" parts two, where these are cut."""
     first, last = inside.tokens[0], inside.tokens[-1]
     turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
-    clause = next((c for c in reading.clauses() if c.tokens[-1].end >= first.end), reading)
+    found = [c for c in reading.clauses() if c.tokens[-1].end >= first.end]
+    clause = found[0] if found else reading
     said = clause.words if is_cut else []
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
     begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]

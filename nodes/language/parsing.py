@@ -135,7 +135,7 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
     meant = lexicon.begins("meant", body.said) if body.tokens else 0
     no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
     bare = unjoined(words).said
-    idle = any(lexicon.says(name, said) for name in ("filler", "joint", "idle"))
+    idle = lexicon.says("filler", said) or lexicon.says("joint", said) or lexicon.says("idle", said)
     idle = idle or (bare != said and lexicon.says("idle", bare))
     return _Clause(
         words,
