@@ -205,7 +205,7 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
     known = "\n".join([*parts, *[attempt["raw"] for attempt in draft.attempts]])
     left = [value for value in values if value not in known]
-    hidden = any(field.sensitive for field in draft.sheet().live)
+    hidden = [field for field in draft.sheet().live if field.sensitive]
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     taken = [a["value"] for a in draft.attempts if a["validation_status"] in ("valid", "pending")]
