@@ -312,7 +312,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
 
 
 def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
-    """Return the transition to the one pathway that a question has a word of, without a model.
+    """Return the transition to the one pathway that a question has a word of.
 
     It is one without fields, that answers; what fields and other tasks are called tells nothing.
     """

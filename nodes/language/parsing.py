@@ -158,7 +158,7 @@ def _signal(words: Reading, expected: Expected) -> Command | None:
     for name in ("cancel", "give_up", "wait"):
         end = bare.lexicon.begins(name, bare.said)
         if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
-            return command if explains(unjoined(bare.after(end)), command) else None
+            return command if _is_reason(unjoined(bare.after(end)), command, expected) else None
     return None
 
 
@@ -170,21 +170,23 @@ def _only_signals(clauses: Sequence[_Clause], expected: Expected) -> Parse | Non
         return None
     if any(isinstance(clause.command, Human) for clause in telling):
         return Parse([Human()], certain=True, whole=True)
-    same = (c.command == first or _is_reason(c, first, expected) for c in telling)
+    same = (
+        c.command == first or (not c.command and _is_reason(c.words, first, expected))
+        for c in telling
+    )
     return Parse([first], certain=True, whole=True) if all(same) else None
 
 
-def _is_reason(clause: _Clause, command: Command, expected: Expected) -> bool:
-    """Whether a clause only says why; "wait, it is not paid" speaks of a field."""
-    if clause.command or not explains(clause.words, command):
+def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
+    """Whether words only say why; "wait, it is not paid" speaks of a field."""
+    if not explains(words, command):
         return False
-    if isinstance(command, Skip) and len(clause.words.tokens) > _LONGEST_REASON:
+    if isinstance(command, Skip) and len(words.tokens) > _LONGEST_REASON:
         return False  # "nothing, I just wanted a window seat"
-    if not isinstance(command, Cancel) and named_change(clause.words, expected):
+    if not isinstance(command, Cancel) and named_change(words, expected):
         return False  # "wait, I did not mean Saturday"
     fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
-    words, lexicon = clause.words.words, clause.words.lexicon
-    return not [field for field in fields if speaks_of(words, field, lexicon)]
+    return not [field for field in fields if speaks_of(words.words, field, words.lexicon)]
 
 
 class _Pass:
@@ -387,9 +389,12 @@ class _Pass:
 
     def _has_value(self, clause: _Clause) -> bool:
         """Whether a value stands in a clause: "Tuesday is fine" says one."""
-        first, last = clause.words.start, clause.words.tokens[-1].end
-        held = (c for c in self.claims if first <= c.span.start < last)
-        return any(claim.field.type != "boolean" for claim in held)
+        return any(claim.field.type != "boolean" for claim in self._held(clause))
+
+    def _held(self, clause: _Clause) -> list[Claim]:
+        """Return the values that stand in a clause."""
+        first, last = clause.words.tokens[0].start, clause.words.tokens[-1].end
+        return [claim for claim in self.claims if first <= claim.span.start < last]
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
@@ -424,9 +429,7 @@ class _Pass:
     def _given(self, clause: _Clause) -> bool:
         """Take the values in a clause; words that are usual around them are explained."""
         words, lexicon = clause.words, self.lexicon
-        first, last = words.tokens[0].start, words.tokens[-1].end
-        here = [claim for claim in self.claims if first <= claim.span.start < last]
-        if not here:
+        if not (here := self._held(clause)):
             return False
         known = frozenset.union(*[lexicon.words(use) for use in ("around", "small", "closing")])
         for claim in here:
