@@ -23,7 +23,7 @@ from nodes.draft import TurnDraft
 from nodes.forms.filling import fill
 from nodes.forms.questions import ask_again
 from nodes.handoff.offer import asked_for, policy_of
-from nodes.language.signals import is_greeting
+from nodes.language.answers import is_greeting
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_understood, tasks_of
 from nodes.repair.coming_back import begin_next

@@ -32,7 +32,7 @@ from nodes.forms.claims import claimed
 from nodes.forms.collect import FORM, is_collected
 from nodes.forms.questions import chosen
 from nodes.language import Parse, ready_to_read
-from nodes.language.expected import NAMES
+from nodes.language.reading import NAMES
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave, is_deaf

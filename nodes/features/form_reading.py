@@ -34,9 +34,9 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.forms.rechecking import collected_so_far, take_back_refused
 from nodes.handoff.offer import policy_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
-from nodes.language.expected import NAMES, value_in
+from nodes.language.answers import is_greeting
 from nodes.language.mentions import speaks
-from nodes.language.signals import is_greeting
+from nodes.language.reading import NAMES, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
 from nodes.repair.leaving import names_of_all

@@ -9,7 +9,7 @@ from nodes.draft import Reading, TurnDraft
 from nodes.features.form_reading import parse_of
 from nodes.language import Parse
 from nodes.language.clauses import questions_in
-from nodes.language.expected import WORDY
+from nodes.language.reading import WORDY
 from nodes.repair.knowledge import ANSWERS, VALUES
 from nodes.steer import asks_model, legal
 

@@ -11,7 +11,7 @@ from typing import Any
 from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
 from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
-from nodes.language.expected import YES_OR_NO
+from nodes.language.reading import YES_OR_NO
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state.dialogue_state import IN_TURN, Asked
 from nodes.state.form_state import Sheet, field_named

@@ -8,19 +8,20 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
-from nodes.language.expected import (
+from nodes.language.lexicon import Lexicon
+from nodes.language.mentions import mentioned, speaks, speaks_of
+from nodes.language.reading import (
     FREE,
     NAMES,
     WORDY,
     Expected,
     Read,
+    Reading,
     is_readable,
+    read,
     readable_part,
     value_in,
 )
-from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, speaks, speaks_of
-from nodes.language.reading import Reading, read
 from nodes.values import found_in
 
 _DATE = Field("day", "date")

@@ -1,14 +1,17 @@
-"""Find the fields that the words of a message mention."""
+"""Find the fields that words mention, and assign each value of a message to a field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import lru_cache
 
 from journeys import Field
 from nodes.guidelines.words import plain
 from nodes.language.lexicon import Lexicon, lexicon_of
+from nodes.language.reading import NAMES, WORDY, Expected, Reading, Token
+from nodes.values import Span, found_in
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
@@ -154,3 +157,433 @@ def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
     lexicon = lexicon_of(language)
     words = plain(text).split()
     return any(is_among(word, _names(field, lexicon)) for field in fields for word in words)
+
+
+_COUNTED = ("integer", "number")
+_WEAK = ("enum", "boolean")
+_SPANNED = ("date", "time", "datetime")
+_BEFORE, _BEHIND = 3, 2
+_WEEK = timedelta(days=7)
+_COUNT = Field("count", "integer")
+_MOST_WORDS = 200
+_MOST_SPANS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A value in a message, and the field that it is of.
+
+    Attributes:
+        field: The field.
+        span: The value: what was read, its words, and where they stand.
+        weight: How plainly it belongs there.
+        words: Words of the field, which need no other reason to be there.
+        is_named: Whether these, or "we are", say what the value is of.
+        changes: Whether the field has a value, which this one replaces.
+        is_bare: Whether nothing says so.
+    """
+
+    field: Field
+    span: Span
+    weight: int
+    words: frozenset[str]
+    is_named: bool = False
+    changes: bool = False
+    is_bare: bool = False
+
+    @property
+    def is_by_the_way(self) -> bool:
+        """Whether it is taken wherever it stands: never asked for, or by an author's pattern."""
+        return self.span.own or not self.field.asked
+
+    @property
+    def start(self) -> int:
+        """Where it begins in the message."""
+        return self.span.start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.span.end
+
+    @property
+    def length(self) -> int:
+        """How much of the message it is."""
+        return self.span.end - self.span.start
+
+
+def claims_in(
+    reading: Reading, expected: Expected, replaced: Sequence[tuple[int, int]]
+) -> list[Claim]:
+    """Return the values that belong to exactly one field, in the order in which they were said.
+
+    Open and known fields are in one pool. A known one is meant only where the words name it, where
+    they say that something is replaced, or where nothing else is asked for.
+
+    Args:
+        reading: Words without a slip of the tongue between them.
+        expected: What may be given or changed.
+        replaced: Where the clauses stand that say that a value is replaced.
+    """
+    if len(reading.tokens) > _MOST_WORDS:
+        return []
+    pending, offset = expected.pending, reading.start
+    text = reading.text[offset : reading.end]
+    pool = [(field, False) for field in expected.fields]
+    pool += [(field, True) for field in expected.correctable]
+    spans = [
+        (field, changes, moved(span, offset))
+        for field, changes in pool
+        for span in found_in(field, text, expected.setting)[:_MOST_SPANS]
+    ]
+    plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
+    found = []
+    for field, changes, span in spans:
+        replaces = any(start <= span.start < end for start, end in replaced)
+        claim = _claim(reading, field, span, field is pending, plain_days, replaces=replaces)
+        if claim and changes:
+            claim = _changed(claim, replaces=replaces, alone=pending is None)
+        elif claim and replaces:
+            claim = replace(claim, weight=claim.weight - (field is pending))
+        if claim:
+            found.append(claim)
+    found = [_later(claim, expected) for claim in found if not _is_outdone(claim, found)]
+    found += _after_nights(found, reading, expected)
+    found += _with_or_without(found, reading, expected)
+    ordered = _in_order(found, reading)
+    settled = {claim.field.name for claim in ordered}
+    groups = _groups([c for c in found if c.field.name not in settled])
+    plain = [group[0] for group in groups if len(group) == 1]
+    once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
+    return sorted((*once, *ordered), key=lambda claim: claim.start)
+
+
+def _with_or_without(
+    found: Sequence[Claim], reading: Reading, expected: Expected
+) -> Iterator[Claim]:
+    """Yield yes or no for what is named behind a "with" or "without"."""
+    lexicon = reading.lexicon
+    small = lexicon.words("small")
+    leads = dict.fromkeys(lexicon.words("with"), True)
+    leads |= dict.fromkeys(lexicon.words("without"), False)
+    for place, token in enumerate(reading.tokens):
+        behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
+        if token.word not in leads or token.closes or not behind:
+            continue
+        for fields, changes in ((expected.fields, False), (expected.correctable, True)):
+            for field in fields:
+                if field.type == "boolean" and speaks_of([behind[0].word], field, lexicon):
+                    raw = reading.text[token.start : behind[0].end]
+                    said = leads[token.word]
+                    span = Span(said, raw, token.start, behind[0].end, True, "boolean")
+                    if not changes or expected.known[field.name] is not said:
+                        yield Claim(field, span, 8, frozenset(), is_named=True, changes=changes)
+
+
+def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
+    """Return the day until which somebody stays for so many nights from the day before it on."""
+    nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
+    days = [claim for claim in found if claim.field.type == "date"]
+    fields = [*expected.fields, *expected.correctable]
+    if nights.isdisjoint(reading.words) or any(speaks_of(nights, f, lexicon) for f in fields):
+        return []
+    opened = [f for f in expected.fields if f.type == "date" and f not in [c.field for c in days]]
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = days[0].span.value if days else expected.known[known[-1]] if known else None
+    if not opened or first is None or not (days or opened[0] is expected.pending):
+        return []
+    for span in found_in(_COUNT, reading.text, expected.setting):
+        words = reading.between(span.start, reading.end).part(1, 2)
+        if words.tokens and words.words[0] in nights:
+            until = date.fromisoformat(str(first)) + timedelta(days=span.value)
+            end = words.tokens[0].end
+            raw = reading.text[span.start : end]
+            whole = Span(until.isoformat(), raw, span.start, end, True, "date")
+            return [Claim(opened[0], whole, 8, nights, is_named=True)]
+    return []
+
+
+def _is_outdone(claim: Claim, found: Sequence[Claim]) -> bool:
+    """Whether another value of the same field is certain, and this one is not."""
+    if claim.span.certain:
+        return False
+    return any(other.span.certain for other in found if other.field is claim.field)
+
+
+def moved(span: Span, offset: int) -> Span:
+    """Return a span of a part of a message at its place in all of it."""
+    return replace(span, start=span.start + offset, end=span.end + offset) if offset else span
+
+
+def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
+    """Return a claim on a field that has a value; none where nothing says that it is meant."""
+    if replaces and not claim.is_named:  # a value of two types may replace either
+        return replace(claim, changes=True, weight=min(claim.weight, 0))
+    if replaces or not claim.field.asked:
+        return replace(claim, changes=True)
+    if claim.is_named:
+        return replace(claim, changes=True, weight=claim.weight - 1)
+    return replace(claim, changes=True, is_bare=True) if alone else None
+
+
+def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
+    """Return the plainest claims to each place; several where no field has the better one."""
+    left = sorted(found, key=lambda claim: (-claim.weight, -claim.length, claim.start))
+    groups = []
+    while left:
+        best = left[0]
+        here = [claim for claim in left if claim is best or _overlap(claim, best)]
+        groups.append([c for c in here if (c.weight, c.length) == (best.weight, best.length)])
+        left = [claim for claim in left if claim not in here]
+    return groups
+
+
+def _rivals(claim: Claim, other: Claim) -> bool:
+    """Whether another value is as plainly one of the same field."""
+    return claim.field is other.field and other.weight >= claim.weight
+
+
+def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
+    """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
+    for kind in _SPANNED if len(found) > 1 else ():
+        claims = [claim for claim in found if claim.field.type == kind]
+        places = sorted({(claim.start, claim.end) for claim in claims})
+        fields = list(dict.fromkeys(claim.field.name for claim in claims))
+        if len(places) == len(fields) == 2 and _is_until(places[0], places[1], reading):
+            wanted = list(zip(places, fields, strict=True))
+            kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
+            return _forwards(sorted(kept, key=lambda claim: claim.start))
+    return []
+
+
+def _forwards(claims: list[Claim]) -> list[Claim]:
+    """Return two days in order: on a Saturday, "from Friday to Sunday" is not until tomorrow."""
+    first, last = (claim.span.value for claim in claims)
+    if claims[0].field.type != "date" or not str(last) < str(first):
+        return claims
+    later = date.fromisoformat(last) + _WEEK
+    if later < date.fromisoformat(first):
+        return []
+    span = replace(claims[1].span, value=later.isoformat())
+    return [claims[0], replace(claims[1], span=span)]
+
+
+def _later(claim: Claim, expected: Expected) -> Claim:
+    """Return a claim on a mere day of the month as the next one after a known day to come."""
+    if claim.field.type != "date" or claim.changes or claim.span.certain:
+        return claim
+    return replace(claim, span=replace(claim.span, value=later_day(claim.span.value, expected)))
+
+
+def later_day(said: str, expected: Expected) -> str:
+    """Return a mere day of the month, "the 27th", as the next one after a known day to come."""
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = str(expected.known[known[-1]]) if known else ""
+    day = date.fromisoformat(said)
+    while day.isoformat() < first:
+        month = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+        day = month + timedelta(days=day.day - 1)
+    return day.isoformat()
+
+
+def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) -> bool:
+    between = reading.text[one[1] : other[0]].strip()
+    words = reading.between(one[1], other[0]).words
+    until = len(words) <= 2 and bool(reading.lexicon.words("until").intersection(words))
+    return until or between in ("-", "\u2013")
+
+
+def _claim(
+    reading: Reading,
+    field: Field,
+    span: Span,
+    asked: bool,
+    days: Sequence[Span],
+    *,
+    replaces: bool = False,
+) -> Claim | None:
+    """Return what a value claims; none where the words around it are of something else."""
+    inside = reading.between(span.start, span.end)
+    if not inside.tokens or _is_article(inside):
+        return None
+    clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
+    before = [t.word for t in clause.tokens if t.end <= span.start]
+    behind = [t.word for t in clause.tokens if t.start >= span.end]
+    if _is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
+        return None
+    if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
+        return None
+    near = [*before[-_BEFORE:], *behind[:_BEHIND]]
+    parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
+    if field.type in _COUNTED and _is_place(inside, near, reading, field):
+        return None
+    parts = parts if field.type in NAMES else frozenset()
+    whole = reading.lexicon.words("name_parts").intersection(inside.words)
+    if parts and not whole and not speaks_of(parts, field, reading.lexicon):
+        return None  # "first name Beth"
+    # What is never asked for is always said by the way, and what a pattern finds is meant.
+    guarded = field.type in _WEAK and field.asked and not span.own and not replaces
+    if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
+        return None
+    if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
+        return None
+    close = closeness(near, field, reading.lexicon)
+    beside = speaks_of(behind[:1], field, reading.lexicon)
+    persons = reading.lexicon.words("persons")
+    people = field.type in _COUNTED and _is_for(before, reading.lexicon)
+    people = people and speaks_of(persons, field, reading.lexicon)
+    weight = 8 * span.certain + 2 * close + 2 * beside + 4 * people + asked
+    words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
+    named = words or people
+    return Claim(field, span, weight, words, is_named=bool(named))
+
+
+def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
+    """Return the clause in which a value stands; a "but" parts two, where these are cut."""
+    first, last = inside.tokens[0], inside.tokens[-1]
+    turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
+    found = [c for c in reading.clauses() if c.tokens[-1].end >= first.end]
+    clause = found[0] if found else reading
+    said = clause.words if is_cut else []
+    turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
+    begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
+    ends = [n for n in turns if clause.tokens[n].start >= last.end]
+    return clause.part(max(begins, default=0), min(ends, default=None))
+
+
+def _is_article(inside: Reading) -> bool:
+    """Whether a value is a small word: "ein Tisch" is no number."""
+    return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
+
+
+def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
+    """Whether a number counts a place, "the 28th", that is none of the field."""
+    days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
+    placed = any(days) and not inside.said.isdigit()
+    return placed and len(near) > 1 and not speaks_of(near, field, reading.lexicon)
+
+
+def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
+    """Whether a clause is about somebody else, of another time, or a question."""
+    if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
+        return True
+    return clause.lexicon.begins("asking", clause.said) > 0
+
+
+def _is_subject(clause: Reading, span: Span) -> bool:
+    """Whether a value is what a clause is about: the kind of animal in "my kitten is coughing"."""
+    found = (pattern.match(clause.marked) for pattern in clause.lexicon.forms("form_subject"))
+    said = next((match["subject"] for match in found if match), "")
+    return span.raw.casefold() in said.split()
+
+
+def _is_by_the_way(
+    clause: Reading, span: Span, field: Field, told: Sequence[Span], asked: bool
+) -> bool:
+    """Whether most words around a choice, up to the next "and", have nothing to do with it."""
+    joints = clause.lexicon.words("joints")
+    phrase: list[Token] = []
+    for token in clause.tokens:
+        if token.word in joints and token.start >= span.end:
+            break
+        phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
+    around = [
+        t.word for t in phrase if all(t.end <= each.start or t.start >= each.end for each in told)
+    ]
+    strange = _strange(around, clause, field)
+    return strange * (3 if asked else 4) >= len(phrase)
+
+
+def _is_led(
+    field: Field,
+    before: Sequence[str],
+    behind: Sequence[str],
+    near: Sequence[str],
+    reading: Reading,
+    asked: bool,
+) -> bool:
+    """Whether the words around a value say that it is one of the field."""
+    lexicon, last = reading.lexicon, before[-1] if before else ""
+    following = behind[0] if behind else ""
+    if field.type in WORDY:  # it was found behind words that bring it in
+        return asked or last in lexicon.words("bring_in")
+    if field.type == "phone":
+        return True
+    usual = asked and _is_usual([*before, *behind], reading, field)
+    unit = bool(following) and following in lexicon.words("units")
+    if field.type in ("time", "date", "datetime"):
+        led = last in lexicon.leads.get(field.type, frozenset())
+        return not unit and (led or usual)
+    if speaks_of(behind[:2], field, lexicon) or speaks_of(before[-2:], field, lexicon):
+        return True
+    if field.type == "money":
+        paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
+        return paid or (usual and not unit)
+    if field.type in _COUNTED and not unit and _is_for(before, lexicon):
+        return usual or speaks_of(lexicon.words("persons"), field, lexicon)
+    return usual and not unit
+
+
+def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether people come next: "for", "we are"."""
+    said = [word for word in before if word not in lexicon.words("only")]
+    last = said[-1] if said else ""
+    return last in lexicon.words("people_for") or any(
+        lexicon.says("we_are", " ".join(said[-count:])) for count in range(1, 5)
+    )
+
+
+def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
+    """Whether nothing is said around a value but what usually is, and it is no question."""
+    if reading.lexicon.begins("wonder", reading.said):
+        return False
+    return not _strange(words, reading, field)
+
+
+def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
+    """Count the words that are not usual around a value of a field, nor numbers."""
+    known = reading.lexicon.words("around")
+    strange = [word for word in words if word not in known and not word.isdigit()]
+    return sum(not speaks_of([word], field, reading.lexicon) for word in strange)
+
+
+def is_of_another(clause: Reading, field: Field) -> bool:
+    """Whether a clause is about something that is not the field: "my cat is 12"."""
+    asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
+    own = any(form.search(plain(field.ask)) for form in asked)
+    marked = clause.marked
+    others = clause.lexicon.forms("form_named_other") if own else ()
+    if [form for form in (*others, *clause.lexicon.forms("form_doubt")) if form.match(marked)]:
+        return True
+    for pattern in clause.lexicon.forms("form_subject"):
+        found = pattern.match(clause.marked)
+        if found:
+            subject = found["subject"].split()
+            return not concerns(subject, field, clause.lexicon)
+    return False
+
+
+def excludes(words: Reading) -> bool:
+    """Whether words take out what stands at their end: "any day but Friday"."""
+    all_but = words.lexicon.words("all_but")
+    parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
+    forms = words.lexicon.forms("form_all_but") if parts else ()
+    return any(form.fullmatch(part) for form in forms for part in parts)
+
+
+def _is_denied(reading: Reading, inside: Reading) -> bool:
+    """Whether "not" stands before the value, or a no right behind it: "outside no, inside"."""
+    if excludes(reading.between(reading.start, inside.end)):
+        return True
+    at = reading.tokens.index(inside.tokens[0])
+    before = reading.tokens[max(0, at - 2) : at]
+    apart = [place for place, token in enumerate(before, start=1) if token.closes]
+    words = [token.word for token in before[max(apart, default=0) :]]
+    behind = reading.tokens[at + len(inside.tokens) :][:1]
+    ends = inside.tokens[-1].closes or not behind or not behind[0].closes
+    no = not ends and reading.lexicon.says("no", behind[0].word)
+    return no or bool(reading.lexicon.words("negation").intersection(words))
+
+
+def _overlap(one: Claim, other: Claim) -> bool:
+    return one.start < other.end and other.start < one.end

@@ -12,10 +12,21 @@ from typing import Any
 
 from journeys import Field
 from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
-from nodes.language.answers import answer, boolean, choice, holds, unjoined
+from nodes.language.answers import (
+    answer,
+    boolean,
+    choice,
+    explains,
+    holds,
+    is_greeting,
+    noise,
+    signal,
+    unjoined,
+)
 from nodes.language.changes import lead_of, named_change, of_type, turned
-from nodes.language.claims import Claim, claims_in, excludes, is_of_another, later_day
-from nodes.language.expected import (
+from nodes.language.lexicon import lexicon_of
+from nodes.language.mentions import Claim, claims_in, excludes, is_of_another, later_day, speaks_of
+from nodes.language.reading import (
     FREE,
     NAMES,
     WORDY,
@@ -23,13 +34,12 @@ from nodes.language.expected import (
     Expected,
     Parse,
     Read,
+    Reading,
+    Token,
+    read,
     readable_part,
     value_in,
 )
-from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import speaks_of
-from nodes.language.reading import Reading, Token, read
-from nodes.language.signals import explains, is_greeting, noise, signal
 from nodes.values import found_in, usual
 
 MOST_CHARACTERS = 4096

@@ -9,8 +9,8 @@ from journeys.spec.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Verdict, Wait
 from nodes.draft import TurnDraft
 from nodes.handoff.offer import offer_person, policy_of
+from nodes.language.answers import is_greeting
 from nodes.language.clauses import may_be_about, questions_in
-from nodes.language.signals import is_greeting
 from nodes.repair.knowledge import BESIDE
 from nodes.repair.reviewing import status
 from nodes.state.dialogue_state import Asked, Option

@@ -10,7 +10,7 @@ import pytest
 
 from journeys import Field
 from nodes.language import Expected, read_message
-from nodes.language.signals import is_greeting
+from nodes.language.answers import is_greeting
 from tests.language.desks import GERMAN, SPANISH, asking, ear, rows, told, wrong
 
 SPAIN, MEXICO = SPANISH, replace(SPANISH, region="MX")
