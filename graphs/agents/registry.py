@@ -29,7 +29,7 @@ from journeys.locale import NOWHERE, Locale, in_force
 from journeys.texts.saying import Saying
 from nodes.agents.adapters import Callee, as_agent
 from nodes.authored import Overdue
-from nodes.forms.spoken import spoken
+from nodes.forms.questions import spoken
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.call import resting
 from nodes.llm.client import Chat

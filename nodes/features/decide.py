@@ -20,7 +20,7 @@ from nodes.commands import (
     Verdict,
 )
 from nodes.draft import TurnDraft
-from nodes.forms.filling import fill
+from nodes.forms.collect import fill
 from nodes.forms.questions import ask_again
 from nodes.handoff.offer import asked_for, policy_of
 from nodes.language.answers import is_greeting

@@ -1,16 +1,318 @@
-"""Collect the fields that a pathway needs, one question at a time."""
+"""Collect the fields that a pathway needs, one question at a time; check them again later."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from journeys import Field, PathwaySpec
+from journeys import Effect, Field, PathwaySpec
+from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.draft import TurnDraft, draft_of
-from nodes.forms.filling import reason_of, refused
 from nodes.forms.questions import question_of
+from nodes.handoff.offer import after_effect, effect_of, give_up
 from nodes.services import Services
+from nodes.state.effect_outcome import step_of
+from nodes.state.form_state import owners
 from nodes.state.session import PathwayState, Update
-from nodes.values import Unreadable, refusal_of, value_of
+from nodes.values import Unreadable, hint_of, refusal_of, value_of
+
+FieldCommand = Fill | Correct | Clear | Skip
+TAKEN_BACK = "taken back by the user"
+"""Reason of an attempt that empties a field, after which its value may still be kept."""
+SURE = 0.8
+"""Least confidence of a value for a field that nobody asked about."""
+
+
+async def fill(draft: TurnDraft, commands: Sequence[Command], fillable: Sequence[Field]) -> bool:
+    """Take what commands say of fields; say what could not be taken.
+
+    Args:
+        draft: The turn.
+        commands: In the order in which they were said; those that concern no field are passed by.
+        fillable: The fields that a message may give a value to.
+
+    Returns:
+        Whether any field was spoken of.
+    """
+    order = {field.name: place for place, field in enumerate(fillable)}
+    mine = [c for c in _without_repeats(draft, commands) if isinstance(c, FieldCommand)]
+    fills = sorted(
+        (c for c in mine if isinstance(c, Fill)), key=lambda c: order.get(c.field, len(order))
+    )
+    for given in fills:
+        await _filled(draft, given, fillable)
+    for command in mine:
+        if isinstance(command, Correct):
+            await _corrected(draft, command)
+        elif isinstance(command, Clear):
+            taken_back(draft, command)
+        elif isinstance(command, Skip):
+            _skipped(draft)
+    return bool(mine)
+
+
+def _without_repeats(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Return commands without those that a later one about the same field replaces."""
+    last: dict[str, Command] = {}
+    for command in commands:
+        if isinstance(command, (Fill, Correct)):
+            last[command.field] = command
+    kept: list[Command] = []
+    for command in commands:
+        if isinstance(command, (Fill, Correct)) and last[command.field] is not command:
+            reason = f"'{command.field}' was given again in the same message"
+            draft.note("dropped", reason=reason)
+        else:
+            kept.append(command)
+    return kept
+
+
+async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) -> None:
+    name = command.field
+    field = next((each for each in fillable if each.name == name), None)
+    if field is None:
+        draft.note("dropped", reason=f"no field '{name:.80}' is open here")
+        draft.flags.append("outside_closed_set")
+        return
+    asked = draft.dialogue.asked
+    is_asked = bool(asked and asked["about"] == name)
+    if not is_asked and not SURE <= command.confidence <= 1:
+        draft.note("dropped", reason=f"not sure enough that it is about '{name}'")
+        return
+    live = (each.name for owner in owners(draft.spec, name) for each in draft.sheet(owner).live)
+    if name not in live:
+        draft.note("dropped", reason=f"'{name}' is not asked for as things stand")
+        return
+    if draft.value(name) is not None:
+        await _corrected(draft, Correct(name, **_said(command)))
+        return
+    value = await _value(draft, field, command)
+    if value is None:
+        return
+    if not command.certain:
+        draft.say("understood", field=field.title, value=draft.shown(field, value))
+    draft.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
+    draft.note("field_set", trigger=name)
+    _taken(draft, name)
+    await _checked_again(draft, name)
+
+
+async def _corrected(draft: TurnDraft, command: Correct) -> None:
+    name = command.field
+    was = draft.value(name)
+    if was is None and name not in draft.dialogue.corrections:
+        await _first_value(draft, command)
+        return
+    field = draft.field(name)
+    if after_effect(draft, field):
+        return
+    value = await _value(draft, field, command)
+    if value is None:
+        return
+    if value == was:
+        draft.say("kept", field=field.title, value=draft.shown(field, was))
+        draft.dialogue.drop_correction(name)
+        draft.dialogue.settle(name)
+        return
+    details = {"value": value, "raw": command.value, "confidence": _share(command)}
+    if not command.certain or _asks_before_changing(draft, field):
+        draft.keep(name, "pending", source="corrected", **details)
+        pending = draft.fields[name][-1]
+        draft.dialogue.drop_correction(name)
+        draft.dialogue.corrections = {**draft.dialogue.corrections, name: pending}
+        return
+    await replaced(draft, field, source="corrected", **details)
+
+
+async def _first_value(draft: TurnDraft, command: Correct) -> None:
+    """Take a change of what has no value for its first value, where it may have one."""
+    fillable = draft.here.form.fields if draft.here.form else ()
+    if command.field not in {field.name for field in fillable}:
+        draft.note("dropped", reason=f"no field '{command.field:.80}' has a value to change")
+        draft.flags.append("outside_closed_set")
+        return
+    await _filled(draft, Fill(command.field, **_said(command)), fillable)
+
+
+async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
+    """Give a field another value, and check again what depends on it."""
+    draft.keep(field.name, "valid", **details)
+    draft.note("field_corrected", trigger=field.name)
+    if not draft.dialogue.reopened or field.name not in draft.dialogue.reopened:
+        value = draft.shown(field, draft.value(field.name))
+        draft.say("corrected", field=field.title, value=value)
+    draft.dialogue.drop_correction(field.name)
+    _unconfirm(draft, field.name)
+    _taken(draft, field.name)
+    await _checked_again(draft, field.name)
+
+
+async def _checked_again(draft: TurnDraft, changed: str) -> None:
+    """Check the fields that depend on one that changed; one that no longer holds is asked again."""
+    waiting, seen = [changed], {changed}
+    while waiting:
+        name = waiting.pop(0)
+        for field in _dependents(draft, name):
+            if field.name in seen:
+                continue
+            seen.add(field.name)
+            waiting.append(field.name)
+            value = draft.value(field.name)
+            if value is None:
+                continue
+            refusal = await refused(draft, field, value)
+            if refusal:
+                reason = reason_of(draft, refusal)
+                emptied(draft, field, reason=reason, source="inferred")
+                draft.say("no_longer_valid", field=field.title, reason=reason)
+                if field.name not in (draft.here.form or ()):
+                    draft.dialogue.reopen(field.name)
+
+
+def _dependents(draft: TurnDraft, name: str) -> list[Field]:
+    found: dict[str, Field] = {}
+    for pathway in draft.spec.pathways.values():
+        for field in pathway.form.fields if pathway.form else ():
+            if name in field.depends_on:
+                found.setdefault(field.name, field)
+    return list(found.values())
+
+
+def taken_back(draft: TurnDraft, command: Clear) -> None:
+    """Empty a field that the user takes back, and ask for it at once (T10)."""
+    name = command.field
+    pending = name in draft.dialogue.corrections
+    if draft.value(name) is None and not pending:
+        draft.note("dropped", reason=f"no field '{name:.80}' has a value to take back")
+        draft.flags.append("outside_closed_set")
+        return
+    field = draft.field(name)
+    if after_effect(draft, field):
+        return
+    emptied(draft, field, reason=TAKEN_BACK)
+    draft.say("emptied", field=field.title)
+    draft.dialogue.reopen(name)
+    draft.dialogue.drop_correction(name)
+
+
+def emptied(draft: TurnDraft, field: Field, *, reason: str, source: str = "user_provided") -> None:
+    """Append that a field has no value any more."""
+    draft.keep(field.name, "cleared", reason=reason, source=source)
+    draft.note("field_cleared", trigger=field.name, reason=reason)
+    draft.dialogue.skipped = [name for name in draft.dialogue.skipped if name != field.name]
+    _unconfirm(draft, field.name)
+    draft.synced(field.name)
+
+
+def _unconfirm(draft: TurnDraft, name: str) -> None:
+    """Have the summaries shown again in which a field stands."""
+    draft.dialogue.unconfirm({owner.id for owner in owners(draft.spec, name)})
+
+
+def _skipped(draft: TurnDraft) -> None:
+    asked = draft.dialogue.asked
+    if not asked or asked["kind"] != "field":
+        draft.note("dropped", reason="nothing is asked that could be left open")
+        return
+    field = draft.field(asked["about"])
+    if not field.required:
+        draft.keep(field.name, "cleared", reason="left open by the user")
+        draft.note("field_cleared", trigger=field.name, reason="left open by the user")
+        draft.dialogue.skipped = [*draft.dialogue.skipped, field.name]
+        draft.say("skipped", field=field.title)
+        _taken(draft, field.name)
+        return
+    times = draft.dialogue.count("refused", field.name)
+    draft.note("field_refused", trigger=field.name, reason="the user would not say")
+    if times == 1:
+        draft.say("required", field=field.title, description=field.description)
+    else:
+        give_up(draft, f"refused:{field.name}")
+
+
+def _taken(draft: TurnDraft, name: str) -> None:
+    """Forget what was counted against a field, now that it is settled."""
+    draft.dialogue.settle(name)
+    draft.synced(name)
+
+
+def _asks_before_changing(draft: TurnDraft, field: Field) -> bool:
+    forms = [owner.form for owner in owners(draft.spec, field.name)]
+    return any(form is not None and form.confirm_corrections for form in forms)
+
+
+def _share(command: Fill | Correct) -> float:
+    return command.confidence if 0 <= command.confidence <= 1 else 0.0
+
+
+def _said(command: Fill | Correct) -> dict[str, Any]:
+    """Return all of a command but what it is for."""
+    return {name: getattr(command, name) for name in ("value", "confidence", "read", "certain")}
+
+
+async def _value(draft: TurnDraft, field: Field, command: Fill | Correct) -> object:
+    """Return the value of a command; None where it is not taken, which is said and counted.
+
+    Words that nobody has read yet, such as those of a model, are read here.
+    """
+    raw, value = command.value, command.read
+    try:
+        if value is None:
+            value = value_of(field, raw, draft.setting)
+        refusal = await refused(draft, field, value)
+    except Unreadable as unreadable:
+        value, refusal = None, unreadable
+    if refusal is None:
+        return value
+    share = _share(command)
+    refuse(draft, field, reason_of(draft, refusal), value=value, raw=raw, confidence=share)
+    return None
+
+
+def refuse(draft: TurnDraft, field: Field, reason: str, **details: object) -> None:
+    """Write down that a value was not taken, say why, and count it."""
+    draft.keep(field.name, "invalid", reason=reason, **details)
+    draft.note("field_refused", trigger=field.name, reason=reason)
+    _told(draft, field, reason)
+
+
+def _told(draft: TurnDraft, field: Field, reason: str) -> None:
+    """Say why a value was not taken: the more often, the more; then give up (T21)."""
+    times = draft.dialogue.count("retries", field.name)
+    if draft.here.form and draft.here.form.order == "flexible":
+        draft.dialogue.reopen(field.name)
+    if times >= field.max_attempts:
+        draft.say("exhausted", field=field.title)
+        give_up(draft, f"max_attempts:{field.name}")
+    elif times <= len(field.retry_texts):
+        draft.answer("invalid", field.retry_texts[times - 1])
+    elif times == 1 or not (takes := hint_of(field, draft.setting)):
+        draft.answer("invalid", reason)
+    else:
+        draft.answer("invalid", f"{reason} {draft.text('hint', hint=takes)}")
+
+
+async def refused(draft: TurnDraft, field: Field, value: object) -> Unreadable | None:
+    """Return why a value is not taken by its validators; None if it is."""
+    seconds = draft.services.config.pathway_timeout_seconds
+    return await refusal_of(field, value, draft.context, draft.setting, seconds=seconds)
+
+
+def reason_of(draft: TurnDraft, refusal: Unreadable) -> str:
+    """Return why a value is not taken, in words for the user."""
+    if refusal.sentence:
+        return refusal.sentence
+    return draft.text(refusal.text, **refusal.values)
+
+
+async def is_refused(draft: TurnDraft, field: Field, raw: str) -> bool:
+    """Say whether words are no value that a field takes; nothing is written down."""
+    try:
+        value = value_of(field, raw, draft.setting)
+        return await refused(draft, field, value) is not None
+    except Unreadable:
+        return True
+
 
 FORM = "form"
 """Name of what a pathway's progress has of its form."""
@@ -95,3 +397,101 @@ async def _take_over(draft: TurnDraft, field: Field, known: Any) -> None:
         draft.replies.append(reason)
         draft.note("field_refused", trigger=field.name, reason=reason)
     draft.synced(field.name)
+
+
+async def take_back_refused(draft: TurnDraft, fields: Iterable[Field]) -> bool:
+    """Take back the values that their validators refuse by now, and say why.
+
+    All are judged by what stood before: what is taken back for one does not count against another.
+    A field of another pathway is asked for where the session stands.
+
+    Args:
+        draft: The turn, whose moment is now.
+        fields: Those whose values are checked.
+
+    Returns:
+        Whether any was taken back.
+    """
+    stale: list[tuple[Field, str]] = []
+    for field in fields:
+        if (value := _known_value(draft, field)) is None:
+            continue
+        if refusal := await refused(draft, field, value):
+            stale.append((field, reason_of(draft, refusal)))
+    for field, reason in stale:
+        emptied(draft, field, reason=reason, source="inferred")
+        draft.say("outdated", field=field.title, reason=reason)
+        _reopen(draft, field)
+    return bool(stale)
+
+
+def _known_value(draft: TurnDraft, field: Field) -> object:
+    value = draft.value(field.name)
+    return draft.context.get(field.name) if value is None else value
+
+
+def _reopen(draft: TurnDraft, field: Field) -> None:
+    """Have a field of another pathway asked for; one of the form at hand is open by itself."""
+    form = draft.here.form
+    names = draft.dialogue.reopened
+    if (form is None or field.name not in form) and field.name not in names:
+        draft.dialogue.reopened = [*names, field.name]
+
+
+def collected_so_far(draft: TurnDraft) -> list[Field]:
+    """Return the fields of the tasks that are open: the one at hand, and those that wait."""
+    places = [draft.here.id, draft.position["pathway"]]
+    places += [frame["pathway"] for frame in reversed(draft.position["stack"])]
+    finished = draft.dialogue.finished
+    found: dict[str, Field] = {}
+    for id_ in dict.fromkeys(places):
+        if id_ not in finished:
+            pathway = draft.spec.pathways[id_]
+            found |= {f.name: f for f in used_by_effects(draft, pathway) if f.name not in found}
+    return list(found.values())
+
+
+def used_by_effects(
+    draft: TurnDraft, pathway: PathwaySpec, done: Collection[str] = ()
+) -> list[Field]:
+    """Return the fields of a pathway, and those of others that its effects use.
+
+    What an effect was taken with is a record, and left out.
+
+    Args:
+        draft: The turn.
+        pathway: The pathway.
+        done: Steps that were taken just now.
+    """
+    taken = {*draft.dialogue.taken, *done}
+    records = {
+        name
+        for effect in pathway.effects
+        if step_of(pathway, effect) in taken
+        for name in names_in(draft, effect)
+    }
+    found = {field.name: field for field in draft.sheet(pathway).live}
+    for effect in pathway.effects:
+        if step_of(pathway, effect) not in taken:
+            found |= {f.name: f for f in _of_others(draft, effect) if f.name not in found}
+    return [f for name, f in found.items() if name not in records and not effect_of(draft, f)]
+
+
+def _of_others(draft: TurnDraft, effect: Effect) -> Iterator[Field]:
+    part = draft.spec.part_of(draft.here.id).id
+    for name in names_in(draft, effect):
+        for owner in owners(draft.spec, name):
+            if draft.spec.part_of(owner.id).id == part and owner.form:
+                yield owner.form[name]
+                break
+
+
+def names_in(draft: TurnDraft, effect: Effect) -> list[str]:
+    """Return the names of the context that an effect's tool is called with."""
+    toolbox = draft.services.toolbox
+    if toolbox is None or effect.tool not in toolbox.tools:
+        return list(effect.arguments.values())
+    parameters = toolbox.tools[effect.tool].parameters
+    sources = {name: name for name in parameters.properties[0]} | dict(effect.arguments)
+    filled = ((one.source or name) for name, one in parameters.session.items())
+    return [*sources.values(), *(name for name in filled if isinstance(name, str))]

@@ -1,4 +1,4 @@
-"""Questions to the user, as text and as data for clients."""
+"""Questions to the user, as text and as data for clients, and values as users read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nodes.language.reading import YES_OR_NO
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state.dialogue_state import IN_TURN, Asked
 from nodes.state.form_state import Sheet, field_named
-from nodes.values import hint_of
+from nodes.values import Setting, hint_of, shown
 
 _OF_FIELDS = ("field", "correction", "change")
 """Kinds of questions that are about a field; others are about a pathway, or about nothing."""
@@ -200,3 +200,29 @@ def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
 
 def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+
+
+def spoken(
+    spec: JourneySpec, context: Mapping[str, Any], setting: Setting, hidden: str
+) -> dict[str, Any]:
+    """Return what is known: values of fields as users read them, all others as they are.
+
+    Args:
+        spec: The journey.
+        context: What is known.
+        setting: In which language, and by the habits of which country.
+        hidden: Stands for a sensitive value.
+    """
+    return {
+        name: _said(spec, name, value, setting, hidden)
+        for name, value in context.items()
+        if value is not None
+    }
+
+
+def _said(spec: JourneySpec, name: str, value: Any, setting: Setting, hidden: str) -> Any:
+    try:
+        field = field_named(spec, name)
+    except KeyError:
+        return value
+    return hidden if field.sensitive else shown(field, value, setting)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from journeys import JourneySpec, PathwaySpec
 from nodes.commands import Cancel, Command, Deny
 from nodes.draft import TurnDraft
-from nodes.forms.filling import emptied
+from nodes.forms.collect import emptied
 from nodes.guidelines.words import plain
 from nodes.handoff.offer import after_effect
 from nodes.language.lexicon import lexicon_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from journeys import Field, PathwaySpec
 from nodes.commands import Back, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
-from nodes.forms.filling import TAKEN_BACK
+from nodes.forms.collect import TAKEN_BACK
 from nodes.forms.questions import lines_of
 from nodes.handoff.offer import after_effect
 from nodes.repair.leaving import reset, waiting_tasks

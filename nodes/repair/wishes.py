@@ -12,7 +12,7 @@ from journeys.phrases.patterns import at_edges, normal
 from journeys.spec.spec import MOVE
 from nodes.commands import Cancel, Command, Fill, Go, Verdict
 from nodes.draft import TurnDraft
-from nodes.forms.filling import SURE
+from nodes.forms.collect import SURE
 from nodes.language import Expected, read_message
 from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.mentions import mentioned

@@ -16,9 +16,8 @@ from journeys import Call, Effect, PathwaySpec
 from nodes.authored import contained
 from nodes.draft import TurnDraft, draft_of
 from nodes.effects import Effects, EffectsOfRun, Step, Taken
-from nodes.forms.questions import question_of
-from nodes.forms.rechecking import take_back_refused, used_by_effects
-from nodes.forms.spoken import spoken
+from nodes.forms.collect import take_back_refused, used_by_effects
+from nodes.forms.questions import question_of, spoken
 from nodes.journal import ASKED, is_pause
 from nodes.json_data import cleaned, copied, digest_of, plain, size, stamp
 from nodes.llm.tools import Occasion, shortened, told

@@ -11,7 +11,7 @@ from typing import Any
 
 from journeys import Field, JourneySpec
 from nodes.draft import TurnDraft
-from nodes.forms.filling import emptied, refused
+from nodes.forms.collect import emptied, refused
 from nodes.language.reading import CHOOSING
 from nodes.state.dialogue_state import Asked, DialogueState
 from nodes.state.form_state import field_named, is_record, settled

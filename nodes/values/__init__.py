@@ -1,10 +1,8 @@
 """Values of fields: what was said, read into plain data; what they must be; how they are shown."""
 
-from nodes.values.checking import hint_of, refusal_of
+from nodes.values.checking import hint_of, refusal_of, shown
 from nodes.values.reading import Span, found_in, load, make_ready, value_of
-from nodes.values.scanning import usual
-from nodes.values.setting import Setting, Unreadable
-from nodes.values.showing import shown
+from nodes.values.scanning import Setting, Unreadable, usual
 
 __all__ = [
     "Setting",

@@ -12,8 +12,7 @@ from rapidfuzz.distance import OSA
 from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, compiled, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of, ordinals_of
-from nodes.values.scanning import Hit, apart, folded, words_in
-from nodes.values.setting import Setting
+from nodes.values.scanning import Hit, Setting, apart, folded, words_in
 
 _SHORT, _LONG = 4, 8
 _MOST_PLACES = 5

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 from journeys.notions.fields import Field
 from nodes.values.languages import Vocabulary, everywhere, grammar, vocabulary
 from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, apart, words_in
-from nodes.values.setting import Setting
+from nodes.values.scanning import Hit, Setting, apart, words_in
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _WORD = re.compile(

@@ -14,10 +14,19 @@ from journeys.notions.fields import FIELD_TYPES, Field
 from nodes.json_data import cleaned
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
-from nodes.values.dates import any_digit, date_elsewhere, load_dates, respelled, scan_dates
+from nodes.values.dates import (
+    any_digit,
+    date_elsewhere,
+    load_dates,
+    parts_of_day,
+    respelled,
+    scan_dates,
+    scan_datetimes,
+    scan_times,
+    wordings,
+)
 from nodes.values.languages import grammar, vocabulary
-from nodes.values.money import scan_money
-from nodes.values.numbers import scan_integers, scan_numbers
+from nodes.values.numbers import scan_integers, scan_money, scan_numbers
 from nodes.values.people import (
     address_in,
     full_name_in,
@@ -31,6 +40,8 @@ from nodes.values.scanning import (
     LONGEST,
     Hit,
     Scanner,
+    Setting,
+    Unreadable,
     beside,
     folded,
     is_filler,
@@ -40,8 +51,6 @@ from nodes.values.scanning import (
     words_in,
     words_of_field,
 )
-from nodes.values.setting import Setting, Unreadable
-from nodes.values.times import parts_of_day, scan_datetimes, scan_times, wordings
 
 MOST_ITEMS = 200
 """Most items of one list."""

@@ -1,10 +1,12 @@
-"""Shared parts of the value scanners: spans of a text, and words around a value."""
+"""Time and place by which a text is read, its spans, and the words around a value."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, lru_cache
 from itertools import islice
 from operator import itemgetter
@@ -12,8 +14,52 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from journeys.notions.fields import Field
+from journeys.phrases.regexes import MatchBudget
 from nodes.values.languages import Vocabulary, grammar, vocabulary
-from nodes.values.setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """When and where a user speaks.
+
+    Attributes:
+        at: The moment, in the time zone of the journey.
+        region: ISO 3166 country by whose habits ambiguous dates, numbers and phones are read.
+        language: Language of the runtime's texts, two letters.
+        first_day: First day of the week, "monday" to "sunday"; empty: as in the region.
+        date_order: "dmy" or "mdy"; empty: as in the region.
+        decimal_sign: "." or ","; empty: as in the region.
+        clock: "12h" or "24h", of times that are shown; empty: as usual in the language.
+        patterns: Matches the patterns of authors in what is said there and then.
+    """
+
+    at: datetime
+    region: str = "US"
+    language: str = "en"
+    first_day: str = ""
+    date_order: str = ""
+    decimal_sign: str = ""
+    clock: str = ""
+    patterns: MatchBudget = field(default_factory=MatchBudget, compare=False, repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class Unreadable(Exception):
+    """What was said is no value of its type, or not one that is taken.
+
+    Attributes:
+        text: Name of the catalogue's text that says why; empty: `sentence` says it.
+        sentence: What the user is told, in the author's words.
+        values: What stands for the placeholders of the text.
+    """
+
+    text: str = ""
+    sentence: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.text or self.sentence
+
 
 LONGEST = 4096
 """Most characters of a text that is read for a value."""

@@ -100,7 +100,7 @@ def test_no_table_of_dates_is_read_once_its_field_is_loaded() -> None:
         "from datetime import datetime, UTC\n"
         "from journeys import Field\n"
         "from nodes.values.dates import date_elsewhere\n"
-        "from nodes.values.setting import Setting\n"
+        "from nodes.values.scanning import Setting\n"
         "nodes.values.load([Field('a', 'date', 'When?')]), nodes.values.make_ready('en')\n"
         "known = set(sys.modules)\n"
         "said = ['a day before that', 'el 7 de julio', '3 stycznia', 'через 3 дня', '明後日']\n"
