@@ -21,6 +21,10 @@ SLICE = 6
 """Of so many rows one is tried with a model that is of no use."""
 
 
+WHOLE_TABLE = 600
+"""Seconds after which a test of 300 messages hangs: 40 are enough on an idle machine."""
+
+
 def limits(model: str, name: str) -> list[Any]:
     read = YAML(typ="safe").load((HERE / "limits.yaml").read_text(encoding="utf-8"))
     found: list[Any] = read[model][name]
@@ -47,6 +51,7 @@ def test_a_table_tries_every_assistant_alike(language: str) -> None:
     assert len({(row.assistant, row.asked, row.message) for row in table(language)}) == 300
 
 
+@pytest.mark.timeout(WHOLE_TABLE)
 @pytest.mark.parametrize("model", ["none", pytest.param("right", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_few_messages_are_read_wrong(language: str, model: str) -> None:
@@ -58,6 +63,7 @@ async def test_what_was_once_read_wrong_is_not_any_more(model: str) -> None:
     check(await judge_all(table("once_wrong"), "en", model), model, "once_wrong")
 
 
+@pytest.mark.timeout(WHOLE_TABLE)
 async def test_an_answer_fills_the_field_that_was_asked_for() -> None:
     found = await judge_all(table("answers"), "en")
 
