@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -51,6 +51,7 @@ class _DefinitionType(ModelMetaclass):
                     annotation=field.annotation,
                 )
                 for name, field in sorted(fields.items(), key=lambda item: item[0] not in placed)
+                if field.init is not False
             ]
         )
 
@@ -64,13 +65,23 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     """Base class of what authors declare; see the module."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True, defer_build=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,
+        validate_by_name=True,
+        validate_by_alias=True,
     )
     by_position: ClassVar[tuple[str, ...]] = ()
     unwritten: ClassVar[frozenset[str]] = frozenset()
     """Names that no file has: what the library itself sets, and functions."""
+    needed: ClassVar[frozenset[str]] = frozenset()
+    """Keys that a file must have for it, and a class body need not."""
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Remedies for keys that belong into another mapping."""
+    absent: ClassVar[Mapping[str, str]] = {}
+    """What is said of keys that are missing, in place of that."""
     waits: ClassVar[bool] = False
     """Whether the reader of a body says what is wrong with it, by its place."""
     stand_ins: ClassVar[Mapping[str, Any]] = {}
@@ -87,7 +98,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         source = ClassBody({**placed, **given})
         try:
             cls.__pydantic_validator__.validate_python(
-                source.given, self_instance=self, context=source
+                source.given, self_instance=self, **source.options
             )
         except ValidationError:
             if not source.faults:
@@ -148,13 +159,34 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         return title if " of " in title else f"{'an' if title[0] in 'aeiou' else 'a'} {title}"
 
     @classmethod
+    def names(cls) -> dict[str, str]:
+        """Return its fields, each with the key that files have for it."""
+        fields = cls.__pydantic_fields__.items()
+        return {name: str(field.validation_alias or name) for name, field in fields}
+
+    @classmethod
     def keys(cls) -> dict[str, Any]:
         """Return its fields by the keys that files have for them."""
-        return {
-            field.alias or name: field
-            for name, field in cls.__pydantic_fields__.items()
-            if name not in cls.unwritten
-        }
+        keys = cls.names().items()
+        return {k: cls.__pydantic_fields__[n] for n, k in keys if n not in cls.unwritten}
+
+    @classmethod
+    def known(cls, *, is_code: bool) -> list[str]:
+        """Return what may be given for it, in a class body or in a file."""
+        hidden = cls.hidden(is_code=True)
+        return [n for n in cls.names() if n not in hidden] if is_code else [*cls.keys()]
+
+    @classmethod
+    def hidden(cls, *, is_code: bool) -> Set[str]:
+        """Return the fields that only files have, or that these do not have."""
+        fields = cls.__pydantic_fields__.items()
+        of_files = {name for name, field in fields if field.init is False}
+        return of_files if is_code else cls.unwritten
+
+    @classmethod
+    def arranged(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a mapping of a file with one key for each field."""
+        return value
 
     @classmethod
     def rules(cls) -> tuple[tuple[tuple[str, ...], Callable[[Any], Iterator[Fault]]], ...]:
@@ -165,7 +197,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     def read(cls, value: Any, source: Source) -> Any:
         """Return what a source has, noting there what is wrong; None where nothing is left."""
         try:
-            return cls.__pydantic_validator__.validate_python(value, context=source)
+            return cls.__pydantic_validator__.validate_python(value, **source.options)
         except ValidationError as error:
             for item in error.errors(include_url=False):
                 if item["type"] != GONE:
@@ -182,12 +214,18 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
         """Return its schema in files: without what these do not have, with what its words say."""
         schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
-        said = _described(cls)
+        fields = cls.__pydantic_fields__
+        of_names = _described(cls)
+        said = {
+            fields[n].validation_alias or n: text for n, text in of_names.items() if n in fields
+        }
         schema["properties"] = {
             name: {"description": said[name], **part} if name in said else part
             for name, part in schema.get("properties", {}).items()
             if name not in cls.unwritten
         }
+        if required := [*schema.get("required", []), *sorted(cls.needed)]:
+            schema["required"] = required
         if doc := cls.__doc__:
             schema["description"] = inspect.cleandoc(doc).partition("\n")[0]
         return schema

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Made = TypeVar("Made", bound="Definition")
 GONE = "gone"
 """Kind of the error of what is left out; its faults are noted already."""
+FAULTY = "faulty"
+"""Kind of the error of a definition that holds its faults, until a reader takes them down."""
 
 
 class Emptied(dict[str, Any]):
@@ -41,6 +43,11 @@ class Source:
         self._made: dict[tuple[type, int], Definition | None] = {}
         self._read: list[Any] = []
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """How pydantic reads from it: names stand in class bodies, keys in files."""
+        return {"context": self, "by_name": self.is_code, "by_alias": not self.is_code}
+
     def named(self, path: Path) -> str:
         """Return what a fault calls a value."""
         return key_of(path)
@@ -52,6 +59,13 @@ class Source:
     def note(self, held: Mapping[str, Any], fault: Fault) -> None:
         """Take down a fault of what a mapping holds."""
         self.faults.append(fault)
+
+    def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
+        """Take down a fault of a definition that stands at a path of a mapping."""
+        self.note(held, Fault(fault.message, *path, *fault.path, at_key=fault.at_key))
+
+    def stands_for(self, made: Mapping[str, Any], value: Any) -> None:
+        """Take down that a mapping is another one, arranged anew."""
 
     def function(self, value: Any, variables: tuple[str, ...]) -> Any:
         """Return what is called where a definition takes a function."""
@@ -69,6 +83,8 @@ class Source:
             PydanticCustomError: Without what is wrong in it, nothing is left.
         """
         if isinstance(value, cls):
+            if value.faults:
+                raise PydanticCustomError(FAULTY, FAULTY, {"faults": value.faults})
             return value
         if not self.takes(cls, value):
             raise PydanticKnownError("model_type", {"class_name": cls.__name__})
@@ -82,64 +98,90 @@ class Source:
         return made  # type: ignore[return-value]
 
     def _sound(
-        self, cls: type[Made], value: dict[str, Any], handler: Callable[[Any], Made]
+        self, cls: type[Made], written: dict[str, Any], handler: Callable[[Any], Made]
     ) -> Made | None:
-        wrong: list[Any] = []
-        hidden = set() if self.is_code else cls.unwritten & value.keys()
-        try:
-            made = handler({name: item for name, item in value.items() if name not in hidden})
-        except ValidationError as error:
-            wrong += error.errors(include_url=False)
-        wrong += [{"type": "extra_forbidden", "loc": (name,)} for name in hidden]
+        if isinstance(written, Emptied):
+            made = handler({**cls.stand_ins})
+            made.__dict__["_broken"] = {*cls.keys()}
+            return made
+        value = self._arranged(cls, written)
+        made, wrong = self._tried(cls, value, handler)
         for item in wrong:
-            if not isinstance(value, Emptied) and not _follows(item, wrong):
+            if not _follows(cls, item, wrong):
                 self._note(cls, value, item)
-        broken = _broken(cls, value, wrong)
+        if not self.is_code and cls.needed - value.keys():
+            return None
+        broken = _broken(cls, self.is_code, value, wrong)
         if broken:
             try:
                 made = handler(_without(cls, value, wrong))
             except ValidationError:  # something is missing that it cannot do without
                 return None
             made.__dict__["_broken"] = broken
-        if isinstance(value, Emptied):
-            made.__dict__["_broken"] = set(cls.keys())
-        else:
-            self._hold_rules(value, made, broken)
+        self._hold_rules(value, made, broken)
         return made
 
+    def _arranged(self, cls: type[Definition], written: dict[str, Any]) -> dict[str, Any]:
+        value = written if self.is_code else cls.arranged(written)
+        if value is not written:
+            self._read.append(value)
+            self.stands_for(value, written)
+        return value
+
+    def _tried(self, cls: type[Made], value: Any, handler: Any) -> tuple[Any, list[Any]]:
+        """Return a definition as it is written, and what is wrong with it."""
+        hidden = cls.hidden(is_code=self.is_code) & value.keys()
+        wrong = [{"type": "extra_forbidden", "loc": (name,)} for name in hidden]
+        if not self.is_code:
+            wrong += [{"type": "missing", "loc": (key,)} for key in cls.needed - value.keys()]
+        try:
+            made = handler({name: item for name, item in value.items() if name not in hidden})
+        except ValidationError as error:
+            return None, [*error.errors(include_url=False), *wrong]
+        return made, wrong
+
     def _hold_rules(self, value: dict[str, Any], made: Definition, broken: set[str]) -> None:
+        keys = {} if self.is_code else type(made).names()
         for reads, rule in made.rules():
-            for fault in () if broken & {*reads} else rule(made):
+            for fault in () if broken & {keys.get(name, name) for name in reads} else rule(made):
                 made.__dict__.setdefault("_broken", {""})
-                self.note(value, fault)
+                path = (keys.get(str(step), step) for step in fault.path[:1])
+                self.note(value, Fault(fault.message, *path, *fault.path[1:]))
 
     def _note(self, cls: type[Definition], value: Any, error: Any) -> None:
-        if error["type"] == GONE:
-            return
         path = real_path(value, error["loc"])
         kind, last = error["type"], error["loc"][-1]
-        if kind == "missing":
-            fault = Fault(f"'{last}' is missing in {cls.called()}.", at_key=True)
+        if kind == FAULTY:
+            for inner in error["ctx"]["faults"]:
+                self.note_inner(value, inner, path)
+        elif kind == "missing":
+            said = cls.absent.get(str(last)) or f"'{last}' is missing in {cls.called()}."
+            self.note(value, Fault(said, at_key=True))
         elif kind == "extra_forbidden":
-            known = list(cls.keys())
+            known = cls.known(is_code=self.is_code)
             hint = cls.elsewhere.get(str(last)) or did_you_mean(str(last), known)
             owner = f"argument of {cls.__name__}" if self.is_code else f"key of {cls.called()}"
             said = f"'{last}' is no {owner}.{hint} Known: {', '.join(known)}."
-            fault = Fault(said, *path, at_key=True)
+            self.note(value, Fault(said, *path, at_key=True))
         elif last == "[key]":
             remedy = wanted(error, self.words)
-            fault = Fault(f"'{path[-1]}' is not a valid name: {remedy}", *path, at_key=True)
-        elif kind == "whole":
-            fault = Fault(error["ctx"]["said"], *path)
-        elif kind == "said":
-            fault = Fault(f"{self.named(path)}: {error['ctx']['said']}", *path)
-        else:
-            words = {**self.words, "string_type": "text or a mapping"}
-            either = error["loc"][-1] == "<text or mapping>"
-            said = self.shown(error["input"], value, path)
-            remedy = wanted(error, words if either else self.words)
-            fault = Fault(f"{self.named(path)} is {said}; {remedy}", *path)
-        self.note(value, fault)
+            said = f"'{path[-1]}' is not a valid name: {remedy}"
+            self.note(value, Fault(said, *path, at_key=True))
+        elif kind != GONE:
+            self.note(value, Fault(self._said(value, path, error), *path))
+
+    def _said(self, value: Any, path: Path, error: Any) -> str:
+        """Return what is said of a value that does not fit."""
+        kind, last = error["type"], str(error["loc"][-1])
+        if kind == "whole":
+            return str(error["ctx"]["said"])
+        if kind == "said":
+            return f"{self.named(path)}: {error['ctx']['said']}"
+        words = self.words
+        if last.startswith("<"):  # any of several kinds of values
+            words = {**words, "string_type": last[1:-1].replace(" or ", " or a ")}
+        said = self.shown(error["input"], value, path)
+        return f"{self.named(path)} is {said}; {wanted(error, words)}"
 
 
 class ClassBody(Source):
@@ -167,6 +209,8 @@ class ClassBody(Source):
         """Return a function as it is given."""
         if not callable(value) or not takes(value, *variables):
             raise wrong(f"it must be a function that takes ({', '.join(variables)}).")
+        if variables == ("context",) and is_async(value):
+            raise wrong("it must be a plain function: an async one would always count as true.")
         return value
 
 
@@ -186,6 +230,12 @@ def takes(function: Any, *arguments: Any) -> bool:
     return True
 
 
+def is_async(function: Any) -> bool:
+    """Say whether a callable gives what has to be awaited."""
+    body = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(body)
+
+
 def real_path(value: Any, location: tuple[int | str, ...]) -> Path:
     """Return the path of an error in a value; the names of alternatives are no part of it."""
     path: list[int | str] = []
@@ -197,10 +247,12 @@ def real_path(value: Any, location: tuple[int | str, ...]) -> Path:
     return tuple(path)
 
 
-def _broken(cls: type[Definition], value: Mapping[str, Any], wrong: Sequence[Any]) -> set[str]:
+def _broken(
+    cls: type[Definition], is_code: bool, value: Mapping[str, Any], wrong: Sequence[Any]
+) -> set[str]:
     """Return the keys that cannot be judged, as what is written for them is wrong."""
     broken = {str(item["loc"][0]) for item in wrong}
-    known = set(cls.keys())
+    known = set(cls.known(is_code=True) if is_code else cls.keys())
     # An unknown key may be meant to be any of those that are not written.
     return broken | (known - value.keys()) if broken - known else broken
 
@@ -212,8 +264,10 @@ def _without(cls: type[Definition], value: dict[str, Any], wrong: Sequence[Any])
     return {**cls.stand_ins, **_left(value, out)}
 
 
-def _follows(error: Any, errors: list[Any]) -> bool:
-    """Say whether a list is only empty because what is in it is wrong."""
+def _follows(cls: type[Definition], error: Any, errors: list[Any]) -> bool:
+    """Say whether a list is only empty, or a key missing, because of another error."""
+    if error["type"] == "missing" and error["loc"][-1] in cls.absent:
+        return any(other["type"] == "extra_forbidden" for other in errors)
     inner = (other for other in errors if other is not error)
     at = error["loc"]
     return error["type"] == "too_short" and any(other["loc"][: len(at)] == at for other in inner)

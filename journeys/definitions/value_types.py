@@ -171,6 +171,10 @@ class InCode:
         return handler(value)
 
 
+Target = Annotated[str, InCode(Name, lambda given: given)]
+"""Id of a pathway or a journey; in a class body, it is judged where it is looked up."""
+
+
 class Short:
     """A definition, for which the value of one of its keys may stand by itself."""
 

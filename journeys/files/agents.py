@@ -9,7 +9,7 @@ from journeys.faults import Where
 from journeys.files.form import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
-from journeys.files.rules import activation_of, check_tools, guidelines_of, related
+from journeys.files.rules import check_tools, guidelines_of, related
 from journeys.files.states import check_effects, form_of, saying, tools_of
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.personality import Personality
@@ -32,7 +32,7 @@ def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
         [],
         tools=tools,
         guidelines=_guidelines(part, form, list(tools)),
-        activation=tuple(activation_of(part, form.activation_conditions)),
+        activation=tuple(form.activation_conditions),
         escalation=form.escalation,
         knowledge=form.knowledge,
         personality=_personality(form),

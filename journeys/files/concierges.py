@@ -12,9 +12,9 @@ from journeys.files.agents import agent_of
 from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeys.files.part import Part
 from journeys.files.reading import in_words_of_files, journey_of, read_document
-from journeys.files.rules import check_tools, guidelines_of, trigger_of
+from journeys.files.rules import check_tools, guidelines_of
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.transitions import HandOver, IntentTrigger
+from journeys.notions.transitions import IntentTrigger
 from journeys.reading.collecting_reader import read_texts
 from journeys.reading.composing import CANCELS, compose
 from journeys.reading.guideline_reader import taken_ids
@@ -45,12 +45,11 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
     found = [spec for spec in journeys if spec]
     guidelines = guidelines_of(part, form.guidelines, "guidelines", journey=None)
     part.faults += taken_ids(guidelines)
-    hand_over = _hand_over(form)
     if len(found) == len(form.journeys):
         _check_guideline_tools(part, form, found)
     if part.faults:
         return None
-    return _composed(part, form, where, found, guidelines, hand_over)
+    return _composed(part, form, where, found, guidelines)
 
 
 def _composed(
@@ -59,7 +58,6 @@ def _composed(
     where: Where,
     journeys: Sequence[JourneySpec],
     guidelines: Sequence[GuidelineSpec],
-    hand_over: Sequence[HandOver],
 ) -> JourneySpec | None:
     versions = [spec.version for spec in journeys]
     cancel = IntentTrigger(tuple(form.cancel), CANCELS) if form.cancel else None
@@ -71,7 +69,7 @@ def _composed(
             journeys,
             otherwise=form.otherwise,
             cancel=cancel,
-            hand_over=hand_over,
+            hand_over=form.hand_over,
             guidelines=guidelines,
             validation=form.validation,
             safe_reply=form.safe_reply,
@@ -118,19 +116,6 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
         spec = journey_of(inner, form)
     part.faults += inner.faults
     return spec
-
-
-def _hand_over(form: ConciergeForm) -> list[HandOver]:
-    return [
-        HandOver(
-            item.from_,
-            item.to,
-            trigger_of(item),
-            context_update=item.update or None,
-            priority=item.priority,
-        )
-        for item in form.hand_over
-    ]
 
 
 def _check_guideline_tools(

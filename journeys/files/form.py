@@ -5,35 +5,31 @@ The published JSON Schema is made of these models. What each part means is in do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from journeys.agents.calls import Call, ToolSpec
-from journeys.definitions.definition import Definition, rule
+from journeys.definitions.definition import Definition
 from journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     Checked,
     ContextName,
     FieldName,
-    Function,
     Listed,
     Name,
     OneOf,
     Phrase,
     Seconds,
-    Share,
     Short,
     Text,
     ToolName,
-    at_least,
 )
-from journeys.faults import Fault
 from journeys.locale import Locale
-from journeys.notions.behaviors import POLICIES
+from journeys.notions.behaviors import Known
 from journeys.notions.context import MergeStrategy
 from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
@@ -41,32 +37,21 @@ from journeys.notions.fields import Field as Asked
 from journeys.notions.fields import Form
 from journeys.notions.guidelines import Guideline
 from journeys.notions.knowledge import Knowledge
-from journeys.notions.transitions import AlwaysTrigger, BaseTrigger, ConditionTrigger, IntentTrigger
+from journeys.notions.transitions import (
+    BaseTrigger,
+    ConditionTrigger,
+    HandOver,
+    Transition,
+    Triggered,
+)
 from journeys.pipelines.shapes import ERROR_HANDLING, SHAPES
 from journeys.reading.declared import Declared
 from journeys.spec.part_faults import OTHERWISE
 
-Condition = Annotated[Callable[[Mapping[str, Any]], Any], Function("context")]
 Tools = Listed[ToolName]
 Knows = Annotated[Knowledge, Short("retriever")]
 Effects = Listed[Annotated[Effect, Short("tool")]]
 Fields = Annotated[Annotated[Listed[Asked], NOT_EMPTY] | Form, BY_SHAPE]
-
-
-class KnownForm(Definition):
-    """A name whose value counts, whenever it was written."""
-
-    model_config = ConfigDict(title="Known name")
-
-    known: ContextName
-
-
-class WhenForm(Definition):
-    """An expression."""
-
-    model_config = ConfigDict(title="Condition")
-
-    when: Condition
 
 
 KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
@@ -147,56 +132,6 @@ class ToolForm(Definition):
     function: ToolSpec
 
 
-class RuleForm(Definition):
-    """What makes a rule hold: words for a model, patterns of messages, or an expression.
-
-    Attributes:
-        condition: In words; a model judges it.
-        patterns: Phrases of a message, without a model.
-        confidence: Least confidence of a model's yes.
-    """
-
-    condition: Text = ""
-    patterns: Listed[Phrase] = ()
-    when: Condition | None = None
-    confidence: Share | None = None
-
-    @property
-    def ways(self) -> list[str]:
-        """The keys that make it hold."""
-        known = ("condition", "patterns", "when", "always")
-        return [name for name in known if getattr(self, name, None)]
-
-    @property
-    def trigger(self) -> BaseTrigger:
-        """What makes it hold."""
-        if self.when is not None:
-            return ConditionTrigger(self.when)
-        if "always" in self.ways:
-            return AlwaysTrigger()
-        return IntentTrigger(
-            patterns=tuple(self.patterns),
-            description=self.condition,
-            confidence_threshold=self.confidence,
-        )
-
-    @rule("condition", "patterns", "when", "always")
-    def _holds_in_one_way(self) -> Iterator[Fault]:
-        if not self.ways:
-            yield Fault("it never holds. Give it a condition in words, patterns, or when.")
-        clash = [name for name in self.ways if name not in ("condition", "patterns")]
-        if clash and len(self.ways) > 1:
-            others = " and ".join(name for name in self.ways if name != clash[0])
-            said = f"{clash[0]} decides by itself, beside {others}. Make it two rules."
-            yield Fault(said, clash[0])
-
-
-class ConditionForm(RuleForm):
-    """What starts a journey: words for a model, patterns of messages, or an expression."""
-
-    model_config = ConfigDict(title="Activation condition")
-
-
 class StateForm(Definition):
     """A stretch of the conversation.
 
@@ -243,55 +178,14 @@ class StateForm(Definition):
     calls: Listed[Annotated[Call, Short("tool")]] = ()
     complete_when: Annotated[
         Literal["never"]
-        | Annotated[Listed[Annotated[ContextName | KnownForm, BY_SHAPE]], NOT_EMPTY]
-        | WhenForm
+        | Annotated[Listed[Annotated[ContextName | Known, BY_SHAPE]], NOT_EMPTY]
+        | ConditionTrigger
         | None,
         BY_SHAPE,
     ] = None
     next: Name | None = None
     on_arrival: Annotated[str, OneOf(("run", "wait"))] = "wait"
     timeout: Seconds | None = None
-
-
-class DetourForm(Definition):
-    """How a detour returns.
-
-    Attributes:
-        return_to: 'previous', or the id of a state.
-        preserve_context: false: its changes are undone.
-        max_depth: Most paused states below it.
-        policy: What is done with what it interrupted.
-    """
-
-    model_config = ConfigDict(title="Detour")
-
-    return_to: Name = "previous"
-    preserve_context: bool = True
-    max_depth: Annotated[int, at_least(1)] | None = None
-    policy: Annotated[str, OneOf(POLICIES)] = "return"
-
-
-class TransitionForm(RuleForm):
-    """A rule that moves the session to another state.
-
-    Attributes:
-        to: Id of the state that it leads to.
-        from: Where it applies: a state, several, or "*".
-        always: Fires when nothing else does.
-        priority: Higher ones are asked first.
-        update: Name -> 'set:TEXT', 'append:NAME', 'copy:NAME' or 'clear:'.
-        detour: Whether the state that it leads to returns, and how.
-    """
-
-    model_config = ConfigDict(title="Transition")
-
-    _: KW_ONLY
-    to: Name
-    from_: Annotated[str | Annotated[Listed[Name], NOT_EMPTY], BY_SHAPE] = Field("*", alias="from")
-    always: bool = False
-    priority: int = 0
-    update: Mapping[ContextName, str] = Field(default_factory=dict)
-    detour: Annotated[bool | DetourForm, BY_SHAPE] = False
 
 
 class DefinitionForm(Declared):
@@ -326,7 +220,7 @@ class OwnForm(DefinitionForm):
     """
 
     tools: Listed[ToolForm] = ()
-    activation_conditions: Listed[Annotated[ConditionForm, Short("condition")]] = ()
+    activation_conditions: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = ()
     escalation: Escalation | None = None
     knowledge: Knows | None = None
 
@@ -345,7 +239,7 @@ class JourneyForm(OwnForm):
     _: KW_ONLY
     initial_state: Name | None = None
     states: Annotated[Mapping[Name, StateForm], NOT_EMPTY]
-    transitions: Listed[TransitionForm] = ()
+    transitions: Listed[Transition] = ()
     patterns: Mapping[Name, Name] = Field(default_factory=dict)
     migrations: Mapping[Name, Name] = Field(default_factory=dict)
 
@@ -369,25 +263,6 @@ class AgentForm(OwnForm):
     completion: Text = ""
 
 
-class HandOverForm(RuleForm):
-    """A rule that moves the session from one journey to another.
-
-    Attributes:
-        from: Id of the journey that it leaves.
-        to: Id of the journey that it begins.
-        priority: Higher ones are asked first.
-        update: As of a transition.
-    """
-
-    model_config = ConfigDict(title="Hand-over")
-
-    _: KW_ONLY
-    from_: Name = Field(alias="from")
-    to: Name
-    priority: int = 0
-    update: Mapping[ContextName, str] = Field(default_factory=dict)
-
-
 class ConciergeForm(DefinitionForm):
     """Several journeys, of which messages choose one.
 
@@ -403,7 +278,7 @@ class ConciergeForm(DefinitionForm):
     journeys: Annotated[Listed[Annotated[Phrase | JourneyForm, BY_SHAPE]], NOT_EMPTY]
     otherwise: Annotated[str, OneOf(OTHERWISE)] = "ask"
     cancel: Listed[Phrase] = ()
-    hand_over: Listed[HandOverForm] = ()
+    hand_over: Listed[HandOver] = ()
 
 
 class GuidelinesForm(Definition):

@@ -101,6 +101,12 @@ class FileSource(Source):
         """Take down a fault of what a mapping or a list of the file holds."""
         self.faults.append(fault.at(self._root, *self.tree.paths.get(id(held), ())))
 
+    def stands_for(self, made: Any, value: Any) -> None:
+        """Take down that a mapping, and the mappings in it, stand where another one does."""
+        at = self.tree.paths.get(id(value), ())
+        for held in (made, *made.values()):
+            self.tree.paths.setdefault(id(held), at)
+
     def function(self, value: Any, variables: tuple[str, ...]) -> Any:
         """Return the expression that stands for a function."""
         if not isinstance(value, str):

@@ -15,7 +15,6 @@ from journeys.files.documents.yaml_text import yaml_events
 from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.part import FileSource, InFile, Part, in_files, in_order
 from journeys.files.rules import (
-    activation_of,
     check_tools,
     guidelines_of,
     related,
@@ -108,7 +107,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     declared = declared_of(part, form, pathways, owner)
     declared["guidelines"] = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
-    declared["activation"] = tuple(activation_of(part, form.activation_conditions))
+    declared["activation"] = tuple(form.activation_conditions)
     entry = form.initial_state or next(iter(pathways))
     spec = whole(part, form, entry, pathways, transitions, tools=tools, **declared)
     return spec and _with_inputs(part, form, spec)
@@ -184,8 +183,8 @@ def _say_where_detours_stand(
     part: Part, form: JourneyForm, pathways: Mapping[str, PathwaySpec]
 ) -> None:
     for number, item in enumerate(form.transitions):
-        if item.to in pathways:
-            where = cast("InFile", pathways[item.to].where)
+        if item.to_pathway in pathways:
+            where = cast("InFile", pathways[item.to_pathway].where)
             where.elsewhere["detour"] = part.path("transitions", number, "detour", "return_to")
 
 

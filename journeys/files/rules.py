@@ -3,90 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from journeys.agents.calls import ToolSpec
 from journeys.errors import did_you_mean
-from journeys.files.form import ConditionForm, DetourForm, JourneyForm, RuleForm
+from journeys.files.form import JourneyForm
 from journeys.files.part import Part
 from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.notions.guidelines import Guideline, GuidelineSpec
-from journeys.notions.transitions import AlwaysTrigger, BaseTrigger, Transition
 from journeys.reading.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
-from journeys.reading.transition_reader import read_transition, trigger_faults
+from journeys.reading.transition_reader import read_transition
 from journeys.spec.spec import TransitionSpec
-
-Returns = ReturnToPrevious | ReturnToSpecific
-
-
-def trigger_of(rule: RuleForm) -> BaseTrigger:
-    """Return what makes a rule hold; of one with faults, something without any."""
-    return rule.trigger if rule.is_whole else AlwaysTrigger()
-
-
-def activation_of(part: Part, conditions: Sequence[ConditionForm]) -> list[BaseTrigger]:
-    """Return what starts a journey among others."""
-    triggers: list[BaseTrigger] = []
-    for number, item in enumerate(conditions):
-        path = ("activation_conditions", number)
-        where = part.where(f"activation condition {number + 1}", *path)
-        trigger = trigger_of(item)
-        part.faults += trigger_faults(where, trigger)
-        triggers.append(trigger)
-    return triggers
 
 
 def transitions_of(part: Part, form: JourneyForm) -> list[TransitionSpec]:
     """Return what moves a session within a journey."""
-    specs: list[TransitionSpec] = []
     seen: dict[str, int] = {}
-    for number, item in enumerate(form.transitions):
-        path = ("transitions", number)
-        where = part.where(f"transition to '{item.to}'", *path)
-        transition = Transition(
-            trigger_of(item),
-            from_pathway=item.from_,
-            to_pathway=item.to,
-            context_update=item.update or None,
-            priority=item.priority,
+    return [
+        read_transition(
+            part.where(f"transition to '{item.to_pathway}'", "transitions", number), item, seen
         )
-        specs.append(read_transition(where, transition, seen, part.faults))
-    return specs
+        for number, item in enumerate(form.transitions)
+    ]
 
 
-def returns_of(part: Part, form: JourneyForm) -> dict[str, Returns]:
+def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | ReturnToSpecific]:
     """Return how the states return that transitions enter as detours."""
-    first: dict[str, tuple[Returns | None, int]] = {}
+    first: dict[str, tuple[ReturnToPrevious | ReturnToSpecific | None, int]] = {}
     for number, item in enumerate(form.transitions):
-        returns = _returns(item.detour)
-        if isinstance(returns, ReturnToSpecific) and _has_policy(item.detour):
-            said = "policy is of detours that return to what they interrupted. Take it away."
-            part.note(said, "transitions", number, "detour", "policy")
-        known, before = first.setdefault(item.to, (returns, number))
-        if known != returns:
+        known, before = first.setdefault(item.to_pathway, (item.detour, number))
+        if known != item.detour:
             line = part.line("transitions", before)
             said = (
-                f"the transition to '{item.to}' in line {line} says otherwise what of a detour it "
-                "is. Write the same in all that lead there."
+                f"the transition to '{item.to_pathway}' in line {line} says otherwise what of a "
+                "detour it is. Write the same in all that lead there."
             )
             part.note(said, "transitions", number, "detour")
     return {state: returns for state, (returns, _) in first.items() if returns}
-
-
-def _returns(detour: bool | DetourForm) -> Returns | None:
-    if isinstance(detour, bool):
-        return ReturnToPrevious() if detour else None
-    kept: dict[str, Any] = {
-        "preserve_context": detour.preserve_context,
-        "max_depth": detour.max_depth,
-    }
-    if detour.return_to == "previous":
-        return ReturnToPrevious(policy=detour.policy, **kept)
-    return ReturnToSpecific(detour.return_to, **kept)
-
-
-def _has_policy(detour: bool | DetourForm) -> bool:
-    return isinstance(detour, DetourForm) and "policy" in detour.model_fields_set
 
 
 def guidelines_of(

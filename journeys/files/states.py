@@ -7,13 +7,14 @@ from typing import Any
 
 from journeys.agents.agent_card import Agent
 from journeys.agents.calls import Call, ToolSpec
-from journeys.files.form import JourneyForm, KnownForm, StateForm, ToolForm, WhenForm
+from journeys.files.form import JourneyForm, StateForm, ToolForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
-from journeys.files.rules import Returns, check_arguments, check_tools
-from journeys.notions.behaviors import NEVER, known
+from journeys.files.rules import check_arguments, check_tools
+from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific
 from journeys.notions.effects import Effect
 from journeys.notions.fields import Field, Form
+from journeys.notions.transitions import ConditionTrigger
 from journeys.notions.validators import Check, ToolCheck
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.reading.flow_reader import read_calls
@@ -40,7 +41,7 @@ def pathway_of(
     id_: str,
     form: JourneyForm,
     tools: Mapping[str, ToolSpec],
-    returns: Mapping[str, Returns],
+    returns: Mapping[str, ReturnToPrevious | ReturnToSpecific],
 ) -> PathwaySpec:
     """Return a state as a pathway, noting its faults."""
     state, path = form.states[id_], ("states", id_)
@@ -141,8 +142,8 @@ def _check_calls(
             check_arguments(part, call.arguments, tools[call.tool], *at, "arguments")
 
 
-def _check_awaited(part: Part, written: Sequence[str | KnownForm], *path: str) -> None:
-    names = [item.known for item in written if isinstance(item, KnownForm)]
+def _check_awaited(part: Part, written: Sequence[str | Known], *path: str) -> None:
+    names = [item.name for item in written if isinstance(item, Known)]
     for number, item in enumerate(written):
         if item in names:
             part.note(f"'{item}' is known as well. Take one of the two out.", *path, number)
@@ -153,12 +154,11 @@ def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completi
     written = state.complete_when
     if written == "never":
         return NEVER
-    if isinstance(written, WhenForm):
-        return written.when
+    if isinstance(written, ConditionTrigger):
+        return written.condition
     if isinstance(written, tuple):
         _check_awaited(part, written, *path, "complete_when")
-        items = (known(item.known) if isinstance(item, KnownForm) else item for item in written)
-        return tuple(dict.fromkeys(items))
+        return tuple(dict.fromkeys(written))
     return (tuple(state.outputs) or None) if state.kind == "collect" else None
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from journeys.definitions.definition import Definition
+from journeys.definitions.value_types import ContextName, OneOf, Target, at_least
 
 POLICIES = ("return", "ask", "choose", "end")
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnToPrevious:
+class ReturnToPrevious(Definition):
     """The detour goes back to the pathway that it interrupted.
 
     Attributes:
@@ -18,26 +22,21 @@ class ReturnToPrevious:
         max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
         policy: What is done with what it interrupted: "return" goes on with it, "ask" asks the user
             first, "choose" lets the user choose among several, "end" gives all of it up.
-
-    Raises:
-        ValueError: The policy is unknown.
+        return_to: 'previous', or the id of a state.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
 
+    model_config = ConfigDict(title="Detour")
+    waits = True
+
     preserve_context: bool = True
-    max_depth: int | None = None
-    policy: str = "return"
-
-    def __post_init__(self) -> None:
-        if self.policy not in POLICIES:
-            raise ValueError(
-                f"ReturnToPrevious: policy is {self.policy!r}; one of: {', '.join(POLICIES)}."
-            )
+    max_depth: Annotated[int, at_least(1)] | None = None
+    policy: Annotated[str, OneOf(POLICIES)] = "return"
+    return_to: Literal["previous"] = Field(default="previous", init=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnToSpecific:
+class ReturnToSpecific(Definition):
     """The detour goes on to one named pathway, resuming it if it is paused.
 
     Attributes:
@@ -48,16 +47,61 @@ class ReturnToSpecific:
     Source: REQ-PM-001; readings in docs/journeys.md.
     """
 
-    target_pathway: str
+    model_config = ConfigDict(title="Detour to a state")
+    elsewhere = {"policy": " It is of detours that return to what they interrupted."}
+    waits = True
+    stand_ins = {"target_pathway": "?"}
+
+    target_pathway: Target = Field(validation_alias="return_to")
     preserve_context: bool = True
-    max_depth: int | None = None
+    max_depth: Annotated[int, at_least(1)] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A context name that completes a pathway also by what the pathway wrote earlier."""
+class _Detour:
+    """How a detour returns; in a file, true or a mapping."""
 
-    name: str
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        kinds: dict[str, Any] = {
+            "<text or mapping>": bool,
+            "previous": ReturnToPrevious,
+            "state": ReturnToSpecific,
+        }
+        schemas = {tag: handler.generate_schema(kind) for tag, kind in kinds.items()}
+        union = core_schema.tagged_union_schema(schemas, self._tag)
+        return core_schema.no_info_after_validator_function(
+            self._held,
+            core_schema.nullable_schema(union),
+            metadata={
+                "pydantic_js_functions": [
+                    lambda _, js: {"anyOf": [js(schema) for schema in schemas.values()]}
+                ]
+            },
+        )
+
+    def _tag(self, value: Any) -> str:
+        if isinstance(value, ReturnToPrevious):
+            return "previous"
+        if isinstance(value, dict):
+            return "previous" if value.get("return_to", "previous") == "previous" else "state"
+        return "state" if isinstance(value, ReturnToSpecific) else "<text or mapping>"
+
+    def _held(self, value: Any) -> Any:
+        return (ReturnToPrevious() if value else None) if isinstance(value, bool) else value
+
+
+DETOUR = _Detour()
+
+
+class Known(Definition):
+    """A context name that completes a pathway also by what the pathway wrote earlier.
+
+    Attributes:
+        name: The name.
+    """
+
+    model_config = ConfigDict(title="Known name")
+
+    name: ContextName = Field(validation_alias="known")
 
 
 def known(name: str) -> Known:

@@ -47,7 +47,9 @@ class Effect(Definition):
     done: Text = ""
     change: Text = ""
     _: KW_ONLY
-    function: Annotated[Callable[..., Any] | None, AS_GIVEN] = Field(default=None, repr=False)
+    function: Annotated[Callable[..., Any] | None, AS_GIVEN] = Field(
+        default=None, init=False, repr=False
+    )
 
     def model_post_init(self, _: Any) -> None:
         """Take a function as a tool of its own name."""

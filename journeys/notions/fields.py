@@ -8,6 +8,8 @@ from dataclasses import KW_ONLY
 from functools import cached_property
 from typing import Annotated, Any
 
+import pydantic
+
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.value_types import (
     AS_GIVEN,
@@ -115,7 +117,9 @@ class Field(Definition):
     label: Text = ""
     items: Annotated[str, OneOf(FIELD_TYPES[:-1])] = "text"
     currency: Currency = ""
-    asks: Annotated[Callable[[Mapping[str, Any]], Any] | None, AS_GIVEN] = None
+    asks: Annotated[Callable[[Mapping[str, Any]], Any] | None, AS_GIVEN] = pydantic.Field(
+        default=None, init=False
+    )
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> str:

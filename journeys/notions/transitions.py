@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
-from journeys.phrases.patterns import said
+from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from journeys.definitions.definition import Definition
+from journeys.definitions.sources import FAULTY, GONE, takes, wrong
+from journeys.definitions.value_types import (
+    BY_SHAPE,
+    NOT_EMPTY,
+    ContextName,
+    Function,
+    InCode,
+    Listed,
+    Phrase,
+    Share,
+    Target,
+    Text,
+)
+from journeys.errors import did_you_mean
+from journeys.faults import Fault
+from journeys.notions.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
+from journeys.phrases.patterns import normal, said
+
+HOWS = ("append", "set", "copy", "clear")
+"""Beginnings of an entry of a `context_update`."""
 
 
 class BaseTrigger:
@@ -34,8 +56,24 @@ class BaseTrigger:
         return type(self).__name__
 
 
-@dataclass(frozen=True)
-class IntentTrigger(BaseTrigger):
+def _spoken(value: str) -> str:
+    if not normal(value):
+        raise wrong("it must not be empty.")
+    return value
+
+
+class _Phrases:
+    """A list of phrases; a set is put in order, so that the version is the same each time."""
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        item = handler.generate_schema(Annotated[Phrase, AfterValidator(_spoken)])
+        return core_schema.no_info_before_validator_function(
+            lambda value: sorted(value, key=str) if isinstance(value, (set, frozenset)) else value,
+            core_schema.tuple_variable_schema(item, strict=False),
+        )
+
+
+class IntentTrigger(Definition, BaseTrigger):
     """Fires when the user means something: said in a pattern, or judged by a model.
 
     Attributes:
@@ -51,19 +89,15 @@ class IntentTrigger(BaseTrigger):
     Source: ADR-025 section 5.3.
     """
 
-    patterns: Sequence[str] = ()
-    description: str = ""
+    model_config = ConfigDict(title="Trigger in words")
+    unwritten = frozenset({"use_llm_fallback", "llm_model"})
+    waits = True
+
+    patterns: Annotated[Sequence[str], _Phrases()] = ()
+    description: Text = Field(default="", validation_alias="condition")
     use_llm_fallback: bool = True
     llm_model: str | None = None
-    confidence_threshold: float | None = None
-
-    def __post_init__(self) -> None:
-        # A lone string is left as it is: the reader names it as a fault, with its place.
-        # A set is put in order, so that the label and the version are the same in every process.
-        if isinstance(self.patterns, (set, frozenset)):
-            object.__setattr__(self, "patterns", tuple(sorted(self.patterns, key=str)))
-        elif isinstance(self.patterns, list):
-            object.__setattr__(self, "patterns", tuple(self.patterns))
+    confidence_threshold: Share | None = Field(default=None, validation_alias="confidence")
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
         """Say whether any pattern is in the message."""
@@ -75,8 +109,7 @@ class IntentTrigger(BaseTrigger):
         return self.patterns[0] if self.patterns else self.description or "unknown"
 
 
-@dataclass(frozen=True)
-class ConditionTrigger(BaseTrigger):
+class ConditionTrigger(Definition, BaseTrigger):
     """Fires once when a condition on the context becomes true.
 
     It is judged at the start of every turn; having fired, it can fire again only after it was
@@ -87,8 +120,14 @@ class ConditionTrigger(BaseTrigger):
         description: What it means, for drawings and the audit.
     """
 
-    condition: Callable[[Mapping[str, Any]], Any] | None = None
-    description: str = ""
+    model_config = ConfigDict(title="Condition trigger")
+    unwritten = frozenset({"description"})
+    waits = True
+
+    condition: Annotated[Callable[[Mapping[str, Any]], Any], Function("context")] | None = Field(
+        default=None, validation_alias="when"
+    )
+    description: Text = ""
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
         """Say whether the condition holds; without a condition it never does."""
@@ -101,9 +140,16 @@ class ConditionTrigger(BaseTrigger):
         return self.description or ("condition" if name == "<lambda>" else name)
 
 
-@dataclass(frozen=True)
-class AlwaysTrigger(BaseTrigger):
-    """Fires when nothing else does; never while a finished detour is about to return."""
+class AlwaysTrigger(Definition, BaseTrigger):
+    """Fires when nothing else does; never while a finished detour is about to return.
+
+    Attributes:
+        always: Fires when nothing else does.
+    """
+
+    model_config = ConfigDict(title="Trigger of all else")
+
+    always: bool = Field(default=True, init=False)
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
         """Return True."""
@@ -115,8 +161,164 @@ class AlwaysTrigger(BaseTrigger):
         return "always"
 
 
-@dataclass(frozen=True)
-class Transition:
+_KEYS: dict[str, type[Definition]] = {
+    "always": AlwaysTrigger,
+    "when": ConditionTrigger,
+    "condition": IntentTrigger,
+    "patterns": IntentTrigger,
+    "confidence": IntentTrigger,
+}
+"""Key of a rule in a file -> the trigger that it belongs to."""
+
+
+class Triggered:
+    """A trigger; in a file, a mapping with the keys of one of them.
+
+    Args:
+        always: Whether it may be an `AlwaysTrigger`.
+        in_words: Whether text stands for the condition of an `IntentTrigger`.
+    """
+
+    def __init__(self, *, always: bool = False, in_words: bool = False) -> None:
+        self.keys = [key for key in _KEYS if always or key != "always"]
+        self.in_words = in_words
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        kinds = {_KEYS[key].__name__: _KEYS[key] for key in self.keys}
+        union = core_schema.tagged_union_schema(
+            {name: handler.generate_schema(kind) for name, kind in kinds.items()},
+            lambda value: _KEYS[self._ways(value)[0]].__name__,
+        )
+        described = {"pydantic_js_functions": [lambda *_: self._described(kinds.values())]}
+        return core_schema.with_info_wrap_validator_function(self._fit, union, metadata=described)
+
+    def _described(self, kinds: Iterable[type[Definition]]) -> dict[str, Any]:
+        """Return the schema of a mapping with the keys of all of them."""
+        known: dict[str, Any] = {}
+        for kind in kinds:
+            known |= kind.model_json_schema()["properties"]
+        mapping = {"type": "object", "properties": known, "additionalProperties": False}
+        return {"anyOf": [known["condition"], mapping]} if self.in_words else mapping
+
+    def _fit(self, value: Any, handler: Any, info: Any) -> Any:
+        if self.in_words and isinstance(value, str):
+            value = {"condition": value}
+            if info.context is None or info.context.is_code:
+                return IntentTrigger(description=value["condition"])
+        if info.context is None or info.context.is_code:
+            return _given(value)
+        if isinstance(value, BaseTrigger):  # it stands in for one that cannot be read
+            return value
+        if not isinstance(value, dict):
+            return handler(value)
+        ways = self._ways(value)
+        if not ways and value.keys() <= {*self.keys}:
+            info.context.note(value, Fault(NEVER_HOLDS))
+            raise PydanticCustomError(GONE, GONE)
+        if ways[:1] in (["always"], ["when"]) and ways[1:]:
+            others = " and ".join(ways[1:])
+            said = f"{ways[0]} decides by itself, beside {others}. Make it two rules."
+            info.context.note(value, Fault(said, ways[0]))
+            raise PydanticCustomError(GONE, GONE)
+        return handler(value)
+
+    def _ways(self, value: Mapping[str, Any]) -> list[str]:
+        """Return the keys that make a rule hold, the one that decides first."""
+        return [key for key in self.keys if key != "confidence" and value.get(key)]
+
+
+NEVER_HOLDS = "it never holds. Give it a condition in words, patterns, or when."
+
+
+def _given(value: Any) -> Any:
+    """Return a trigger that a class body gives."""
+    if not isinstance(value, BaseTrigger):
+        raise wrong(_instead_of(value))
+    if faults := getattr(value, "faults", ()):
+        raise PydanticCustomError(FAULTY, FAULTY, {"faults": faults})
+    name, fault = type(value).__name__, ""
+    if type(value).evaluate is BaseTrigger.evaluate:
+        fault = f"{name} does not define evaluate(message, context)."
+    elif not takes(value.evaluate, "", {}):
+        fault = f"evaluate of {name} must take (message, context)."
+    if fault:
+        raise PydanticCustomError("whole", "{said}", {"said": fault})
+    return value
+
+
+def _instead_of(value: Any) -> str:
+    wanted = "it must be a trigger such as IntentTrigger"
+    if isinstance(value, type) and issubclass(value, BaseTrigger):
+        return f"{wanted}. Call the class: {value.__name__}(...)."
+    if callable(value) and not isinstance(value, type):
+        return f"{wanted}. Wrap it: ConditionTrigger(lambda context: ...)."
+    return f"{wanted}."
+
+
+def _update(value: Any) -> Any:
+    """Return an entry of a `context_update` that a class body gives."""
+    if callable(value):
+        return value
+    if not isinstance(value, str):
+        raise wrong(f"it must be text such as 'set:{value}', or a function.")
+    return _told(value)
+
+
+def _told(value: str) -> str:
+    how, colon, argument = value.partition(":")
+    if not colon:
+        how, argument = "copy", value
+    if how not in HOWS:
+        known = "append:NAME, set:TEXT, copy:NAME, clear:, or a bare NAME"
+        raise wrong(f"'{how}:' is unknown.{did_you_mean(how, HOWS)} Known: {known}.")
+    if how == "clear" and argument:
+        raise wrong("nothing may follow 'clear:'.")
+    if not argument and how not in ("set", "clear"):
+        raise wrong("a context name must follow.")
+    return value
+
+
+Update = Annotated[
+    str | Callable[[str, dict[str, Any]], Any],
+    InCode(Annotated[str, AfterValidator(_told)], _update),
+]
+
+
+class Rule(Definition):
+    """A rule that something triggers: in a file, the keys of the trigger stand beside its own."""
+
+    waits = True
+    absent = {"trigger": NEVER_HOLDS}
+    stand_ins = {"trigger": AlwaysTrigger.model_construct()}
+
+    @classmethod
+    def known(cls, *, is_code: bool) -> list[str]:
+        """Return what may be given for it: in a file, the keys of its trigger."""
+        known = super().known(is_code=is_code)
+        return known if is_code else [*(key for key in known if key != "trigger"), *cls._keys()]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        schema["properties"] |= schema["properties"].pop("trigger")["properties"]
+        schema["required"].remove("trigger")
+        return schema
+
+    @classmethod
+    def arranged(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a mapping of a file with the keys of the trigger in a mapping of its own."""
+        keys = cls._keys()
+        trigger = {key: item for key, item in value.items() if key in keys}
+        others = {key: item for key, item in value.items() if key not in keys}
+        return {**others, "trigger": trigger} if trigger else others
+
+    @classmethod
+    def _keys(cls) -> list[str]:
+        (kind,) = (m for m in cls.__pydantic_fields__["trigger"].metadata if type(m) is Triggered)
+        return kind.keys
+
+
+class Transition(Rule):
     """A rule that moves the session.
 
     Attributes:
@@ -129,20 +331,30 @@ class Transition:
         priority: Higher ones are asked first, of whatever kind; then the order of declaration.
         name: What a journey that has it from a base calls it, to drop it with `__without__` or to
             put its own in place of it; unique in a journey.
+        detour: Whether the state that it leads to returns, and how.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
 
-    trigger: BaseTrigger
-    from_pathway: str | Sequence[str] = "*"
-    to_pathway: str = ""
-    context_update: Mapping[str, str | Callable[[str, dict[str, Any]], Any]] | None = None
+    unwritten = frozenset({"name"})
+    needed = frozenset({"to"})
+
+    trigger: Annotated[BaseTrigger, Triggered(always=True)]
+    from_pathway: Annotated[str | Annotated[Listed[str], NOT_EMPTY], BY_SHAPE] = Field(
+        default="*", validation_alias="from"
+    )
+    to_pathway: Target = Field(default="", validation_alias="to")
+    context_update: Mapping[ContextName, Update] | None = Field(
+        default=None, validation_alias="update"
+    )
     priority: int = 0
     name: str = ""
+    detour: Annotated[ReturnToPrevious | ReturnToSpecific | None, DETOUR] = Field(
+        default=None, init=False
+    )
 
 
-@dataclass(frozen=True)
-class HandOver:
+class HandOver(Rule):
     """A rule that leads from one journey of a concierge to another one.
 
     The first is left as if it had been completed, and the second begins in the same turn.
@@ -159,8 +371,12 @@ class HandOver:
         'outage'
     """
 
-    from_journey: str
-    to_journey: str
-    trigger: BaseTrigger
-    context_update: Mapping[str, str] | None = None
+    model_config = ConfigDict(title="Hand-over")
+
+    from_journey: Target = Field(validation_alias="from")
+    to_journey: Target = Field(validation_alias="to")
+    trigger: Annotated[BaseTrigger, Triggered()]
+    context_update: Mapping[ContextName, Update] | None = Field(
+        default=None, validation_alias="update"
+    )
     priority: int = 0

@@ -110,6 +110,9 @@ def compose(
     found: list[Fault] = []
     owner = as_where(name)
     places = [owner.inner(f": hand_over[{n}]", "hand_over", n) for n in range(len(hand_over))]
+    found += [
+        fault.at(at) for at, rule in zip(places, hand_over, strict=True) for fault in rule.faults
+    ]
     read = read_each(zip(places, map(_as_move, hand_over), strict=True), found)
     faults = [
         *found,

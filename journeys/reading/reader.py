@@ -308,6 +308,7 @@ class _PathwayReader:
     def returns(self) -> ReturnToPrevious | ReturnToSpecific | None:
         value = self.klass.__return_behavior__
         if value is None or isinstance(value, (ReturnToPrevious, ReturnToSpecific)):
+            self.faults += [fault.at(self.where) for fault in value.faults] if value else []
             return value
         self.fault("__return_behavior__", value, "ReturnToPrevious() or ReturnToSpecific('id')")
         return None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from journeys.agents.agent_card import may_name
-from journeys.definitions.sources import takes
+from journeys.definitions.sources import is_async, takes
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
-from journeys.notions.behaviors import NEVER, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.behaviors import NEVER, ReturnToSpecific
 from journeys.notions.context import MergeStrategy
 from journeys.spec.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 
@@ -36,8 +35,7 @@ def reference_faults(
 
 def judge_fault(judge: Any) -> str:
     """Return what a callable on the context must be and is not; empty if it can judge."""
-    body = judge if inspect.isroutine(judge) else getattr(judge, "__call__", judge)  # noqa: B004
-    if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(body):
+    if is_async(judge):
         return "a plain function: an async one would always count as true"
     return "" if takes(judge, {}) else "callable with the context as its only argument"
 
@@ -132,25 +130,10 @@ def _return_faults(pathways: Pathways) -> Iterator[Fault]:
                     where=pathway.where,
                 )
         if returns:
-            yield from _detour_faults(pathway, returns)
+            yield from _detour_faults(pathway)
 
 
-def _detour_faults(
-    pathway: PathwaySpec, returns: ReturnToPrevious | ReturnToSpecific
-) -> Iterator[Fault]:
-    depth, keeps = returns.max_depth, returns.preserve_context
-    if depth is not None and (type(depth) is not int or depth < 1):
-        yield Fault(
-            f"max_depth is {depth!r}; it must be a whole number from 1 on.",
-            "max_depth",
-            where=pathway.where,
-        )
-    if not isinstance(keeps, bool):
-        yield Fault(
-            f"preserve_context is {keeps!r}; it must be True or False.",
-            "preserve_context",
-            where=pathway.where,
-        )
+def _detour_faults(pathway: PathwaySpec) -> Iterator[Fault]:
     if pathway.runs_on_arrival and pathway.form is None:
         yield Fault(
             "a detour is entered by a transition, and runs at once; take its "

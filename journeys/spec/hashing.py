@@ -77,13 +77,22 @@ def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:
     holds in its turn is alive, and no part of a definition.
     """
     kind = type(value)
-    named = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "model_fields", None)
+    named = getattr(kind, "__dataclass_fields__", None) or _fields(kind)
     if named is None and _HELD in within and not isinstance(value, BaseTrigger):
         return kind.__qualname__
     held = vars(value) if named is None and hasattr(value, "__dict__") else named or {}
     inside = within if _is_own(kind) else (*within, _HELD)
     items = {name: _plain(getattr(value, name), inside) for name in held}
     return [kind.__qualname__, _plain(_codes(kind), within), items]
+
+
+def _fields(kind: Any) -> list[str] | None:
+    """Return the names of a model's fields, but for those that only files have."""
+    fields = getattr(kind, "model_fields", None)
+    if fields is None:
+        return None
+    unwritten = getattr(kind, "unwritten", ())
+    return [n for n, field in fields.items() if field.init is not False or n in unwritten]
 
 
 def _codes(kind: type) -> list[Any]:

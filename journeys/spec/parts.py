@@ -49,7 +49,7 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
 def _returns(part: str, pathway: PathwaySpec) -> ReturnToPrevious | ReturnToSpecific | None:
     returns = pathway.returns
     if isinstance(returns, ReturnToSpecific):
-        return replace(returns, target_pathway=named(part, returns.target_pathway))
+        return returns.model_copy(update={"target_pathway": named(part, returns.target_pathway)})
     return returns
 
 

@@ -288,7 +288,7 @@ def public_methods(cls: type) -> set[str]:
         {name for name in journeys.__all__ if name.endswith(("Error", "Trigger"))}
         - {"JourneyError"},
         {field.name for field in dataclasses.fields(JourneyResponse)},
-        {field.name for kind in (IntentTrigger, Transition) for field in dataclasses.fields(kind)},
+        {name for kind in (IntentTrigger, Transition) for name in kind.known(is_code=True)},
         {name for name in public_methods(journeys.Journey) if not name.startswith("_")},
     ],
     ids=["attributes", "config", "strategies", "errors", "response", "transitions", "methods"],

@@ -12,13 +12,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import Escalation, Field, Guideline, Personality, load_journey
+from journeys import Escalation, Field, Guideline, Personality, Transition, load_journey
 from journeys.files.form import (
     AgentForm,
     ConciergeForm,
     JourneyForm,
     StateForm,
-    TransitionForm,
 )
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
@@ -81,14 +80,14 @@ def test_the_page_names_every_key() -> None:
         (Escalation, "### Fields"),
         (AgentForm, "### An agent"),
         (Personality, "## What a file holds"),
-        (TransitionForm, "### Transitions"),
+        (Transition, "### Transitions"),
         (Guideline, "### Guidelines"),
         (ConciergeForm, "### A concierge"),
     ):
         text = re.split(r"\n##", PAGE.partition(section)[2])[0]
         text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
         words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text))))
-        keys = set(form.keys())
+        keys = set(form.known(is_code=False))
         assert keys <= words, f"{section}: {keys - words}"
 
 

@@ -284,7 +284,7 @@ TOLD = """\
 20:52: interruptible is "maybe"; it must be true or false.
 21:35 state 'empty': the field 'mood' is text in 'book' and number here. Fields of one name are
 23:49: policy is "asc"; it must be one of return, ask, choose, end. Did you mean 'ask'?
-24:49: policy is of detours that return to what they interrupted. Take it away.
+24:41: 'policy' is no key of a detour to a state. It is of detours that return to what they
 25:30: when_collected is 3; it must be true or false.
 25:43: keywords is "lawyer"; it must be a list.
 25:57: when: it is no CEL at sign 12: mismatched input '<EOF>'.

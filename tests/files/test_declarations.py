@@ -6,19 +6,24 @@ import copy
 import inspect
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from journeys import (
+    AlwaysTrigger,
     Check,
+    ConditionTrigger,
     ConfigurationError,
     Effect,
     Escalation,
     Field,
     Form,
     Guideline,
+    HandOver,
+    IntentTrigger,
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
@@ -29,7 +34,11 @@ from journeys import (
     Personality,
     Range,
     Regex,
+    ReturnToPrevious,
+    ReturnToSpecific,
+    Transition,
     Validation,
+    known,
 )
 from journeys.definitions.definition import Definition
 from journeys.files import read_journey_text
@@ -50,6 +59,13 @@ NOTIONS: list[Definition] = [
     Locale(language="de-AT"),
     Regex("[A-Z]+"),
     Length(1, 3),
+    IntentTrigger(["help"], "wants help"),
+    ConditionTrigger(description="it is late"),
+    Transition(IntentTrigger(["help"]), "start", "faq", {"asked": "set:yes"}, priority=3),
+    HandOver("billing", "outage", IntentTrigger(["my line is dead"])),
+    ReturnToPrevious(policy="ask"),
+    ReturnToSpecific("start", max_depth=2),
+    known("order"),
 ]
 
 
@@ -57,9 +73,9 @@ NOTIONS: list[Definition] = [
 def test_a_definition_is_frozen_and_equal_to_its_copies(made: Definition) -> None:
     for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert other == made
-    assert made.model_copy(update={next(iter(made.keys())): "other"}) != made
+    assert made.model_copy(update={next(iter(made.names())): "other"}) != made
     with pytest.raises(AttributeError, match="frozen"):
-        setattr(made, next(iter(made.keys())), "other")
+        setattr(made, next(iter(made.names())), "other")
 
 
 def test_arguments_are_taken_by_position_and_name() -> None:
@@ -189,6 +205,68 @@ class Old:
 
     class Order(Order):
         __version__ = "of another release"
+
+
+def test_a_transition_of_a_file_is_that_of_a_class_body() -> None:
+    text = """
+        id: a
+        states: {b: {}, c: {}}
+        transitions:
+          - {from: b, to: c, patterns: [x], condition: y, confidence: 0.5, update: {d: 'set:e'}}
+          - {to: b, always: true, priority: 2}
+    """
+
+    class Trip(Journey):
+        class BPath(Pathway):
+            __agents__ = ["b"]
+
+        class CPath(Pathway):
+            __agents__ = ["c"]
+
+        __transitions__ = [
+            Transition(
+                IntentTrigger(["x"], "y", confidence_threshold=0.5),
+                from_pathway="b",
+                to_pathway="c",
+                context_update={"d": "set:e"},
+            ),
+            Transition(AlwaysTrigger(), to_pathway="b", priority=2),
+        ]
+
+    read = read_journey_text(text, "a.yaml").transitions
+    assert [replace(move, where="") for move in read] == [
+        replace(move, where="") for move in Trip.spec.transitions
+    ]
+
+
+def test_what_only_files_have_is_no_argument() -> None:
+    with_detour: Any = {"detour": True}
+    (fault,) = Transition(AlwaysTrigger(), to_pathway="a", **with_detour).faults
+    assert fault.startswith("'detour' is no argument of Transition. Known: trigger, from_pathway,")
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("confidence: 1", "it never holds"),
+        ("always: false", "it never holds"),
+        ("patterns: []", "it never holds"),
+        ("always: true, patterns: [x]", "always decides by itself, beside patterns"),
+        ("when: 'true', condition: x, patterns: [x]", "beside condition and patterns"),
+        ("when: 'true', confidence: 1", "'confidence' is no key of a condition trigger"),
+        ("patterns: x", 'patterns is "x"; it must be a list'),
+        ("paterns: [x]", "'paterns' is no key of a transition. Did you mean 'patterns'?"),
+        ("patterns: [x], detour: {return_to: 3}", "return_to is 3; it must be text, in quotes"),
+        ("patterns: [x], detour: yes", 'detour is "yes"; it must be true or false'),
+    ],
+)
+def test_a_wrong_rule_of_a_file_has_one_fault(rule: str, said: str) -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(f"id: a\nstates: {{b: {{}}}}\ntransitions: [{{to: b, {rule}}}]", "a.yaml")
+
+    (fault,) = raised.value.faults
+    assert said in fault
+    assert fault.startswith("a.yaml:3:")
 
 
 async def test_a_session_of_the_old_version_with_the_same_pathways_goes_on(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 from journeys import (
     NEVER,
     AlwaysTrigger,
+    BaseTrigger,
     ConditionTrigger,
     IntentTrigger,
     Journey,
@@ -170,7 +171,7 @@ def _attributes(stretch: model.Stretch) -> dict[str, Any]:
 
 
 def _transition(item: model.Rule) -> Transition:
-    triggers = {
+    triggers: dict[str, BaseTrigger] = {
         "says": IntentTrigger(patterns=[item.word]),
         "condition": ConditionTrigger(lambda context: context.get("x", 0) >= 2),
         "always": AlwaysTrigger(),
