@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -206,7 +207,6 @@ class _Pass:
         self.reading, self.expected, self.lexicon = reading, expected, reading.lexicon
         self.pending = expected.pending
         self.clauses = list(clauses)
-        self.claims: list[Claim] = []
         self.commands: list[Command] = []
         self.explained: set[int] = set()
         self.bare: list[Command] = []
@@ -221,7 +221,6 @@ class _Pass:
             return self._meant_at_last(given[0]) or Parse(unread=(self.reading.raw,))
         if self._takes_back():
             return Parse(unread=(self.reading.raw,))
-        self.claims = self._claims()
         if not given and (read := self._taken_back()):
             return read
         self._join_spanned()
@@ -274,8 +273,10 @@ class _Pass:
             return None
         if is_greeting(reading.text) or is_of_another(reading, field):  # both pass for values
             return None
+        if self._gives_others(field) or self._may_replace(field):
+            return None
         read = readable_part(field, reading, self.expected)
-        if read is None or self._gives_others(field) or self._may_replace(field):
+        if read is None:
             return None
         given = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
@@ -288,7 +289,7 @@ class _Pass:
 
     def _brought_in(self, field: Field, read: Read) -> Parse | None:
         """Read a name or address behind words that bring it in, which are left unread."""
-        for claim in self._claims():
+        for claim in self.claims:
             if claim.field is field and claim.span.value == read.value:
                 words = self.reading
                 around = (words.between(0, claim.start), words.between(claim.end, words.end))
@@ -300,10 +301,10 @@ class _Pass:
         """Whether a message gives other fields their values as well; a mere date is no address."""
         if len(self.reading.tokens) < _SHORTEST_OF_TWO and field.type not in WORDY:
             return False
-        claims = self._claims()
+        fields = [claim.field for claim in self.claims]
         if field.type in WORDY:
-            return any(claim.field is not field for claim in claims)
-        return any(claim.field is field for claim in claims) and len(claims) > 1
+            return any(one is not field for one in fields)
+        return len(fields) > 1 and any(one is field for one in fields)
 
     def _may_replace(self, field: Field) -> bool:
         """Whether a value behind "no" may as well be that of a known field of the type."""
@@ -347,10 +348,9 @@ class _Pass:
 
     # Values, and the clauses in which they stand.
 
-    def _claims(self) -> list[Claim]:
-        """Return the values of the message; a slip of the tongue parts what is scanned."""
-        if self.claims:
-            return self.claims
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The values of the message; a slip of the tongue parts what is scanned."""
         starts = [n for n, c in enumerate(self.clauses) if c.replaces and n]
         found: list[Claim] = []
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
@@ -361,7 +361,6 @@ class _Pass:
             segment = Reading(self.reading.text, tokens, self.lexicon)
             replaced = [(c.words.start, c.words.end) for c in here if c.replaces]
             found += claims_in(segment, self.expected, replaced)
-        self.claims = found
         return found
 
     def _join_spanned(self) -> None:

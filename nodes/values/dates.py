@@ -826,7 +826,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setting) -> bool:
     """Say whether a time is that of a day: nothing else is said between them."""
-    left, right = sorted((day, hour))
+    left, right = (day, hour) if day[:2] <= hour[:2] else (hour, day)
     gap = text[left.end : right.start]
     if left.end > right.start or len(gap) >= _NEAR_DAY:
         return False

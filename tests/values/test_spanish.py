@@ -267,3 +267,7 @@ def test_values_are_shown_as_they_are_written_there(
 def test_hints_say_what_is_taken() -> None:
     assert hint_of(Field("x", "boolean"), ES) == "sí o no"
     assert hint_of(Field("x", "name"), ES) == "por ejemplo, María Jansen"
+
+
+def test_a_number_that_may_be_a_day_and_an_hour_is_read() -> None:
+    assert read(MOMENT, "del 4 al 7 de diciembre", ES) == REFUSED
