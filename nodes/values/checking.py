@@ -42,7 +42,8 @@ def _shown(kind: str, items: str, value: Any, setting: Setting) -> str:
 
 def _plain(value: Any, setting: Setting) -> str:
     if isinstance(value, bool):
-        return _boolean(value, setting)
+        words = vocabulary(setting.language).show
+        return str(words.yes if value else words.no)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_plain(item, setting)}" for key, item in value.items())
     if isinstance(value, list):
@@ -60,33 +61,18 @@ def _listed(items: list[str], setting: Setting) -> str:
     return joint.join([", ".join(others), last]) if others else last
 
 
-def _boolean(value: Any, setting: Setting) -> str:
-    if not isinstance(value, bool):
-        return str(value)
-    words = vocabulary(setting.language).show
-    return str(words.yes if value else words.no)
-
-
 def _date(value: Any, setting: Setting) -> str:
-    return day_shown(date.fromisoformat(value), setting)
-
-
-def day_shown(day: date, setting: Setting) -> str:
     """Return a day with its name: "Sunday, 22 November 2026"."""
-    words = vocabulary(setting.language).show
+    day, words = date.fromisoformat(value), vocabulary(setting.language).show
     weekday, month = words.weekdays.split()[day.weekday()], words.months.split()[day.month - 1]
     said = words.day.format(weekday=weekday, day=day.day, month=month, year=f"{day.year:04}")
     return str(said)
 
 
 def _time(value: Any, setting: Setting) -> str:
-    return hour_shown(time.fromisoformat(value), setting)
-
-
-def hour_shown(hour: time, setting: Setting) -> str:
     """Return a time of day: "7:00 pm", "19:00 Uhr"."""
+    hour, words = time.fromisoformat(value), vocabulary(setting.language).show
     seconds = f":{hour.second:02}" if hour.second else ""
-    words = vocabulary(setting.language).show
     if (setting.clock or words.clock) == "24h":
         return str(words.hour.format(hour=f"{hour.hour:02}:{hour.minute:02}{seconds}"))
     half = "am" if hour.hour < _NOON else "pm"
@@ -95,7 +81,8 @@ def hour_shown(hour: time, setting: Setting) -> str:
 
 def _datetime(value: Any, setting: Setting) -> str:
     moment = datetime.fromisoformat(value)
-    return f"{day_shown(moment.date(), setting)}, {hour_shown(moment.time(), setting)}"
+    day, hour = moment.date().isoformat(), moment.time().isoformat()
+    return f"{_date(day, setting)}, {_time(hour, setting)}"
 
 
 def _number(value: Any, setting: Setting) -> str:
@@ -121,27 +108,20 @@ def _full_name(value: Any, setting: Setting) -> str:
 def _phone(value: Any, setting: Setting) -> str:
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
-    number = phonenumbers.parse(value)
+    try:
+        number = phonenumbers.parse(value)
+    except phonenumbers.NumberParseException:
+        return _plain(value, setting)
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
-def _phone_or_plain(value: Any, setting: Setting) -> str:
-    import phonenumbers  # noqa: PLC0415 - 60 ms
-
-    try:
-        return _phone(value, setting)
-    except phonenumbers.NumberParseException:
-        return _plain(value, setting)
-
-
 _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
-    "boolean": _boolean,
     "date": _date,
     "time": _time,
     "datetime": _datetime,
     "number": _number,
     "money": _money,
-    "phone": _phone_or_plain,
+    "phone": _phone,
     "full_name": _full_name,
 }
 

@@ -77,9 +77,14 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
+    return _days_in(text, wants_past(field, setting), setting, setting.at.date())
+
+
+@lru_cache(maxsize=64)  # a message is read for each field that it may be about
+def _days_in(text: str, over: bool, setting: Setting, today: date) -> list[Hit]:
     own = _grammar(vocabulary(setting.language))
     named = own.named.search(text) is not None
-    return _Days(text, field, setting, own).hits(named) if named or any_digit(text) else []
+    return _Days(text, over, setting, today).hits(named) if named or any_digit(text) else []
 
 
 any_digit = re.compile(r"\d").search
@@ -87,20 +92,14 @@ _words_behind = re.compile(r"[\s,]+[^\W_]").match
 _SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
 
-def is_past(text: str, field: Field, setting: Setting) -> bool:
-    """Say whether the words, or the ranges of a field, speak of what is over."""
-    past: re.Pattern[str] = _grammar(vocabulary(setting.language)).past
-    return wants_past(field, setting) or past.search(text) is not None
-
-
 class _Days:
-    """The days that are named in one text, for a field, at a moment and place."""
+    """The days that are named in one text on a day at a place, of which all may have to be over."""
 
-    def __init__(self, text: str, field: Field, setting: Setting, own: SimpleNamespace) -> None:
-        self.text, self.setting, self.own = text, setting, own
-        self.words, self.today = vocabulary(setting.language), setting.at.date()
-        self.over = wants_past(field, setting)
-        self.past = self.over or own.past.search(text) is not None
+    def __init__(self, text: str, over: bool, setting: Setting, today: date) -> None:
+        self.text, self.over, self.setting, self.today = text, over, setting, today
+        self.words = vocabulary(setting.language)
+        self.own = _grammar(self.words)
+        self.past = over or self.own.past.search(text) is not None
 
     def hits(self, named: bool) -> list[Hit]:
         """Return the dates; without any names of days, months and the like only those in digits."""
@@ -421,18 +420,9 @@ def _nearest(word: str, names: list[str]) -> str:
     return near[0] if len(near) == 1 else ""
 
 
-_LANGUAGES = (
-    *("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "tr", "ru", "ja", "zh", "ko", "ar"),
-)
-# Of distances in English and German we read what names a day: "5 days" alone does not.
-_ELSEWHERE = _LANGUAGES[2:]
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
 _LONGEST, _SHORTEST = 60, 4
 _LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
-_NAMED = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-    *("october", "november", "december", *_DAYS),
-)
 _ELSEWHERE_WORD = re.compile(r"[^\W\d_]{3,}")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\uffff]")
 _TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
@@ -462,12 +452,14 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
 def words_elsewhere() -> frozenset[str]:
     """Return the words without which dateparser finds no date in Latin letters, unmarked."""
     words: set[str] = set()
-    for language in _LANGUAGES:
+    said, show = everywhere().elsewhere, vocabulary("en").show
+    for language in said.languages.split():
         known = import_module(f"dateparser.data.date_translation_data.{language}").info
-        phrases = [phrase for name in _NAMED for phrase in known[name]]
-        if language in _ELSEWHERE:
-            said = (*known["relative-type"].values(), *known["relative-type-regex"].values())
-            phrases += [phrase for group in said for phrase in group]
+        names = f"{show.months} {show.weekdays}".casefold().split()
+        phrases = [phrase for name in names for phrase in known[name]]
+        if language in said.distances.split():
+            relative = (*known["relative-type"].values(), *known["relative-type-regex"].values())
+            phrases += [phrase for group in relative for phrase in group]
             phrases += [phrase for each in known.get("simplifications", ()) for phrase in each]
         words.update(_plain_words(" ".join(phrases)))
     return frozenset(words)
@@ -489,25 +481,19 @@ def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
         "REQUIRE_PARTS": ["day", "month"],
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
-    for parser, languages in (("absolute-time", _LANGUAGES), ("relative-time", _ELSEWHERE)):
+    known = everywhere().elsewhere
+    for parser, languages in (
+        ("absolute-time", known.languages),
+        ("relative-time", known.distances),
+    ):
+        own = {**settings, "PARSERS": [parser]}
         try:
-            found = dateparser.parse(
-                said, languages=list(languages), settings={**settings, "PARSERS": [parser]}
-            )
+            found = dateparser.parse(said, languages=languages.split(), settings=own)
         except Exception:  # what the library stumbles over is no date
             return None
         if isinstance(found, datetime):
             return found.date()
     return None
-
-
-# Of each language its own words, since dateparser reads the tables of a language when a text may be
-# of it; and words that are no date in any, for which it asks them all.
-_OF_EACH = (
-    *("five people", "in 5 days", "am 5. mai", "le 5 mai", "el 5 de mayo", "5 maggio"),
-    *("5 de maio", "5 mei", "5 maja", "5 maj", "5 gün sonra", "5 мая", "5 may"),
-    *("5月5日", "5월 5일", "5 مايو"),
-)
 
 
 @cache
@@ -517,7 +503,7 @@ def load_dates() -> None:
     That takes half a second.
     """
     words_elsewhere()
-    for said in _OF_EACH:
+    for said in everywhere().elsewhere.loading:
         _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
 
 
@@ -636,11 +622,8 @@ def readings_in(text: str, words: Vocabulary) -> list[Hit]:
     own = _times_grammar(words)
     if not own.maybe.search(text):
         return []
-    hits = []
-    for hit in _raw(text, own)[:MOST_HITS]:
-        if hit.value.hour <= _NOON or hit.value.half != "a":
-            hits.append(hit._replace(value=_readings(hit.value, text, hit, own)))
-    return apart(hits)
+    raw = [hit for hit in _raw(text, own)[:MOST_HITS] if hit[2].hour <= _NOON or hit[2].half != "a"]
+    return apart([_with_readings(hit, text, own) for hit in raw])
 
 
 def _raw(text: str, own: SimpleNamespace) -> list[Hit]:
@@ -734,34 +717,22 @@ def _hit(
     return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole))
 
 
-def _part(text: str, hit: Hit, own: SimpleNamespace, *, joined: bool = False) -> str:
-    """Return which part of the day the words near a time say.
+def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ...]]:
+    """Return which part of the day the words near a time say, and where they stand.
 
-    Args:
-        text: The message.
-        hit: The time.
-        own: The grammar.
-        joined: Whether nothing else may stand between the two, and the words name the part.
+    The place is empty where something else stands between the two, and where the words name a meal.
+    If the time leads with a zero, they say nothing then.
     """
     start, end = max(0, hit.start - _NEAR_HOUR), hit.end + _NEAR_HOUR
     for found in own.part.finditer(text, start, end):
         left, right = sorted((found.span(), (hit.start, hit.end)))
         gap = text[left[1] : max(left[1], right[0])]
-        if joined and found.lastgroup == "parts_meal":
-            continue
-        if not joined or (not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap))):
-            return (found.lastgroup or "").removeprefix("parts_")
-    return ""
-
-
-def wordings(text: str, hit: Hit, setting: Setting) -> Iterator[str]:
-    """Yield the words that may give a time: its own, then with each part of the day near it."""
-    words = text[hit.start : hit.end]
-    yield words
-    part = _times_grammar(vocabulary(setting.language)).part
-    for found in part.finditer(text, max(0, hit.start - _NEAR_HOUR), hit.end + _NEAR_HOUR):
-        yield text[min(hit.start, found.start()) : max(hit.end, found.end())]
-        yield f"{words} {found[0]}"
+        part = (found.lastgroup or "").removeprefix("parts_")
+        if part != "meal" and not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap)):
+            return part, found.span()
+        if not hit.value.zero:
+            return part, ()
+    return "", ()
 
 
 def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
@@ -770,26 +741,28 @@ def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
     return [found.span() for found in pattern.finditer(text)]
 
 
-def _readings(said: _Clock, text: str, hit: Hit, own: SimpleNamespace) -> list[str]:
-    """Return what a time as written may mean, the likeliest first."""
-    hour, minute, second = said[:3]
-    rest = f":{minute % 60:02}" + (f":{second:02}" if second else "")
-    hour = 0 if hour == 24 and not minute else hour % 24
+def _with_readings(hit: Hit, text: str, own: SimpleNamespace) -> Hit:
+    """Return a time as written with the list of what it may mean, the likeliest first."""
+    said = hit.value
+    hour = 0 if said.hour == 24 and not said.minute else said.hour % 24
+    rest = f":{said.minute % 60:02}" + (f":{said.second:02}" if said.second else "")
     plain, later = f"{hour:02}{rest}", f"{hour + _NOON:02}{rest}"
     if said.half and hour <= _NOON:
-        return [f"{hour % _NOON + (_NOON if said.half == 'p' else 0):02}{rest}"]
+        hour = hour % _NOON + (_NOON if said.half == "p" else 0)
+        return hit._replace(value=[f"{hour:02}{rest}"])
     if said.whole or hour == 0 or hour > _NOON:
-        return [plain]
-    part = _part(text, hit, own, joined=said.zero)
-    if said.zero and not part:
-        return [plain]
-    if hour == _NOON:
+        return hit._replace(value=[plain])
+    part, place = _part(text, hit, own)
+    alone = [plain] if said.zero or hour == _NOON else [plain, later]
+    if hour == _NOON and not (said.zero and not part):
         night = part == "night" or own.small_hours.match(text, hit.end)
-        return [f"00{rest}" if night else plain]
-    if not part:
-        return [plain, later]
-    first = _LATER_FROM[part]
-    return [later if first[0] < hour < first[1] else plain]
+        readings = [f"00{rest}" if night else plain]
+    elif part:
+        first, last = _LATER_FROM[part]
+        readings = [later if first < hour < last else plain]
+    else:
+        readings = alone
+    return hit._replace(value=readings, part=place if readings[0] != alone[0] else ())
 
 
 # Between which hours a part of the day means those after noon.
@@ -810,7 +783,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
         return []
     hits = [*_iso(text, setting, own), *_soon(text, setting, own, words)]
     days = scan_dates(text, field, setting)
-    past = is_past(text, field, setting)
+    past = wants_past(field, setting) or _grammar(words).past.search(text) is not None
     today = setting.at.date().isoformat()
     for day, hour in product(days[:_MOST], readings_in(text, words)[:_MOST] if days else ()):
         if _belong(text, day, hour, own, setting):
@@ -820,7 +793,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
                 moments = [f"{setting.at.date() + timedelta(days=1)}T00:00"]
             start, end = min(day.start, hour.start), max(day.end, hour.end)
             value = next((m for m in moments if fits(m, field, setting)), moments[0])
-            hits.append(Hit(start, end, value, day.certain and hour.certain))
+            hits.append(Hit(start, end, value, day.certain and hour.certain, part=hour.part))
     return apart(hits)
 
 

@@ -210,7 +210,7 @@ _SIMPLE: dict[str, Callable[[Any], Any]] = {
 
 @cache
 def everywhere() -> SimpleNamespace:
-    """Return what values have in every language: habits of regions, and currencies."""
+    """Return what values have in every language: habits of regions, currencies, and the like."""
     said = _data("everywhere")
     return SimpleNamespace(
         **{name: frozenset(regions.split()) for name, regions in said["regions"].items()},
@@ -218,6 +218,7 @@ def everywhere() -> SimpleNamespace:
         yes=_phrases(said["yes"]),
         no=_phrases(said["no"]),
         addresses=SimpleNamespace(**said["addresses"]),
+        elsewhere=SimpleNamespace(**said["elsewhere"]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,6 @@ from nodes.values.dates import (
     scan_dates,
     scan_datetimes,
     scan_times,
-    wordings,
 )
 from nodes.values.languages import grammar, vocabulary
 from nodes.values.numbers import scan_integers, scan_money, scan_numbers
@@ -74,10 +73,10 @@ _BRING_IN: dict[str, Scanner] = {
 }
 """What finds values without a shape behind the words that bring them in."""
 _PLAIN = ("integer", "number", "money")
-_OTHERS = tuple(Field("other", kind) for kind in ("date", "time", "phone", "email"))
+_SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
+_OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
+"""What numbers may be parts of, and the signs without which a text certainly holds none."""
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
-_MOST_KEPT = 256
-_kept: dict[Any, list[Hit]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +100,6 @@ class Span:
     certain: bool
     type: str = ""
     own: bool = False
-
-
-def hits_in(field: Field, text: str, setting: Setting) -> list[Hit]:
-    """Return the values of a type with a shape in a text, all of them; each text is scanned once.
-
-    Args:
-        field: Whose type it is; of others, its words and ranges decide between readings.
-        text: What was said, in one spelling of its characters.
-        setting: When and where.
-    """
-    said = (field.name, field.label, field.ask, field.currency, field.validators)
-    # Moments of two zones may be equal; what "today" means is not.
-    ways = tuple(field.ways.items()) if field.choices else ()
-    key = (field.type, text, setting, setting.at.tzinfo, said, ways)
-    try:
-        known = _kept.get(key)
-    except TypeError:  # a validator without a hash
-        return SCANNERS[field.type](text, field, setting)
-    if known is None:
-        known = SCANNERS[field.type](text, field, setting)
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = known
-    return known
 
 
 def value_of(field: Field, raw: str, setting: Setting) -> Any:
@@ -192,7 +167,7 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
 
 def _one(field: Field, text: str, setting: Setting) -> Any:
     """Return the one value with a shape that a text is about; None if there is none."""
-    hits = hits_in(field, text, setting)
+    hits = SCANNERS[field.type](text, field, setting)
     more = beside(field, setting)
     hit = only_value(text, hits, setting, more)
     if hit is None and hits and field.type in DATED:
@@ -236,41 +211,30 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     plain = plain if len(plain) == len(text) else text
     if field.type == "list":
         return _list(field, plain, text, setting)
-    hits: Sequence[Hit] = hits_in(field, plain, setting)
+    hits: Sequence[Hit] = SCANNERS[field.type](plain, field, setting)
     if not hits:
         return []
     hits = settled(plain, hits, setting)
     if field.type in _PLAIN:
         hits = _not_of_others(hits, plain, setting)
-    spans = [_span(hit, text, field) for hit in hits]
-    if field.type in ("time", "datetime"):
-        wide = zip(spans, hits, strict=True)
-        return [replace(span, raw=_words_of(field, hit, text, setting)) for span, hit in wide]
-    return spans
-
-
-def _words_of(field: Field, hit: Hit, text: str, setting: Setting) -> str:
-    """Return the words that give a time also where nothing stands around them."""
-    one = field.model_copy(update={"extract": ()}) if field.extract else field
-    for words in wordings(text, hit, setting):
-        try:
-            if value_of(one, words, setting) == hit.value:
-                return words
-        except Unreadable:
-            continue
-    return text[hit.start : hit.end]
+    return [_span(hit, text, field) for hit in hits]
 
 
 def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence[Hit]:
     """Leave out numbers that are plainly part of a date, a time, a telephone number."""
     if not [1 for hit in hits if not hit.certain]:
         return hits
-    others = [hit for field in _OTHERS for hit in hits_in(field, text, setting) if hit.certain]
+    others = [
+        (other.start, other.end)
+        for field, signs in _OTHERS
+        if signs.search(text)
+        for other in SCANNERS[field.type](text, field, setting)
+        if other.certain
+    ]
     return [
         hit
         for hit in hits
-        if hit.certain
-        or not [1 for other in others if other.start < hit.end and hit.start < other.end]
+        if hit.certain or not [1 for start, end in others if start < hit.end and hit.start < end]
     ]
 
 
@@ -286,8 +250,8 @@ def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
 
 
 def _span(hit: Hit, text: str, field: Field) -> Span:
-    start, end = hit.start, hit.end
-    return Span(hit.value, text[start:end], start, end, hit.certain, field.type)
+    first, last = min((hit.start, *hit.part)), max((hit.end, *hit.part))
+    return Span(hit.value, text[first:last], hit.start, hit.end, hit.certain, field.type)
 
 
 def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
@@ -298,12 +262,13 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
         return []
     shaped = one.type in SCANNERS
     if shaped:
-        found = _spread(one, folded(text), setting)
+        plain = folded(text)
+        found = _spread(one, plain, SCANNERS[one.type](plain, one, setting), setting)
         if found is not None:
             return [hit.value for hit in found]
     breaks = own.any_break if shaped else own.breaks
-    plain = own.ending.sub("", own.lead.sub("", text.strip()))
-    parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(plain)]
+    bare = own.ending.sub("", own.lead.sub("", text.strip()))
+    parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(bare)]
     said = [part for part in parts if part and not own.joint.fullmatch(part)]
     if not said or len(said) > MOST_ITEMS:
         return None
@@ -317,9 +282,9 @@ def _is_none_of(one: Field, text: str, own: SimpleNamespace, setting: Setting) -
     return first in own.no and words_of_field(one, setting).issuperset(others)
 
 
-def _spread(one: Field, text: str, setting: Setting) -> Sequence[Hit] | None:
+def _spread(one: Field, text: str, found: Sequence[Hit], setting: Setting) -> Sequence[Hit] | None:
     """Return the items with a shape of their own, if a text says nothing else."""
-    hits = [hit for hit in hits_in(one, text, setting) if not hit.weak]
+    hits = [hit for hit in found if not hit.weak]
     if not hits or len(hits) > MOST_ITEMS:
         return None
     said = words_of_field(one, setting)
@@ -330,7 +295,8 @@ def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
     if field.items not in SCANNERS:
         return []
     one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
-    hits = _spread(one, plain, setting) or [h for h in hits_in(one, plain, setting) if h.certain]
+    hits: Sequence[Hit] = SCANNERS[one.type](plain, one, setting)
+    hits = _spread(one, plain, hits, setting) or [hit for hit in hits if hit.certain]
     if not hits:
         return []
     start, end = hits[0].start, hits[-1].end

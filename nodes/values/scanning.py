@@ -75,7 +75,9 @@ _TELLING = re.compile(r"[@=<>{}\[\]|\\/*^+$€£¥%#]|\?\?")
 class Hit(NamedTuple):
     """A value that stands in a text: where, and whether it can be nothing else.
 
-    A weak one counts only where there is no other, such as "one".
+    Attributes:
+        weak: Whether it counts only where there is no other, such as "one".
+        part: Where words beside a time stand that say which part of the day is meant.
     """
 
     start: int
@@ -83,6 +85,7 @@ class Hit(NamedTuple):
     value: Any
     certain: bool = True
     weak: bool = False
+    part: tuple[int, ...] = ()
 
 
 Scanner = Callable[[str, Field, Setting], list[Hit]]
