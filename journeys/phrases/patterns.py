@@ -1,4 +1,4 @@
-"""Match phrases in a message: normal form and word edges.
+"""Match phrases in a message: normal form, letters without marks, and word edges.
 
 Patterns match whole words in any script: "help" is not in "helpful", yet "c++", "help?" and
 "order #" match, because an edge is only asked for where the pattern itself ends in a word
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 import ahocorasick
 
@@ -44,6 +45,21 @@ def normal(text: str) -> str:
     """
     folded = unicodedata.normalize("NFC", text.translate(_SAME)).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())
+
+
+def plain(text: str) -> str:
+    """Return a text case folded and without marks, so that a missing accent makes no other word."""
+    if text.isascii():
+        return text.lower()
+    spread = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", spread.translate(_marks()))
+
+
+@cache
+def _marks() -> dict[int, None]:
+    """Return what takes all marks out of a text; once, since asking for each sign is slow."""
+    points = (*range(0x0300, 0x1F000), *range(0xE0100, 0xE01F0))  # there are none elsewhere
+    return {point: None for point in points if unicodedata.category(chr(point)).startswith("M")}
 
 
 def _joined(char: str, following: str) -> bool:

@@ -29,23 +29,23 @@ from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_und
 from nodes.repair.coming_back import begin_next
 from nodes.repair.knowledge import take_question
 from nodes.repair.leaving import (
+    adopt,
     as_denial,
+    as_kept,
+    begun_already,
     cancel,
+    change_instead,
     drop_named,
     gives_up_here,
     go_on_elsewhere,
-    is_deaf,
-    task_named,
-)
-from nodes.repair.reviewing import as_kept, is_changed, looked_back
-from nodes.repair.switching import (
-    adopt,
-    begun_already,
-    change_instead,
     is_blocked,
+    is_changed,
+    is_deaf,
+    looked_back,
     postpone,
     put_off,
     switch,
+    task_named,
 )
 from nodes.repair.wishes import (
     all_meant,

@@ -38,9 +38,7 @@ from nodes.language.mentions import speaks
 from nodes.language.reading import NAMES, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
-from nodes.repair.leaving import names_of_all
-from nodes.repair.reviewing import is_changed
-from nodes.repair.switching import interruptible
+from nodes.repair.leaving import interruptible, is_changed, names_of_all
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option
 from nodes.state.form_state import is_record, settled
 from nodes.steer import asks_model, legal

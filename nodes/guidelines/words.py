@@ -6,7 +6,6 @@ The words that count little and the forms of words are data, by language: `data/
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,7 +13,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from journeys.languages.data import read_data
-from journeys.phrases.patterns import normal
+from journeys.phrases.patterns import normal, plain
 
 DATA = Path(__file__).parent / "data"
 LOOSE, STRICT = "\x1f", "\x1e"
@@ -174,21 +173,6 @@ def _loose(words: Iterable[Word]) -> str:
 def _word(piece: str) -> Word:
     sign = len(piece) == 1 and _UNSPACED_SIGN.match(piece) is not None
     return Word(piece, form_of(piece), piece in _data().unread, sign)
-
-
-def plain(text: str) -> str:
-    """Return a text case folded and without marks, so that a missing accent makes no other word."""
-    if text.isascii():
-        return text.lower()
-    spread = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", spread.translate(_marks()))
-
-
-@cache
-def _marks() -> dict[int, None]:
-    """Return what takes all marks out of a text; once, since asking for each sign is slow."""
-    points = (*range(0x0300, 0x1F000), *range(0xE0100, 0xE01F0))  # there are none elsewhere
-    return {point: None for point in points if unicodedata.category(chr(point)).startswith("M")}
 
 
 def spellings(word: str) -> tuple[str, ...]:

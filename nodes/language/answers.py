@@ -10,6 +10,7 @@ from functools import cache
 from rapidfuzz.distance import OSA
 
 from journeys.locale import LANGUAGES
+from journeys.phrases.patterns import plain
 from nodes.commands import (
     Back,
     Cancel,
@@ -29,7 +30,6 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.guidelines.words import plain
 from nodes.language.lexicon import SIGNALS, sayings_of
 from nodes.language.mentions import is_task, mentioned, speaks_of
 from nodes.language.reading import (

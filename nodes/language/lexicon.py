@@ -13,7 +13,7 @@ from typing import Any
 
 from journeys.languages.data import name_faults, read_data, refuse, text_faults
 from journeys.locale import LANGUAGES
-from nodes.guidelines.words import plain
+from journeys.phrases.patterns import plain
 from nodes.values import make_ready
 
 _WORD = re.compile(r"[a-z]{2,}")

@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from journeys import Field
+from journeys.phrases.patterns import plain
 from nodes.commands import Command
-from nodes.guidelines.words import plain
 from nodes.language.lexicon import Lexicon
 from nodes.state.dialogue_state import Asked, Option
 from nodes.values import Setting, Unreadable, value_of

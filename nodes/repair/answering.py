@@ -16,11 +16,13 @@ from nodes.repair.leaving import (
     decline_all,
     decline_return,
     go_on_elsewhere,
+    is_changed,
     is_deaf,
+    keep_value,
+    postpone,
     reset,
+    start_over,
 )
-from nodes.repair.reviewing import is_changed, keep_value, start_over
-from nodes.repair.switching import postpone
 from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"

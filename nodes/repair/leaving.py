@@ -1,22 +1,27 @@
-"""Give up what was begun: this task, or all of them (T03, T14)."""
+"""Move between tasks: give up what was begun, begin it again, look back, go somewhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from typing import Any
 
-from journeys import JourneySpec, PathwaySpec
-from nodes.commands import Cancel, Command, Deny
+from journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
+from journeys.notions.transitions import AlwaysTrigger
+from journeys.phrases.patterns import plain
+from journeys.spec.spec import MOVE
+from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
-from nodes.forms.collect import emptied
-from nodes.guidelines.words import plain
-from nodes.handoff.offer import after_effect
+from nodes.forms.collect import TAKEN_BACK, emptied
+from nodes.forms.questions import lines_of
+from nodes.handoff.offer import after_effect, effect_of
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
-from nodes.state.dialogue_state import Asked, Option
-from nodes.state.effect_outcome import begin_effects_anew
+from nodes.state.dialogue_state import Asked, FieldAttempt, Option
+from nodes.state.effect_outcome import begin_effects_anew, step_of
 from nodes.state.form_state import settled
-from nodes.state.stack import at_entry, left
+from nodes.state.stack import at_entry, left, move
+from nodes.steer import Limits, Steering
 
 EVERYTHING = "everything"
 """What is given up where all tasks are, in place of the id of a pathway."""
@@ -315,3 +320,271 @@ def to_the_beginning(draft: TurnDraft) -> None:
         draft.position = left(draft.spec, draft.position, place)
     draft.ask(Asked(kind="more", about="", options=[]))
     draft.rest()
+
+
+MOST_QUEUED = 5
+"""Most moves that wait for the present pathway to be complete."""
+_UNBLOCKED = ("condition", "always")
+"""Tiers of moves that an author's code decides, which no pathway keeps from happening."""
+
+
+def adopt(draft: TurnDraft, steering: Steering) -> None:
+    """Take a decision over into the turn, and begin anew what is entered again."""
+    paused = {frame["pathway"] for frame in draft.position["stack"]}
+    was_settled = draft.settled
+    _leave_journey(draft, steering)
+    draft.adopt(steering)
+    if not was_settled and steering.transition and steering.run:
+        draft.ask(None)
+        fired = steering.transition["id"]
+        updates = [u for t in draft.spec.transitions if t.id == fired for u in t.updates]
+        cleared = [update.target for update in updates if update.how == "clear"]
+        if steering.run not in paused:
+            begin_anew(draft, draft.spec.pathways[steering.run], cleared)
+        for update in updates:
+            if update.target not in cleared:
+                draft.dialogue.forget(update.target)  # it has its value now
+
+
+def _leave_journey(draft: TurnDraft, steering: Steering) -> None:
+    """Take back what other journeys of a concierge have collected, and what one did before."""
+    entered = draft.spec.active_in(steering.position["pathway"])
+    if not draft.spec.parts or entered == draft.spec.active_in(draft.position["pathway"]):
+        return
+    finished = draft.dialogue.finished
+    for pathway in draft.spec.pathways.values():
+        if pathway.journey and (pathway.journey != entered or pathway.id in finished):
+            reset(draft, pathway, "its journey was left")
+
+
+def switch(draft: TurnDraft, steering: Steering, *, everything: bool) -> None:
+    """Give up what was begun for something else; values that both need stay."""
+    assert steering.transition is not None
+    target = draft.spec.pathways[steering.transition["target"]]
+    keep = {field.name for field in target.form.fields} if target.form else set()
+    stack = draft.position["stack"]
+    given_up = [draft.position["pathway"]]
+    given_up += [frame["pathway"] for frame in reversed(stack)] if everything else []
+    for id_ in given_up:
+        draft.note("cancelled", to=id_, reason="given up for something else")
+        reset(draft, draft.spec.pathways[id_], "cancelled", keep)
+    draft.settled = False
+    adopt(draft, steering)
+    left = [frame for frame in draft.position["stack"] if frame["pathway"] not in given_up]
+    draft.position = {**draft.position, "stack": left}
+
+
+def is_blocked(draft: TurnDraft, steering: Steering) -> bool:
+    """Say whether the pathway at hand is not to be interrupted now (T29)."""
+    assert steering.transition is not None
+    kinds = {t.id: t.kind for t in draft.spec.transitions}
+    if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
+        return False
+    if draft.here.form is None or draft.sheet().is_closed:
+        return False
+    asked = draft.sheet().asked()
+    at = asked["about"] if asked and asked["kind"] == "field" else ""
+    return not interruptible(draft.here, at)
+
+
+def interruptible(pathway: PathwaySpec, field: str) -> bool:
+    """Say whether a pathway may be interrupted while it asks for a field."""
+    if isinstance(pathway.interruptible, bool):
+        return pathway.interruptible
+    return field in pathway.interruptible
+
+
+def postpone(
+    draft: TurnDraft, steering: Steering | None, *, blocked: bool = False, queue: str = ""
+) -> None:
+    """Take a move as soon as the pathway at hand is complete."""
+    id_ = queue or (steering.transition["id"] if steering and steering.transition else "")
+    waiting = draft.dialogue.queued
+    if id_ not in waiting and len(waiting) < MOST_QUEUED:
+        draft.dialogue.queued = [*waiting, id_]
+        draft.note("queued", trigger=id_)
+    if steering is None:
+        return
+    if blocked:
+        draft.note("blocked", trigger=id_)
+        draft.repair("blocked", "blocked")
+    draft.run, draft.entered, draft.settled = draft.here.id, "stay", True
+
+
+def put_off(draft: TurnDraft, steering: Steering) -> None:
+    """Say that a question has to wait, since too many tasks are paused; it counts as no failure."""
+    draft.audit += steering.audit
+    draft.flags += steering.flags
+    draft.refused_depth = steering.refused_depth
+    draft.say("too_deep")
+
+
+def begun_already(draft: TurnDraft) -> bool:
+    """Ask whether to go on with the task at hand or to begin it anew (T18)."""
+    options = [Option(id=id_, label=draft.text(id_)) for id_ in ("go_on", "begin_anew")]
+    draft.note("unclear", reason="the task is under way already")
+    draft.repair("clarify", "restart", task=draft.here.title, options=draft.listed(options))
+    draft.ask(Asked(kind="restart", about=draft.here.id, options=options))
+    draft.rest()
+    return True
+
+
+def change_instead(draft: TurnDraft, limits: Limits) -> None:
+    """Go to the pathway that changes what an effect did (T13)."""
+    field = draft.field(draft.changing)
+    used = effect_of(draft, field)
+    if used is None or not used[1].change:
+        return
+    target = draft.spec.pathways[used[1].change]
+    moved = move(draft.spec, draft.standing, way_to(target), limits.depth)
+    if moved.refused_depth:
+        draft.note("depth_refused", to=target.id, reason="asked for by the user")
+        draft.refused_depth = moved.refused_depth
+        draft.say("too_deep")
+        draft.rest()
+        return
+    draft.note("changing", to=target.id, trigger=field.name)
+    draft.position = moved.position
+    draft.change(*moved.ops)
+    draft.audit += moved.audit
+    draft.ask(None)
+    begin_anew(draft, target)
+    draft.run, draft.entered, draft.settled = target.id, "transition", True
+
+
+def way_to(pathway: PathwaySpec, **details: Any) -> TransitionSpec:
+    """Return a move to a pathway that no author declared."""
+    return TransitionSpec(f"to:{pathway.id}", AlwaysTrigger(), ("*",), pathway.id, **details)
+
+
+def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
+    """Begin the task again, or go back to its last question; say whether a message asks for it."""
+    command = next((c for c in commands if isinstance(c, (Restart, Back))), None)
+    if command is None:
+        return False
+    if draft.here.form is None:
+        draft.repair("status", "status_empty")
+    elif isinstance(command, Restart):
+        _restart(draft, draft.here)
+    else:
+        _go_back(draft, draft.here)
+    return True
+
+
+def _restart(draft: TurnDraft, task: PathwaySpec) -> None:
+    taken = draft.dialogue.taken
+    if any(step_of(task, effect) in taken for effect in task.effects):
+        draft.repair("restart", "ask_restart", task=task.title)
+        draft.ask(Asked(kind="start_over", about=task.id, options=[]))
+        draft.rest()
+        return
+    start_over(draft, task)
+
+
+def start_over(draft: TurnDraft, task: PathwaySpec) -> None:
+    """Take back what a task has collected, but for what others know of; its first question is next.
+
+    What is paused stays paused.
+    """
+    last = {name: settled(attempts) for name, attempts in draft.fields.items()}
+    known = [name for name, attempt in last.items() if attempt and attempt["source"] == "tool"]
+    reset(draft, task, "started over by the user", known)
+    draft.position = {**draft.position, "status": "active"}
+    draft.repair("restart", "restarted")
+    draft.ask(None)
+
+
+def _go_back(draft: TurnDraft, task: PathwaySpec) -> None:
+    """Ask the question again that was answered last, before the one that is asked now."""
+    answered = _answered(draft, task)
+    asked = draft.dialogue.asked
+    names = [field.name for field in answered]
+    if asked and asked["kind"] == "correction":
+        draft.dialogue.drop_correction(asked["about"])
+    elif asked and asked["kind"] == "field" and asked["about"] in names:
+        answered = answered[: names.index(asked["about"])]
+    if not answered:
+        draft.repair("back", "back_first")
+        return
+    field = answered[-1]
+    value = draft.value(field.name)
+    if value is not None and after_effect(draft, field):
+        return
+    if value is not None:
+        draft.repair("back", "back", field=field.title, value=draft.shown(field, value))
+    else:
+        draft.note("repaired", trigger="back")
+    draft.dialogue.skipped = [name for name in draft.dialogue.skipped if name != field.name]
+    draft.dialogue.reopened = [name for name in draft.dialogue.reopened if name not in names]
+    draft.dialogue.reopen(field.name)
+    draft.ask(None)
+
+
+def _answered(draft: TurnDraft, task: PathwaySpec) -> list[Field]:
+    """Return the fields of a task that the user answered or left open, the last one last."""
+    found: list[tuple[int, int, Field]] = []
+    for place, field in enumerate(draft.sheet(task).live):
+        last = _answer(draft, field)
+        if last is not None:
+            found.append((last["turn"], place, field))
+    return [field for _, _, field in sorted(found, key=lambda each: each[:2])]
+
+
+def _answer(draft: TurnDraft, field: Field) -> FieldAttempt | None:
+    attempts = draft.fields.get(field.name, ())
+    last = settled(attempts)
+    if last is not None:
+        return last if last["source"] != "tool" else None
+    return attempts[-1] if attempts and field.name in draft.dialogue.skipped else None
+
+
+def status(draft: TurnDraft) -> None:
+    """Say what is known of the task at hand, and which tasks wait."""
+    lines = lines_of(draft, draft.sheet())
+    if lines:
+        draft.repair("status", "status", fields=lines)
+    else:
+        draft.repair("status", "status_empty")
+    targets = {t.id: t.target for t in draft.spec.transitions}
+    waiting = waiting_tasks(draft)
+    waiting += [targets[id_] for id_ in draft.dialogue.queued if id_ in targets]
+    if waiting:
+        titles = dict.fromkeys(draft.spec.pathways[id_].title for id_ in waiting)
+        draft.say("status_waiting", tasks=", ".join(titles))
+
+
+def is_changed(draft: TurnDraft, name: str) -> bool:
+    """Say whether a field that is asked for has, or just had, a value, which may stay."""
+    return name in draft.dialogue.reopened and _value_before(draft, name) is not None
+
+
+def as_kept(draft: TurnDraft, command: Command) -> Command:
+    """Return a refusal to answer, where a value may stay, as what it is: a no to a new one."""
+    asked = draft.dialogue.asked
+    if not (isinstance(command, Skip) and asked and asked["kind"] == "field"):
+        return command
+    stays = draft.field(asked["about"]).required and is_changed(draft, asked["about"])
+    return Deny(confidence=command.confidence) if stays else command
+
+
+def keep_value(draft: TurnDraft, name: str) -> None:
+    """Leave a field that is asked for again as it is, or was before it was taken back."""
+    before = _value_before(draft, name)
+    assert before is not None
+    if draft.value(name) is None:
+        given = {key: before[key] for key in ("value", "raw", "confidence")}
+        draft.keep(name, "valid", source=before["source"], reason="kept after all", **given)
+        draft.note("field_set", trigger=name, reason="kept after all")
+    draft.dialogue.settle(name)
+    draft.synced(name)
+    field = draft.field(name)
+    draft.say("kept", field=field.title, value=draft.shown(field, draft.value(name)))
+
+
+def _value_before(draft: TurnDraft, name: str) -> FieldAttempt | None:
+    """Return the attempt that tells a field's value, or told it before it was taken back."""
+    attempts = draft.fields.get(name, ())
+    told = [a for a in attempts if a["validation_status"] in ("valid", "cleared")]
+    if told and told[-1]["validation_status"] == "cleared":
+        told = told[:-1] if told[-1]["reason"] == TAKEN_BACK else []
+    return told[-1] if told and told[-1]["validation_status"] == "valid" else None
