@@ -8,10 +8,11 @@ Where replies are checked, settle leads to check_reply, and that to END.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
+from langchain_core.runnables import Runnable
 from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
@@ -95,10 +96,10 @@ def build(
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
-    graph.add_conditional_edges("understand", route_to(awaited), [*awaited, "settle"])
+    graph.add_conditional_edges("understand", Way("route", awaited), [*awaited, "settle"])
     last = _checking(graph, spec, features, default, reads)
     if arrivals := arriving(spec):
-        graph.add_conditional_edges("settle", onward_to(last), [*arrivals, last])
+        graph.add_conditional_edges("settle", Way("onward", arrivals, last), [*arrivals, last])
     else:
         graph.add_edge("settle", last)
     return graph
@@ -133,28 +134,28 @@ def _checking(
     return "check_reply"
 
 
-def route_to(awaited: Sequence[str]) -> Callable[[Any], Awaitable[str | Send]]:
-    """Return the edge that leads to the pathway to run, or to settle at once."""
+class Way(Runnable[Any, "str | Send"]):
+    """An edge that leads to the pathway that the turn's record names, or else to another step.
 
-    # Unnamed, or LangGraph would take the state of a manager's graph for that of every graph.
-    async def route(state: Any) -> str | Send:
-        run: str | None = state["turn"]["run"]
-        if run is None or run in awaited:
-            return run or "settle"
+    It is no function: LangGraph would make a run and a task of its own of that for each turn.
+    """
+
+    def __init__(self, name: str, pathways: Sequence[str], otherwise: str = "settle") -> None:
+        self.name = name
+        self._pathways = pathways
+        self._otherwise = otherwise
+
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
+        """Return where the turn goes on."""
+        run: str | None = input["turn"]["run"]
+        if run is None or run in self._pathways:
+            return run or self._otherwise
         # A session begun under an older version can wait where this version never does.
-        return Send(run, state)
+        return Send(run, input)
 
-    return route
-
-
-def onward_to(last: str) -> Callable[[Any], Awaitable[str]]:
-    """Return the edge that leads to the pathway that runs on arrival, or to what comes last."""
-
-    async def onward(state: Any) -> str:
-        run: str | None = state["turn"]["run"]
-        return run or last
-
-    return onward
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
+        """Return the same."""
+        return self.invoke(input)
 
 
 def arriving(spec: JourneySpec) -> list[str]:

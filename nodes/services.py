@@ -14,6 +14,7 @@ from journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeys.phrases.patterns import Matcher
 from nodes.agents.adapters import Callee
 from nodes.effects import Effects
+from nodes.journal import Journal
 from nodes.llm.client import Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
@@ -128,6 +129,33 @@ class Services:
         if locale == self.locale:
             return self.texts
         return texts_of(self.spec, self.config, locale)
+
+    def for_turn(self, effects: Effects, *, listening: bool) -> Services:
+        """Return them for one turn of a session.
+
+        Args:
+            effects: Keeps what the session did once.
+            listening: Whether anybody hears the turn while it runs.
+        """
+        return Services(
+            self.spec,
+            self.config,
+            self.agents,
+            self.matcher,
+            self.registered,
+            self.models,
+            Usage(),
+            listening,
+            self.emit,
+            self.toolbox,
+            Outlet() if listening else None,
+            self.checks,
+            self.texts,
+            effects,
+            Running(journal=Journal(), askers={}),
+            self.locale,
+            self.retrievers,
+        )
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None], locale: Locale) -> Services:
         """Return them for one node of a session, whose events go where they are told."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
@@ -17,8 +16,8 @@ from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_afte
 from graphs.session.session import is_over
 from graphs.session.webhook import Courier, EscalationPort
 from graphs.storage.sealing import SealOfReader, is_sealed
-from graphs.storage.statements import AUDIT, TURNS, Row, now
-from graphs.storage.store import Store, open_store
+from graphs.storage.statements import AUDIT, TURNS, now
+from graphs.storage.store import SessionTurn, Store, open_store
 from journeys import (
     AuditedTurn,
     CheckEntry,
@@ -174,11 +173,9 @@ class Directory:
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
         return Found(listed, head["expires_at"], epoch)
 
-    @asynccontextmanager
-    async def turn(self, session_id: str) -> AsyncIterator[Row | None]:
-        """Wait for a session's turn, and keep it; gives its row, None if there is none."""
-        async with self._store.turn(session_id) as head:
-            yield head
+    def turn(self, session_id: str) -> SessionTurn:
+        """Return a session's turn as a block, which gives its row; None if there is none."""
+        return self._store.turn(session_id)
 
     async def page(
         self,

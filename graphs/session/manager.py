@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphs.agents.registry import check_agent, check_all, services_of
 from graphs.agents.tools import check_tools
@@ -82,11 +81,7 @@ from journeys import (
 )
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
-from nodes.journal import Journal
-from nodes.llm.client import Usage
 from nodes.llm.models import Models, check_model, is_configured, open_models
-from nodes.replies.outlet import Outlet
-from nodes.running import Running
 from nodes.services import Services
 from nodes.state.dialogue_state import OperatorAct, Takeover
 from nodes.state.escalation import takeover_of
@@ -95,6 +90,7 @@ from nodes.telemetry import report
 if TYPE_CHECKING:
     from journeys import Journey
 
+_T = TypeVar("_T")
 # Within the class, `list` is its method.
 _Calls = list[EscalationEntry]
 _Values = list[FieldVersion]
@@ -332,8 +328,11 @@ class PathwayManager:
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
         """
-        async with self._turn() as (session, head):
+
+        async def back(session: Session, head: Row) -> JourneySession:
             return session_of(*await session.rolled_back(head, version))
+
+        return await self._in_turn(back)
 
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions in the store, newest activity first.
@@ -528,7 +527,8 @@ class PathwayManager:
     async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
         """Commit what an operator does as a turn of its own."""
         _check_name(act["by"])
-        async with self._turn() as (session, head):
+
+        async def acted(session: Session, head: Row) -> JourneySession:
             values = await session.values(head)
             takeover = takeover_of(values["position"])
             if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
@@ -537,19 +537,21 @@ class PathwayManager:
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
             return session_of({**head, **moved}, values)
 
+        return await self._in_turn(acted)
+
     async def _answer(self, given: Given) -> JourneyResponse:
-        async with self._turn() as (session, head):
-            outlet = Outlet() if given.tell else None
-            services = replace(
-                self._served(),
-                usage=Usage(),
+        async def answered(session: Session, head: Row) -> tuple[Session, Row, JourneyResponse]:
+            services = self._served().for_turn(
+                EffectsOfSession(session.store, session.scribe.seal, head),
                 listening=given.tell is not None,
-                outlet=outlet,
-                effects=EffectsOfSession(session.store, session.scribe.seal, head),
-                running=Running(journal=Journal(), askers={}),
             )
-            with self._late.of_turn(session, head["version"] + 1):
-                response = await take(session, head, given, services)
+            taking = self._late.of_turn(session, head["version"] + 1)
+            try:
+                return session, head, await take(session, head, given, services)
+            finally:
+                self._late.turn_over(taking)
+
+        session, head, response = await self._in_turn(answered)
         if any(check.get("pending") for check in response.metadata["checks"]):
             with given_to_all(given.run):
                 self._judging.add(judging := asyncio.ensure_future(self._judge_last()))
@@ -563,9 +565,12 @@ class PathwayManager:
 
     async def _judge_last(self) -> None:
         """Have the reply judged that was sent last, unless somebody else was faster."""
+
+        async def nothing(session: Session, head: Row) -> None:
+            pass
+
         try:
-            async with self._turn():
-                pass
+            await self._in_turn(nothing)
         except (SessionNotStartedError, SessionExpiredError):
             pass  # nobody is left to be corrected
         except Exception as error:  # nobody waits for this; the next turn tries again
@@ -594,22 +599,21 @@ class PathwayManager:
             await refuse(session, head, self._on_expire)
         return session, head
 
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[tuple[Session, Row]]:
-        """Wait for the session's turn, and give its head if it may go on.
+    async def _in_turn(self, act: Callable[[Session, Row], Awaitable[_T]]) -> _T:
+        """Wait for the session's turn, and do something in it with its head.
 
         Where replies are judged after they are sent, the last one is judged by then.
         """
         session = await self._session()
         held, self._held = self._held, None
-        async with nullcontext(session.checked(held)) if held else session.turn() as head:
+        turn = nullcontext(held) if held else session.store.turn(self.session_id)
+        async with turn as row:
+            head = session.checked(row)
             if not is_over(head):
                 if self.spec.is_judged_later:
-                    models = self._opened_models()
-                    head = await settled(session, head, self.config, models)
-                yield session, head
-                return
-        await refuse(session, head, self._on_expire)
+                    head = await settled(session, head, self.config, self._opened_models())
+                return await act(session, head)
+        return await refuse(session, head, self._on_expire)
 
     def _check(self) -> None:
         """Refuse a model, tools and agents that the journey cannot work with."""

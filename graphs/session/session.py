@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -121,20 +120,6 @@ class Session:
             StateError: It belongs to another journey.
         """
         return self.checked(await self.store.head(self.session_id))
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[Row]:
-        """Wait for the session's turn, and keep it; gives the session's row.
-
-        In this process it is first come, first served. Where other processes use the database as
-        well, the session's lease is taken then.
-
-        Raises:
-            SessionNotStartedError: There is no such session.
-            StateError: It belongs to another journey, or another process kept it for too long.
-        """
-        async with self.store.turn(self.session_id) as head:
-            yield self.checked(head)
 
     def checked(self, head: Row | None) -> Row:
         """Return the row of this session.
@@ -420,9 +405,8 @@ class LateResults:
         self._opened = object()
         self._reports: set[asyncio.Task[Any]] = set()
 
-    @contextmanager
-    def of_turn(self, session: Session, turn: int) -> Iterator[None]:
-        """Take the reports of the threads that this turn leaves behind."""
+    def of_turn(self, session: Session, turn: int) -> Token[_Report | None]:
+        """Take the reports of the threads that this turn leaves behind, until `turn_over`."""
         opened = self._opened
 
         def report(agent: str) -> None:
@@ -430,11 +414,11 @@ class LateResults:
                 event = {"kind": "late_result", "trigger": agent, "reason": _REASON}
                 self._reports.add(asyncio.ensure_future(session.audited(turn, event)))
 
-        token = _reporting.set(report)
-        try:
-            yield
-        finally:
-            _reporting.reset(token)
+        return _reporting.set(report)
+
+    def turn_over(self, taking: Token[_Report | None]) -> None:
+        """Leave the turn; what it left behind is reported all the same."""
+        _reporting.reset(taking)
 
     async def written(self) -> None:
         """Wait for what is being written; that the store could not take it is no error here."""

@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ from graphs.session.session import Session, already_there
 from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from graphs.steps import event_in, serving
 from graphs.storage.checkpoints import commit_of
-from graphs.storage.errors import AlreadyThere, LostRace, translated
+from graphs.storage.errors import AlreadyThere, LostRace, raise_translated
 from graphs.storage.statements import Row
 from journeys import (
     ContextMergeError,
@@ -170,15 +170,15 @@ CORRECTION = "correction"
 @contextmanager
 def given_to_all(given: RunnableConfig) -> Iterator[None]:
     """Have everything that is run in here by LangChain and LangGraph know what a caller gave."""
-    if not given:
-        yield
-        return
     known = var_child_runnable_config.get()
     token = var_child_runnable_config.set(merge_configs(known, given))
     try:
         yield
     finally:
         var_child_runnable_config.reset(token)
+
+
+_GIVEN_NOTHING = nullcontext()
 
 
 @dataclass(slots=True)
@@ -255,7 +255,7 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
     if given.text is None and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
-        with given_to_all(given.run):
+        with given_to_all(given.run) if given.run else _GIVEN_NOTHING:
             response = await _answered(session, head, given, services, wait)
         seen.answered(response.pathway_id, response.metadata)
         return response
@@ -547,20 +547,21 @@ async def _run(
     """
     # Of the values nothing is streamed: the commit has those that count.
     options: dict[str, Any] = {"durability": "exit", "stream_mode": []}
-    with translated():
-        try:
-            if audience is None or audience.tell is None:
-                await session.graph.ainvoke(inputs, serving(services, config), **options)
-            else:
-                options |= {"stream_mode": ["custom"], "subgraphs": True}
-                run = session.graph.astream(inputs, serving(services, config), **options)
-                async for _, mode, data in run:
-                    if event := event_in(mode, data):
-                        details = {name: value for name, value in event.items() if name != "type"}
-                        audience(JourneyEvent(event["type"], details))
-        finally:
-            if services.running.speculation:
-                await services.running.ended(services.usage)
+    try:
+        if audience is None or audience.tell is None:
+            await session.graph.ainvoke(inputs, serving(services, config), **options)
+        else:
+            options |= {"stream_mode": ["custom"], "subgraphs": True}
+            run = session.graph.astream(inputs, serving(services, config), **options)
+            async for _, mode, data in run:
+                if event := event_in(mode, data):
+                    details = {name: value for name, value in event.items() if name != "type"}
+                    audience(JourneyEvent(event["type"], details))
+    except Exception as error:
+        raise_translated(error)
+    finally:
+        if services.running.speculation:
+            await services.running.ended(services.usage)
     commit = commit_of(config)
     assert commit is not None
     return commit.values

@@ -6,7 +6,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from journeys import StateError
 
@@ -39,33 +39,31 @@ class Unconfirmed(StateError):
         )
 
 
-@contextmanager
-def translated() -> Iterator[None]:
-    """Turn what a database raises into `StateError`.
+def raise_translated(error: Exception) -> NoReturn:
+    """Raise what a database raised as `StateError`, and anything else as it is.
 
     Raises:
         AlreadyThere: A row is there already.
         StateError: Anything else that the database, its driver or the pool raised.
     """
-    try:
-        yield
-    except _any_driver() as error:
-        if isinstance(error, (sqlite3.IntegrityError, *_raised("psycopg", "IntegrityError"))):
-            raise AlreadyThere(
-                f"The store refused a row that is there already: {reason_of(error)}"
-            ) from error
-        if isinstance(error, ValueError) and str(error) not in _CLOSED:
-            raise
-        # A text that is too long for its column; a table that is gone, or may not be used.
-        if isinstance(error, _raised("psycopg", "DataError", "ProgrammingError")):
-            raise StateError(
-                f"The store refused it: {reason_of(error)}. The session stands where it stood."
-            ) from error
-        raise StateError(
-            f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
-            "try again.",
-            retryable=True,
+    if not isinstance(error, _any_driver()):
+        raise error
+    if isinstance(error, (sqlite3.IntegrityError, *_raised("psycopg", "IntegrityError"))):
+        raise AlreadyThere(
+            f"The store refused a row that is there already: {reason_of(error)}"
         ) from error
+    if isinstance(error, ValueError) and str(error) not in _CLOSED:
+        raise error
+    # A text that is too long for its column; a table that is gone, or may not be used.
+    if isinstance(error, _raised("psycopg", "DataError", "ProgrammingError")):
+        raise StateError(
+            f"The store refused it: {reason_of(error)}. The session stands where it stood."
+        ) from error
+    raise StateError(
+        f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
+        "try again.",
+        retryable=True,
+    ) from error
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import psycopg
 
 from graphs.storage import statements
 from graphs.storage.connections import Connection, Connections, Deed
-from graphs.storage.errors import translated
+from graphs.storage.errors import raise_translated
 from graphs.storage.statements import Row, Sql
 from journeys import StateError
 
@@ -94,14 +94,15 @@ class Leases:
         asking = asyncio.ensure_future(
             self._connections.trying(lambda connection: self._answered(connection, session_id))
         )
-        with translated():
-            try:
-                return await asyncio.shield(asking)
-            except asyncio.CancelledError:
-                # What is asked for already may be given, and nobody would end it.
-                self._unwanted.add(unwanted := asyncio.ensure_future(self._given_back(asking)))
-                unwanted.add_done_callback(self._unwanted.discard)
-                raise
+        try:
+            return await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            # What is asked for already may be given, and nobody would end it.
+            self._unwanted.add(unwanted := asyncio.ensure_future(self._given_back(asking)))
+            unwanted.add_done_callback(self._unwanted.discard)
+            raise
+        except Exception as error:
+            raise_translated(error)
 
     async def _given_back(self, asking: asyncio.Future[tuple[bool, Row | None]]) -> None:
         with suppress(psycopg.Error):

@@ -6,11 +6,10 @@ import asyncio
 import sqlite3
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from alembic.util import CommandError
@@ -18,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from graphs.steps import Graph
 from graphs.storage import statements
-from graphs.storage.errors import reason_of, translated
+from graphs.storage.errors import raise_translated, reason_of
 from graphs.storage.migrate import migrate
 from graphs.storage.sealing import AesSeal, Seal
 from graphs.storage.sqlite import SqliteJourneySaver
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 POSTGRES = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres")
 """The packages of the extra `postgres`."""
 _BUSY_SECONDS = 5.0
+_T = TypeVar("_T")
 _Key = tuple[str, bytes | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
@@ -67,19 +67,13 @@ class Store:
             lock = self._locks[session_id] = asyncio.Lock()
         return lock
 
-    @asynccontextmanager
-    async def turn(self, session_id: str) -> AsyncIterator[Row | None]:
-        """Give the head of a session that waits for nobody else's turn; None if it is not there.
+    def turn(self, session_id: str) -> SessionTurn:
+        """Return the turn of a session as a block, which gives its head; None if it is not there.
 
         Raises:
             StateError: Another process kept it for too long, or the database could not be read.
         """
-        async with self.lock(session_id):
-            if isinstance(self.saver, SqliteJourneySaver):
-                yield await self.head(session_id)
-                return
-            async with self.saver.leases.of(session_id) as head:
-                yield head
+        return SessionTurn(self, session_id)
 
     def forget_graphs(self, spec: JourneySpec) -> None:
         """Let go of the graphs of a journey that is replaced; turns that run keep theirs."""
@@ -96,8 +90,7 @@ class Store:
         Raises:
             StateError: The database could not be read.
         """
-        with translated():
-            return await self.saver.version(query, **parameters)
+        return await _asked(self.saver.version(query, **parameters))
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query.
@@ -105,8 +98,7 @@ class Store:
         Raises:
             StateError: The database could not be read.
         """
-        with translated():
-            return await self.saver.read(query, **parameters)
+        return await _asked(self.saver.read(query, **parameters))
 
     async def write(self, *written: Statement) -> None:
         """Write statements in one transaction.
@@ -114,8 +106,7 @@ class Store:
         Raises:
             StateError: The database could not be written, or another was first.
         """
-        with translated():
-            await self.saver.write(list(written))
+        await _asked(self.saver.write(list(written)))
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
         """Remove a session's state, turns and audit.
@@ -134,8 +125,8 @@ class Store:
         else:
             first = Statement(statements.FORGET_SESSION, row)
         others = statements.FORGET_RECORDS
-        with translated():
-            await self.saver.forget(session_id, [first, *(Statement(sql, row) for sql in others)])
+        written = [first, *(Statement(sql, row) for sql in others)]
+        await _asked(self.saver.forget(session_id, written))
 
     async def close(self) -> None:
         """Let go of the store; the last who does closes it."""
@@ -143,6 +134,49 @@ class Store:
         if self.users <= 0:
             _open.get(asyncio.get_running_loop(), {}).pop(self.key, None)
             await self.saver.close()
+
+
+async def _asked(answer: Awaitable[_T]) -> _T:
+    """Return what a database answers, or raise its errors as ours."""
+    try:
+        return await answer
+    except Exception as error:
+        raise_translated(error)
+
+
+class SessionTurn:
+    """The turn of a session, held in a block.
+
+    In this process it is first come, first served. Where other processes use the database as well,
+    the session's lease is taken then.
+    """
+
+    __slots__ = ("_lease", "_lock", "_session_id", "_store")
+
+    def __init__(self, store: Store, session_id: str) -> None:
+        self._store, self._session_id = store, session_id
+        self._lock = store.lock(session_id)
+        self._lease: Any = None
+
+    async def __aenter__(self) -> Row | None:
+        await self._lock.acquire()
+        try:
+            saver = self._store.saver
+            if isinstance(saver, SqliteJourneySaver):
+                return await self._store.head(self._session_id)
+            self._lease = saver.leases.of(self._session_id)
+            head: Row | None = await self._lease.__aenter__()
+        except BaseException:
+            self._lock.release()
+            raise
+        return head
+
+    async def __aexit__(self, *error: Any) -> None:
+        try:
+            if self._lease is not None:
+                await self._lease.__aexit__(*error)
+        finally:
+            self._lock.release()
 
 
 async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
