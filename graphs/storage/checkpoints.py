@@ -13,9 +13,9 @@ import base64
 import copy
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -265,6 +265,9 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         else:
             await self._save_writes(config, writes, task_id, task_path)
 
+    # LangGraph reads it for every run, and Python would make it anew.
+    aput_writes.__signature__ = signature(aput_writes)  # type: ignore[attr-defined]
+
     @abstractmethod
     async def state_in(self, row: Row) -> CheckpointTuple | None:
         """Return the state of a version whose row was read with it; None if it is gone."""
@@ -291,10 +294,6 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     ) -> None: ...
 
 
-def _no_place(session_id: str, place: str) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
 class StoreSaver(TurnSaver):
     """A saver of one of our stores: checkpoints share the values that they have in common.
 
@@ -302,9 +301,24 @@ class StoreSaver(TurnSaver):
     """
 
     @cached_property
-    def _place(self) -> Callable[[str, str], AbstractContextManager[None]]:
-        """Bind what is sealed to its place, where anything is sealed."""
-        return state_of if isinstance(self.serde, EncryptedSerializer) else _no_place
+    def _seals(self) -> bool:
+        """Whether what is stored is sealed."""
+        return isinstance(self.serde, EncryptedSerializer)
+
+    def _packed(self, value: Any, session: str, place: str) -> tuple[str, bytes]:
+        """Return a value as it is stored; what is sealed is bound to its place."""
+        if not self._seals:
+            return self.serde.dumps_typed(value)
+        with state_of(session, place):
+            return self.serde.dumps_typed(value)
+
+    def _unpacked(self, kind: str, blob: bytes, session: str, place: str) -> Any:
+        """Return a value that was stored in a place."""
+        load = self.serde.loads_typed
+        if not self._seals:
+            return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
+        with state_of(session, place):
+            return uncollected(load, (kind, blob))
 
     def _values(self, place: Row, checkpoint: Any, new_versions: Iterable[str]) -> Statement:
         """Return the statement that writes the values that are new."""
@@ -312,8 +326,7 @@ class StoreSaver(TurnSaver):
         values = checkpoint["channel_values"]
         for channel in values.keys() & new_versions:
             version = checkpoint["channel_versions"][channel]
-            with self._place(session, f"{channel}|{version}"):
-                kind, blob = self.serde.dumps_typed(values[channel])
+            kind, blob = self._packed(values[channel], session, f"{channel}|{version}")
             row: Row = {"session": session, "namespace": place.get("checkpoint_ns", "")}
             rows.append({**row, "channel": channel, "version": version, "type": kind, "blob": blob})
         return Statement(statements.SAVE_VALUE, rows)
@@ -322,15 +335,11 @@ class StoreSaver(TurnSaver):
         self, session: str, checkpoint: Any, stored: Iterable[tuple[str, str, bytes]]
     ) -> dict[str, Any]:
         """Return the values of a state, each opened for its own place."""
-        values: dict[str, Any] = {}
-        for channel, kind, blob in stored:
-            with self._place(session, f"{channel}|{checkpoint['channel_versions'].get(channel)}"):
-                values[channel] = self._opened_value(kind, blob)
-        return values
-
-    def _opened_value(self, kind: str, blob: bytes) -> Any:
-        load = self.serde.loads_typed
-        return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
+        versions = checkpoint["channel_versions"]
+        return {
+            channel: self._unpacked(kind, blob, session, f"{channel}|{versions.get(channel)}")
+            for channel, kind, blob in stored
+        }
 
 
 def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:

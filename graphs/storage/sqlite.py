@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
+import orjson
 from langgraph.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.utils import (
@@ -26,6 +27,7 @@ from langgraph.checkpoint.sqlite.utils import (
 from graphs.storage import statements
 from graphs.storage.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
 from graphs.storage.errors import LostRace
+from graphs.storage.sealing import state_of
 from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
 
@@ -101,7 +103,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         """Write pending writes, bound to their checkpoint."""
         place = config["configurable"]
-        with self._place(place["thread_id"], place["checkpoint_id"]):
+        with state_of(place["thread_id"], place["checkpoint_id"]):
             super().put_writes(config, writes, task_id, task_path)
 
     def delete_thread(self, thread_id: str) -> None:
@@ -175,9 +177,8 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
         apart = [name for name in _APART if name in values]
         within = {name: value for name, value in values.items() if name not in _APART}
-        with self._place(session, id_):
-            document = {**checkpoint, "channel_values": within, _KEPT: apart}
-            kind, blob = self.serde.dumps_typed(document)
+        document = {**checkpoint, "channel_values": within, _KEPT: apart}
+        kind, blob = self._packed(document, session, id_)
         versions = checkpoint["channel_versions"]
         about = {**metadata, _VALUES: {name: versions[name] for name in apart}}
         saved: Row = {
@@ -187,7 +188,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             "parent": place.get("checkpoint_id"),
             "type": kind,
             "checkpoint": blob,
-            "metadata": json.dumps(about, ensure_ascii=False).encode("utf-8", "ignore"),
+            "metadata": _dumped(about),
         }
         changed = self._values(place, checkpoint, [name for name in apart if name in new_versions])
         return [changed, Statement(statements.SAVE_CHECKPOINT, [saved])]
@@ -198,11 +199,13 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         Raises:
             StateError: A value is missing, or something was changed.
         """
-        session, about = row["thread_id"], json.loads(row["metadata"])
+        session, id_, about = row["thread_id"], row["checkpoint_id"], _loaded(row["metadata"])
         about.pop(_VALUES, None)
-        with self._place(session, row["checkpoint_id"]):
-            checkpoint = self._opened_value(row["type"], row["checkpoint"])
-            pending = load_pending_writes(writes, self.serde)
+        checkpoint = self._unpacked(row["type"], row["checkpoint"], session, id_)
+        pending: Any = []
+        if writes:
+            with state_of(session, id_):
+                pending = load_pending_writes(writes, self.serde)
         kept = checkpoint.pop(_KEPT, None)
         if kept is not None:
             values = self._opened_values(session, checkpoint, row["channel_values"])
@@ -226,6 +229,21 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
                 return deed()
         asked = asyncio.get_running_loop().run_in_executor(self._thread, deed)
         return await (asyncio.shield(asked) if whole else asked)
+
+
+def _dumped(about: Any) -> bytes:
+    """Return metadata as LangGraph's saver has it; a caller may put into it what orjson refuses."""
+    try:
+        return orjson.dumps(about)
+    except TypeError:
+        return json.dumps(about, ensure_ascii=False).encode("utf-8", "ignore")
+
+
+def _loaded(about: bytes) -> Any:
+    try:
+        return orjson.loads(about)
+    except ValueError:  # not a number, which JSON does not know
+        return json.loads(about)
 
 
 def _forgotten(session_id: str) -> Written:

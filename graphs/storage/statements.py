@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
+import orjson
 from sqlalchemy import (
     Boolean,
     Column,
@@ -150,7 +151,7 @@ class Records:
         made: Row = {**self._empty, **row}
         for name in self._json:
             if name in row:
-                made[name] = json.dumps(row[name], ensure_ascii=False)
+                made[name] = orjson.dumps(row[name]).decode()
         if seal.hides:
             for name, place in self._places.items():
                 if made[name] is not None:

@@ -7,14 +7,24 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from journeys import ModelError
-from nodes.telemetry.otel import JOURNEY, measure, report, scope, telemetry, turn_flagged
+from nodes.telemetry.otel import (
+    JOURNEY,
+    Telemetry,
+    is_reported,
+    measure,
+    report,
+    scope,
+    telemetry,
+    turn_flagged,
+    watcher,
+)
 
 OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 """How a piece of work ends."""
@@ -48,6 +58,7 @@ class Activity:
         self.seconds = 0.0
         self._name = name
         self._attributes = attributes
+        self._seen: Telemetry | None = None
         self._span: Any = None
         self._places: tuple[Any, Any] = (None, None)
         self._begun = 0.0
@@ -98,7 +109,7 @@ class Activity:
         """Write what there is to say of it into the log."""
 
     def measured(self) -> None:
-        """Take it into the metrics."""
+        """Take it into the metrics; called where an application takes spans or metrics."""
 
     def took(self, metric: str, labels: dict[str, Any]) -> None:
         """Take its time into a metric, with the kind of its error."""
@@ -116,7 +127,8 @@ class Activity:
             self.outcome, self.fault = FAILED, kind_of(error)
 
     def _begin(self) -> None:
-        if seen := telemetry():
+        if seen := watcher():
+            self._seen = seen
             self._span = seen.begin(self._name, self._attributes, is_client=self.is_client)
         self._begun = time.perf_counter()
 
@@ -125,19 +137,18 @@ class Activity:
         if error is not None:
             self.failed(error)
         self.told()
-        self.measured()
-        if seen := telemetry():
+        if seen := self._seen:
+            self.measured()
             seen.end(self._span, {**self.found, "journeygraph.outcome": self.outcome}, self.fault)
 
     def _enter(self) -> tuple[Any, Any]:
         names = scope.set({**scope.get(), **self.names}) if self.names else None
-        seen = telemetry()
-        return names, seen.enter(self._span) if seen else None
+        return names, self._seen.enter(self._span) if self._seen else None
 
     def _leave(self, places: tuple[Any, Any]) -> None:
         names, place = places
-        if place is not None and (seen := telemetry()):
-            seen.leave(place)
+        if self._seen:
+            self._seen.leave(place)
         if names is not None:
             scope.reset(names)
 
@@ -197,40 +208,29 @@ class TurnRun(Activity):
             session=session,
         )
         self._journey = journey
-        self._summary: dict[str, Any] = {}
+        self._pathway = ""
+        self._metadata: Mapping[str, Any] | None = None
 
     def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
         """Take note of the response: where the session stands, and what is known of the turn."""
-        usage = metadata["usage"]
-        self._summary = {
-            "turn": metadata["version"],
-            "pathway": pathway,
-            "ran": list(metadata["ran"]),
-            "tier": metadata["tier"],
-            # What stands behind a colon may be a name that is not an author's.
-            "flags": [flag.partition(":")[0] for flag in metadata["flags"]],
-            "guidelines": list(metadata.get("guidelines", ())),
-            "model_calls": usage["model_calls"],
-            "input_tokens": usage["input_tokens"],
-            "output_tokens": usage["output_tokens"],
-        }
+        self._pathway, self._metadata = pathway, metadata
         if metadata["error"]:
             self.outcome, self.fault = FAILED, metadata["error"]["type"]
-        known = {name: value for name, value in self._summary.items() if value not in (None, [])}
-        self.found = {_attribute(name): value for name, value in known.items()}
 
     def told(self) -> None:
         """Say of every turn how it ended; one that failed, or did without a part, is a warning."""
-        error = {"error": self.fault} if self.fault else {}
-        seconds = round(self.seconds, 4)
         event = f"turn_{_ENDED.get(self.outcome, 'failed')}"
         level = _LEVELS.get(self.outcome, logging.WARNING)
         if self.outcome == OK and any(flag.endswith(_BYPASSED) for flag in self._flags):
             event, level = "turn_degraded", logging.WARNING
-        report(level, event, **self._summary, seconds=seconds, **error)
+        if is_reported(level):
+            error = {"error": self.fault} if self.fault else {}
+            report(level, event, **self._summary, seconds=round(self.seconds, 4), **error)
 
     def measured(self) -> None:
         """Take it as a workflow of the conventions, and as a turn of ours."""
+        known = {name: value for name, value in self._summary.items() if value not in (None, [])}
+        self.found = {_attribute(name): value for name, value in known.items()}
         self.took("gen_ai.workflow.duration", {_WORKFLOW: self._journey})
         tier = self._summary.get("tier")
         labels = {JOURNEY: self._journey, "journeygraph.outcome": self.outcome}
@@ -240,9 +240,29 @@ class TurnRun(Activity):
         turn_flagged(self._journey, self._flags)
 
     @property
-    def _flags(self) -> Sequence[str]:
-        flags: Sequence[str] = self._summary.get("flags", ())
-        return flags
+    def _summary(self) -> dict[str, Any]:
+        """What is known of the turn; nothing where it was not answered."""
+        metadata = self._metadata
+        if metadata is None:
+            return {}
+        usage = metadata["usage"]
+        return {
+            "turn": metadata["version"],
+            "pathway": self._pathway,
+            "ran": list(metadata["ran"]),
+            "tier": metadata["tier"],
+            "flags": self._flags,
+            "guidelines": list(metadata.get("guidelines", ())),
+            "model_calls": usage["model_calls"],
+            "input_tokens": usage["input_tokens"],
+            "output_tokens": usage["output_tokens"],
+        }
+
+    @property
+    def _flags(self) -> list[str]:
+        # What stands behind a colon may be a name that is not an author's.
+        flags = self._metadata["flags"] if self._metadata else ()
+        return [flag.partition(":")[0] for flag in flags]
 
 
 _BYPASSED = "_bypassed"

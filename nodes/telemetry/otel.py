@@ -49,6 +49,7 @@ class Telemetry:
         self._context = context
         self._propagate = propagate
         self._trace = trace
+        self._metrics = metrics
         self._tracer = trace.get_tracer(SCOPE)
         self._client, self._internal = trace.SpanKind.CLIENT, trace.SpanKind.INTERNAL
         meter = metrics.get_meter(SCOPE)
@@ -59,6 +60,12 @@ class Telemetry:
         self._counters = {
             name: meter.create_counter(name, unit, told) for name, (unit, told) in _COUNTERS.items()
         }
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether an application takes spans or metrics; until then both have a stand-in."""
+        providers = (self._trace.get_tracer_provider(), self._metrics.get_meter_provider())
+        return not all("Proxy" in type(provider).__name__ for provider in providers)
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
         """Begin a span beneath the one that runs here."""
@@ -133,6 +140,12 @@ def telemetry() -> Telemetry | None:
     except ImportError:
         return None
     return Telemetry(context, metrics, propagate, trace)
+
+
+def watcher() -> Telemetry | None:
+    """Return OpenTelemetry where an application takes spans or metrics; None elsewhere."""
+    seen = telemetry()
+    return seen if seen and seen.is_watched else None
 
 
 JOURNEY = "journeygraph.journey.id"
@@ -240,8 +253,13 @@ def report(level: int, event: str, **details: Any) -> None:
         **details: Names, kinds, counts and times: nothing that anybody said. An error as
             `exc_info` goes along with the record, for whoever may see what it says.
     """
-    if _log.isEnabledFor(level):
+    if is_reported(level):
         _events.log(level, event, **details)
+
+
+def is_reported(level: int) -> bool:
+    """Say whether anybody reads what is reported at a level."""
+    return _log.isEnabledFor(level)
 
 
 def _placed(_: Any, __: str, event: Event) -> Event:
