@@ -83,10 +83,10 @@ class _Api(FastAPI):
 
 
 def _add_routes(app: FastAPI, wiring: Wiring) -> None:
-    app.include_router(health.router, responses=_problems(503))
     behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)] if wiring.keys else []}
+    app.include_router(turns.router, responses=_problems(), **behind_the_key)  # asked most often
     app.include_router(turns.events_router)
-    app.include_router(turns.router, responses=_problems(), **behind_the_key)
+    app.include_router(health.router, responses=_problems(503))
     app.include_router(sessions.beginning, responses=_problems(), **behind_the_key)
     app.include_router(sessions.router, responses=_problems(), **behind_the_key)
     app.include_router(fields.router, responses=_problems(), **behind_the_key)

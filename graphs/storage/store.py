@@ -208,11 +208,11 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
 
 def _place(url: str) -> str:
     """Return the SQLite URI of a store's URL; that of a server stays as it is."""
-    if is_server(url):
-        return url
     scheme, _, name = url.partition("://")
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"
+    if scheme != "sqlite":
+        return url
     path = Path(name.removeprefix("/")).resolve()
     return f"file:{quote(str(path))}"
 

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 from collections.abc import Iterable
+from functools import lru_cache
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -73,7 +74,7 @@ class Keys:
         if self._digests:
             return
         client = scope.get("client")
-        host = _hostname(Headers(scope=scope).get("host", ""))
+        host = _hostname(Headers(raw=scope["headers"]).get("host", ""))
         if (client and not is_loopback(client[0])) or not is_loopback(host):
             raise Problem(
                 HTTPStatus.FORBIDDEN,
@@ -83,6 +84,7 @@ class Keys:
             )
 
 
+@lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     """Say whether a name or an address means this machine."""
     if host == "localhost" or host.endswith(".localhost"):

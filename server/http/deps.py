@@ -10,11 +10,12 @@ from fastapi import Depends, Query, Request
 
 from graphs.records.listing import Listed
 from graphs.session.directory import Found
-from graphs.session.input import checked_id, read
+from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
-from journeys import ConfigurationError, JourneySpec
+from journeys import JourneySpec
 from server.http.problems import Problem, no_session
+from server.http.routing import session_name
 from server.http.schemas.sessions import Message
 from server.http.wiring import Wiring
 
@@ -50,10 +51,7 @@ async def _spec(journey_id: str, wiring: UpToDate) -> JourneySpec:
 
 
 async def _named(session_id: str) -> str:
-    try:
-        return checked_id(session_id)
-    except ConfigurationError:
-        raise no_session() from None
+    return session_name(session_id)
 
 
 SessionName = Annotated[str, Depends(_named)]

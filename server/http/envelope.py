@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
-import uuid
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from nodes.telemetry import continuing, report
 from server.http.auth import Keys
@@ -18,11 +18,12 @@ from server.http.problems import problem_of
 STALL_SECONDS = 10.0
 """How long a client may take nothing of a stream before it is closed."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'",
-}
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+]
+_OWN = {b"x-request-id", *dict(_HEADERS)}
 
 
 class Envelope:
@@ -37,11 +38,16 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope)
+        headers = Headers(raw=scope["headers"])
+        request_id = _request_id(headers.get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
         # A turn's task copies both: its log has the id, its span the client's as parent.
-        with bound_contextvars(request_id=request_id), continuing(Headers(scope=scope)):
-            await self._answer(scope, receive, _Answer(send, request_id), request_id)
+        bound = bind_contextvars(request_id=request_id)
+        try:
+            with continuing(headers):
+                await self._answer(scope, receive, _Answer(send, request_id), request_id)
+        finally:
+            reset_contextvars(**bound)
 
     async def _answer(
         self, scope: Scope, receive: Receive, answer: _Answer, request_id: str
@@ -70,10 +76,14 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            headers = MutableHeaders(scope=message)
-            headers.update({**_HEADERS, "X-Request-Id": self._request_id})
-            if headers.get("content-type", "").startswith("text/event-stream"):
+            given = [pair for pair in message.get("headers", ()) if pair[0] not in _OWN]
+            if any(n == b"content-type" and v.startswith(b"text/event-stream") for n, v in given):
                 self._patience = STALL_SECONDS
+            named = (b"x-request-id", self._request_id.encode())
+            message = {**message, "headers": [*given, *_HEADERS, named]}
+        if self._patience is None:
+            await self._send(message)
+            return
         try:
             async with asyncio.timeout(self._patience):
                 await self._send(message)
@@ -82,7 +92,6 @@ class _Answer:
             raise
 
 
-def _request_id(scope: Scope) -> str:
-    """Take over the client's request id if it is one, or make one."""
-    given = Headers(scope=scope).get("x-request-id", "")
-    return given if _SANE.fullmatch(given) else uuid.uuid4().hex
+def _request_id(given: str) -> str:
+    """Return the client's request id if it is one, else a new one."""
+    return given if _SANE.fullmatch(given) else os.urandom(16).hex()

@@ -1,8 +1,9 @@
-"""A connection that does not say what it wants is closed; uvicorn itself would wait for ever."""
+"""Connections of clients: one that sends no request is closed, and each answer is one packet."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,8 +22,9 @@ class PatientProtocol(H11Protocol):
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
-        super().connection_made(transport)
+        """Begin to wait for a request."""
+        joined: Any = _Joined(transport, self.loop)
+        super().connection_made(joined)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -47,3 +49,37 @@ class PatientProtocol(H11Protocol):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+
+class _Joined:
+    """A transport that sends the head of an answer together with the first part of its body.
+
+    uvicorn writes one after the other, and each write that is sent at once wakes the client.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Hold the first part for the next one, which must follow in the same step of the loop."""
+        if self._held:
+            self._held += data
+            self._send()
+        elif data:
+            self._held = data
+            self._loop.call_soon(self._send)
+
+    def close(self) -> None:
+        """Send what is held, and close."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        held, self._held = self._held, b""
+        if held:
+            self._transport.write(held)

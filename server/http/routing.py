@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence, Set
 from email.message import Message as Header
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
-from starlette.routing import Match
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
-from server.http.problems import Problem, invalid_request
+from graphs.session.input import checked_id
+from journeys import ConfigurationError
+from server.http.problems import Problem, invalid_request, no_session
+
+if TYPE_CHECKING:
+    from server.http.wiring import Wiring
 
 MAX_BODY_BYTES = 64 * 1024
 """Largest body of a request, as it is sent."""
@@ -25,6 +31,8 @@ BODY_SECONDS = 30.0
 EVENTS, JSON = "text/event-stream", "application/json"
 MAX_DEPTH = 32
 """Most arrays and objects inside each other."""
+_PLAIN_JSON = {JSON, f"{JSON};charset=utf-8", f"{JSON}; charset=utf-8"}
+_M = TypeVar("_M", bound=BaseModel)
 _INT64 = 2**63
 _LONGEST_INT = len(str(_INT64)) + 1
 
@@ -38,14 +46,23 @@ class ApiRoute(APIRoute):
         known = {param.alias for param in self.dependant.query_params}
 
         async def admitted(request: Request) -> Response:
-            request.app.state.wiring.keys.admit(request.headers.get("authorization", ""))
-            if not known.issuperset(request.query_params):
-                raise _unknown_parameter(known)
-            strict = StrictRequest(request.scope, request.receive)
+            strict = self.admit(request.scope, request.receive, known)
             strict.most = self.most_bytes(request)
             return await answer(strict)
 
         return admitted
+
+    def admit(self, scope: Scope, receive: Receive, known: Set[str] = frozenset()) -> StrictRequest:
+        """Return a request whose key and query are right; nothing of its body is read.
+
+        Raises:
+            Problem: 401 without the key, 422 for a query parameter that is not known.
+        """
+        request = StrictRequest(scope, receive)
+        request.wiring.keys.admit(request.headers.get("authorization", ""))
+        if scope["query_string"] and not known >= request.query_params.keys():
+            raise _unknown_parameter(known)
+        return request
 
     def most_bytes(self, request: Request) -> int:
         """Return how large a body may be."""
@@ -67,20 +84,33 @@ class ContextRoute(ApiRoute):
         return MAX_BODY_BYTES + most
 
 
-class EventsRoute(ApiRoute):
-    """A route for those alone who ask for events; others find the next one of that path."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match if the Accept header wants events more than JSON."""
-        if preferred(accept_of(scope), (JSON, EVENTS)) != EVENTS:
-            return Match.NONE, {}
-        return super().matches(scope)
-
-
 class StrictRequest(Request):
     """A request whose body is counted while it is read, and is JSON or nothing."""
 
     most = MAX_BODY_BYTES
+
+    @property
+    def wiring(self) -> Wiring:
+        """What the routes work with."""
+        wiring: Wiring = self.app.state.wiring
+        return wiring
+
+    async def given(self, model: type[_M]) -> _M:
+        """Return the body as a model, of which no other place is to be read.
+
+        Raises:
+            Problem: The body cannot be read.
+            RequestValidationError: It is not as the model says.
+        """
+        if not await self.body():
+            missing = {"type": "missing", "loc": ("body",), "msg": "Field required"}
+            raise RequestValidationError([missing])
+        try:
+            return model.model_validate(await self.json())
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_context=False, include_input=False)
+            placed = [{**fault, "loc": ("body", *fault["loc"])} for fault in faults]
+            raise RequestValidationError(placed) from None
 
     async def body(self) -> bytes:
         """Return the body.
@@ -127,6 +157,9 @@ class StrictRequest(Request):
         )
 
     def _refuse_other_types(self) -> None:
+        is_plain = "content-encoding" not in self.headers
+        if is_plain and self.headers.get("content-type") in _PLAIN_JSON:
+            return
         header = Header()
         header["content-type"] = self.headers.get("content-type", "application/octet-stream")
         charset = str(header.get_content_charset("utf-8")).replace("_", "-")
@@ -139,6 +172,23 @@ class StrictRequest(Request):
             )
 
 
+def session_name(session_id: str) -> str:
+    """Return the id of a session as it stands in a path.
+
+    Raises:
+        Problem: There can be no session of this id.
+    """
+    try:
+        return checked_id(session_id)
+    except ConfigurationError:
+        raise no_session() from None
+
+
+def wants_events(scope: Scope) -> bool:
+    """Say whether the Accept header wants events more than JSON."""
+    return preferred(accept_of(scope), (JSON, EVENTS)) == EVENTS
+
+
 def accept_of(scope: Scope) -> str:
     """Return what a request accepts; several headers of that name are one list."""
     return ",".join(Headers(scope=scope).getlist("accept"))
@@ -149,6 +199,8 @@ def preferred(accept: str, offers: Sequence[str]) -> str:
 
     Of equal weights the one named first wins; where none is named, the first offer.
     """
+    if not accept or accept == "*/*":
+        return offers[0]
     wanted = [(weight, name) for name, weight in map(_read, accept.split(",")) if name in offers]
     weight, name = max(wanted, key=lambda item: item[0], default=(0.0, ""))
     return name if weight > 0 else offers[0]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from graphs.session.manager import PathwayManager
@@ -17,7 +16,7 @@ GRACE_SECONDS = 20.0
 BUSY_SECONDS = 5.0
 """How long a stream waits for its session before it begins all the same."""
 _T = TypeVar("_T")
-_Turn = AbstractAsyncContextManager[PathwayManager]
+_Act = Callable[[PathwayManager], Awaitable[None]]
 
 
 class Turns:
@@ -36,23 +35,17 @@ class Turns:
         """Return how many turns run or wait for their turn."""
         return len(self._running)
 
-    async def take(
-        self, turn: _Turn, answer: Callable[[PathwayManager], Coroutine[Any, Any, _T]]
-    ) -> _T:
+    async def take(self, turn: Coroutine[Any, Any, _T]) -> _T:
         """Run one turn and return its answer; it goes on if the caller is cancelled.
-
-        Args:
-            turn: Waits for the turn of a session, and gives the session.
-            answer: Answers in it.
 
         Raises:
             JourneyError: Of the session, or of the answer.
         """
-        return await asyncio.shield(self.begin(_taken(turn, answer)))
+        return await asyncio.shield(self.begin(turn))
 
     async def tell(
         self,
-        turn: _Turn,
+        in_turn: Callable[[_Act], Coroutine[Any, Any, None]],
         answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
         request_id: str,
     ) -> Listener:
@@ -60,12 +53,17 @@ class Turns:
 
         That is once it has the session, which may be busy; but soon.
 
+        Args:
+            in_turn: Waits for the turn of a session, and acts in it.
+            answer: The events of the turn.
+            request_id: Of who asked.
+
         Raises:
             JourneyError: The session is not there, or over.
         """
         listener = Listener()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        told = self.begin(_told(turn, answer, request_id, listener, begun))
+        told = self.begin(_told(in_turn, answer, request_id, listener, begun))
         await asyncio.wait([told, begun], timeout=BUSY_SECONDS, return_when="FIRST_COMPLETED")
         if not begun.done():
             begun.cancel()  # from now on what fails is told by an event
@@ -114,13 +112,8 @@ class Turns:
             task.exception()  # it is nobody's any more if the client has gone
 
 
-async def _taken(turn: _Turn, answer: Callable[[PathwayManager], Coroutine[Any, Any, _T]]) -> _T:
-    async with turn as session:
-        return await answer(session)
-
-
 async def _told(
-    turn: _Turn,
+    in_turn: Callable[[_Act], Coroutine[Any, Any, None]],
     answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
     request_id: str,
     listener: Listener,
@@ -131,13 +124,16 @@ async def _told(
     Raises:
         JourneyError: The session is not there, or over; once `begun` is cancelled, that is told.
     """
+
+    async def tell(session: PathwayManager) -> None:
+        if not begun.done():
+            begun.set_result(None)
+        async for event in answer(session):
+            if event.type in PUBLIC:
+                await listener.hear(sent(event, session.session_id))
+
     try:
-        async with turn as session:
-            if not begun.done():
-                begun.set_result(None)
-            async for event in answer(session):
-                if event.type in PUBLIC:
-                    await listener.hear(sent(event, session.session_id))
+        await in_turn(tell)
     except Exception as error:
         if not begun.done():
             raise

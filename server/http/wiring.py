@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from graphs.agents.registry import check_all, services_of
 from graphs.records.definitions import Epoch
@@ -35,6 +35,7 @@ from server.http.turns import Turns
 from server.settings import Settings
 
 __all__ = ["Served", "Wiring", "wire"]
+_T = TypeVar("_T")
 
 
 class _Kept(NamedTuple):
@@ -124,9 +125,10 @@ class Wiring:
         finally:
             await self.turns.let_go(manager)
 
-    @asynccontextmanager
-    async def turn(self, session_id: str) -> AsyncIterator[PathwayManager]:
-        """Wait for a session's turn; gives the session, which has read where it stands.
+    async def in_turn(
+        self, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]
+    ) -> _T:
+        """Wait for a session's turn, and do something in it with the session.
 
         Raises:
             Problem: There is no such session, or it is of a journey that is not served here.
@@ -138,16 +140,18 @@ class Wiring:
         async with self.directory.turn(session_id) as head:
             if head is None or head["journey_id"] not in self.journeys:
                 raise no_session()
-            async with self.session(head["journey_id"], session_id) as session:
+            session = self.manager(head["journey_id"], session_id)
+            try:
                 if is_over(head):
                     await session.restore()  # which refuses it
                 if not session.spec.sensitive:
                     session.hold(head)
-                    yield session
-                    return
+                    return await act(session)
+            finally:
+                await self.turns.let_go(session)
         # What is sealed is read by another store, where it takes its turn itself.
         async with self.session(session.spec.id, session_id) as session:
-            yield session
+            return await act(session)
 
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model

@@ -10,10 +10,14 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
+from server.app import app_of
 from server.discover.served import Served
 from server.http import envelope, events, turns
+from server.http.patience import PatientProtocol
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff
@@ -196,8 +200,8 @@ async def test_a_request_that_is_cancelled_does_not_end_its_turn(
     api = await serve(one(Solo, clerk=gate))
     session = await api.begin("solo")
 
-    turn = api.wiring.turn("s-1")
-    taken = api.wiring.turns.take(turn, lambda session: session.process_message("hi"))
+    turn = api.wiring.in_turn("s-1", lambda session: session.process_message("hi"))
+    taken = api.wiring.turns.take(turn)
     asked = asyncio.create_task(taken)
     await gate.begun.wait()
     asked.cancel()
@@ -461,6 +465,117 @@ async def test_the_edge_does_as_much_for_a_journey_of_any_size(
 
     small, large = sorted(counts[:3])[1], sorted(counts[3:])[1]
     assert large < 1.2 * small
+
+
+async def test_the_edge_adds_little_to_a_turn() -> None:
+    wiring = wired()
+    app = app_of(wiring)
+
+    async def over_http() -> None:
+        await posted(app, "/v1/sessions/s-1/messages", {"message": "how much?"})
+
+    async with wiring.opened():
+        await posted(app, "/v1/sessions", {"journey_id": "parcel", "session_id": "s-1"})
+        async with Parcel("s-2", wiring.config, agents=staff(Parcel), model=False) as session:
+            await session.start()
+
+            async def in_process() -> None:
+                await session.process_message("how much?")
+
+            assert await calls_of(over_http) < 1.2 * await calls_of(in_process)
+
+
+async def posted(app: Any, path: str, body: Any) -> None:
+    """Have an application answer one request, without a server around it."""
+    parts = [
+        {"type": "http.disconnect"},
+        {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False},
+    ]
+    sent: list[Any] = []
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+    }
+
+    async def receive() -> Any:
+        return parts.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    assert sent[0]["status"] in (200, 201)
+
+
+async def calls_of(turn: Callable[[], Any]) -> int:
+    """Count the functions that a turn calls, once it has been taken before."""
+    count = 0
+
+    def note(_: Any, event: str, __: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    for _ in range(3):
+        await turn()
+    sys.setprofile(note)
+    await turn()
+    sys.setprofile(None)
+    return count
+
+
+class Line(asyncio.Transport):
+    """The line to a client, which keeps what is written to it, piece by piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        self.pieces.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        return False
+
+    def resume_reading(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    abort = close
+
+
+async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothing() -> None:
+    let = asyncio.Event()
+
+    async def app(scope: Any, _: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        if scope["path"] == "/stream":
+            await let.wait()
+        await send({"type": "http.response.body", "body": b"all of it"})
+
+    config = uvicorn.Config(app, http=PatientProtocol, lifespan="off", log_config=None)
+    for path in ("/json", "/stream"):
+        let.clear()
+        line = Line()
+        protocol = PatientProtocol(config, ServerState(), {})
+        protocol.connection_made(line)
+        protocol.data_received(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+        while not line.pieces:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        ended = b"all of it" in line.pieces[0]
+        assert line.pieces[0].startswith(b"HTTP/1.1 200")
+        assert ended == (path == "/json")
+        let.set()
+        while b"all of it" not in b"".join(line.pieces):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        protocol.connection_lost(None)
 
 
 async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]) -> None:

@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Annotated
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Receive, Scope, Send
 
+from graphs.session.input import read
 from server.http.deps import RequestId, SessionName, Spoken, Wired
 from server.http.events import AS_EVENTS, Listener
-from server.http.routing import ApiRoute, EventsRoute
-from server.http.schemas.sessions import Reply, Resumed
+from server.http.routing import JSON, ApiRoute, session_name, wants_events
+from server.http.schemas.sessions import Message, Reply, Resumed
 
-router = APIRouter(tags=["turns"], route_class=ApiRoute)
-events_router = APIRouter(route_class=EventsRoute, include_in_schema=False)
+_Answer = Callable[[str, Any, Wired], Awaitable[Reply]]
+
+
+class TurnRoute(ApiRoute):
+    """A route of turns, which are most of all requests: it reads its arguments itself.
+
+    FastAPI describes it like any other. Its way through declared parameters and dependencies would
+    take as long as a large part of a turn.
+    """
+
+    def __init__(self, path: str, endpoint: _Answer, **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        self._answer = endpoint
+        self._model = get_type_hints(endpoint)["given"]
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Leave those who want events to the next route of the path."""
+        match, found = super().matches(scope)
+        if match is Match.FULL and wants_events(scope):
+            return Match.NONE, {}
+        return match, found
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["method"] != "POST":
+            await super().handle(scope, receive, send)  # which refuses it
+            return
+        request = self.admit(scope, receive)
+        await request.body()
+        session_id = session_name(scope["path_params"]["session_id"])
+        given = await request.given(self._model)
+        reply = await self._answer(session_id, given, request.wiring)
+        response = Response(reply.model_dump_json().encode(), media_type=JSON)
+        await response(scope, receive, send)
+
+
+router = APIRouter(tags=["turns"], route_class=TurnRoute)
+events_router = APIRouter(route_class=ApiRoute, include_in_schema=False)
 _PATH = "/v1/sessions/{session_id}/messages"
 _RESUME = "/v1/sessions/{session_id}/resume"
 
 
 @router.post(_PATH, responses=AS_EVENTS)
-async def answer(session_id: SessionName, message: Spoken, wiring: Wired) -> Reply:
+async def answer(session_id: SessionName, given: Message, wiring: Wired) -> Reply:
     """Say something; the reply comes when the turn is committed.
 
     Turns of a session are taken one at a time, in the order in which they came. A turn goes on if
     you hang up, and GET shows it. With `Accept: text/event-stream` it is told while it happens.
     """
-    turn = wiring.turn(session_id)
-    response = await wiring.turns.take(turn, lambda session: session.process_message(message))
+    message = read(given.message)  # refused before anything is begun
+    turn = wiring.in_turn(session_id, lambda session: session.process_message(message))
+    response = await wiring.turns.take(turn)
     return Reply.of(session_id, response)
 
 
 async def _heard(
     session_id: SessionName, message: Spoken, wiring: Wired, request_id: RequestId
 ) -> Listener:
-    turn = wiring.turn(session_id)
+    turn = partial(wiring.in_turn, session_id)
     return await wiring.turns.tell(turn, lambda one: one.stream_message(message), request_id)
 
 
@@ -56,15 +98,15 @@ async def resume(session_id: SessionName, given: Resumed, wiring: Wired) -> Repl
     `metadata.waiting` of the last reply, and `waiting` of GET, say what is asked. A message answers
     it too. Where nothing waits: 409 `not_waiting`.
     """
-    turn = wiring.turn(session_id)
-    response = await wiring.turns.take(turn, lambda session: session.resume(given.value))
+    turn = wiring.in_turn(session_id, lambda session: session.resume(given.value))
+    response = await wiring.turns.take(turn)
     return Reply.of(session_id, response)
 
 
 async def _heard_on(
     session_id: SessionName, given: Resumed, wiring: Wired, request_id: RequestId
 ) -> Listener:
-    turn = wiring.turn(session_id)
+    turn = partial(wiring.in_turn, session_id)
     return await wiring.turns.tell(turn, lambda one: one.stream_resume(given.value), request_id)
 
 
