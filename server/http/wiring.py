@@ -125,9 +125,7 @@ class Wiring:
         finally:
             await self.turns.let_go(manager)
 
-    async def in_turn(
-        self, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]
-    ) -> _T:
+    async def in_turn(self, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]) -> _T:
         """Wait for a session's turn, and do something in it with the session.
 
         Raises:
