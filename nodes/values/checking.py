@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from journeys.notions.fields import Field
-from journeys.notions.validators import Check, Length, Range, Regex, Validator
+from journeys.notions.validators import Check, Length, Range, Regex
 from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report
@@ -25,14 +25,14 @@ _NOON = 12
 
 def shown(field: Field, value: Any, setting: Setting) -> str:
     """Return a value as users read it; what is of another type than the field's, as it stands."""
-    return _shown(field.type, field.items, value, setting)
+    return _shown(field.type, value, setting, field.items)
 
 
-def _shown(kind: str, items: str, value: Any, setting: Setting) -> str:
+def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
     if value is None:
         return ""
     if kind == "list" and isinstance(value, list):
-        return _listed([_shown(items, "text", item, setting) for item in value], setting)
+        return _listed([_shown(items, item, setting) for item in value], setting)
     show = _SHOWN.get(kind, _plain)
     try:
         return show(value, setting)
@@ -195,12 +195,10 @@ def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
     """
     measure = _MEASURES[kind](value)
     least, most = bound_of(one.least, kind, now), bound_of(one.most, kind, now)
-    if isinstance(measure, datetime):  # a moment, as a day where only a day bounds it
-        day = measure.date()
-        above = least is None or (measure if isinstance(least, datetime) else day) >= least
-        below = most is None or (measure if isinstance(most, datetime) else day) <= most
-    else:
-        above, below = least is None or measure >= least, most is None or measure <= most
+    # A moment counts as a day where only a day bounds it.
+    day = measure.date() if isinstance(measure, datetime) else measure
+    above = least is None or (measure if isinstance(least, datetime) else day) >= least
+    below = most is None or (measure if isinstance(most, datetime) else day) <= most
     if kind == "time" and least is not None and most is not None and least > most:
         return bool(above or below)
     return bool(above and below)
@@ -255,15 +253,19 @@ async def refusal_of(
         try:
             refusal = await _refusal(validator, field, value, context, setting, seconds)
         except Exception as error:
-            _tell(field, validator, error)
-            return _worded(validator, Unreadable("refused_value"))
-        if refusal is not None:
-            return refusal
+            # The type alone: what an error says may hold the value.
+            said = {"validator": type(validator).__name__, "error": type(error).__name__}
+            report(logging.WARNING, "check_failed", field=field.name, **said)
+            refusal = Unreadable("refused_value")
+        if refusal is None:
+            continue
+        own = getattr(validator, "message", "")
+        return Unreadable("", own, refusal.values) if own and not refusal.sentence else refusal
     return None
 
 
 async def _refusal(
-    validator: Validator | Callable[..., Any],
+    validator: Any,
     field: Field,
     value: Any,
     context: Mapping[str, Any],
@@ -282,21 +284,12 @@ async def _refusal(
     raise TypeError(f"{type(validator).__name__} is no validator")
 
 
-def _worded(validator: Any, refusal: Unreadable) -> Unreadable:
-    """Return a refusal in the author's words, where there are any."""
-    return (
-        Unreadable(sentence=validator.message, values=refusal.values)
-        if validator.message
-        else refusal
-    )
-
-
 def _regex(one: Regex, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
     for value in values:
         text = value if isinstance(value, str) else _as_text(value)
         matches = setting.patterns.fullmatch
         if len(text) > LONGEST or not matches(field.name, one.pattern, text):
-            return _worded(one, Unreadable("not_matching"))
+            return Unreadable("not_matching")
     return None
 
 
@@ -313,7 +306,7 @@ def _range(one: Range, values: list[Any], field: Field, setting: Setting) -> Unr
         return None
     ends = bounds_shown(one.least, one.most, field, setting)
     text = "out_of_range" if len(ends) > 1 else "too_low" if "least" in ends else "too_high"
-    return _worded(one, Unreadable(text, values=dict(ends)))
+    return Unreadable(text, values=dict(ends))
 
 
 def _length(one: Length, value: Any) -> Unreadable | None:
@@ -325,7 +318,7 @@ def _length(one: Length, value: Any) -> Unreadable | None:
         name = "too_many_items" if isinstance(value, list) else "too_many_characters"
     else:
         return None
-    return _worded(one, Unreadable(name, values=values))
+    return Unreadable(name, values=values)
 
 
 async def _checked(
@@ -339,7 +332,7 @@ async def _checked(
     if isinstance(said, str) and said.strip():
         return Unreadable(sentence=said)
     if isinstance(said, str) or not said:
-        return _worded(one, Unreadable("refused_value"))
+        return Unreadable("refused_value")
     return None
 
 
@@ -358,17 +351,6 @@ async def _asked(function: Callable[..., Any], value: Any, context: dict[str, An
 def _left_behind(name: str) -> Callable[[], None]:
     report(logging.WARNING, "check_left_behind")
     return lambda: None
-
-
-def _tell(field: Field, validator: Any, error: Exception) -> None:
-    # The type alone: what an error says may hold the value.
-    report(
-        logging.WARNING,
-        "check_failed",
-        field=field.name,
-        validator=type(validator).__name__,
-        error=type(error).__name__,
-    )
 
 
 def hint_of(field: Field, setting: Setting) -> str:
@@ -412,16 +394,12 @@ def _bound(bound: Any, field: Field, setting: Setting) -> str:
         # At least the decimals that amounts of the currency have.
         exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
         amount = measure.quantize(Decimal(1).scaleb(exponent))
-        return _single("money", {"amount": str(amount), "currency": currency}, setting)
+        return _shown("money", {"amount": str(amount), "currency": currency}, setting)
     if kind in ("integer", "number"):
-        return _single(kind, float(measure) if measure % 1 else int(measure), setting)
+        return _shown(kind, float(measure) if measure % 1 else int(measure), setting)
     if kind == "datetime" and not hasattr(measure, "hour"):
-        return _single("date", measure.isoformat(), setting)
-    return _single(kind, measure.isoformat(), setting)
-
-
-def _single(kind: str, value: Any, setting: Setting) -> str:
-    return shown(Field("value", kind), value, setting)
+        return _shown("date", measure.isoformat(), setting)
+    return _shown(kind, measure.isoformat(), setting)
 
 
 def _range_of(field: Field, setting: Setting, words: Mapping[str, str]) -> str:

@@ -33,7 +33,7 @@ from nodes.values.languages import (
     literally,
     vocabulary,
 )
-from nodes.values.numbers import numeral_of, numerals_in, ordinals_of
+from nodes.values.numbers import numeral_of, numerals_in, ordinals_of, small_numerals
 from nodes.values.scanning import MOST_HITS, Hit, Setting, apart, before, is_filler, words_in
 
 _WHICH = re.compile("^which_(behind_)?")
@@ -511,19 +511,14 @@ _NOON = 12
 _SIGNS = re.compile(r"[^\w\s,'.]")
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
 _NEAR_HOUR, _MOST, _NEAR_DAY = 24, 20, 40
+_HALF_HOUR = 1800
 _JOINTS = frozenset(("at", "t"))
 
 
 @cache
 def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     own, days = words.times, words.dates
-    values: dict[str, int] = {}
-    for each in words.languages:
-        said = each.numbers
-        values |= dict(zip(said.units, range(20), strict=False)) | values
-        values |= {w: 10 * at for at, w in enumerate(said.tens[:4], 2)} | values
-        values |= {w: v for w, v in said.others.items() if v < 60 and v != 1} | values
-    values |= own.hours
+    values = small_numerals(words) | own.hours
 
     def of(*sizes: Iterable[int]) -> tuple[str, ...]:
         return literal([word for word, value in values.items() if value in set().union(*sizes)])
@@ -552,7 +547,6 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         ),
     )
     made.values, made.ways = values, Table({**days.ahead, **days.behind})
-    made.halves = Table(dict.fromkeys(own.half_hour, 1800))
     made.forms = [(compiled(made.filled(_written(form.say))), form) for form in own.forms]
     made.joining = made.joining.union(*days.weekdays)
     return made
@@ -843,7 +837,7 @@ def _soon(text: str, setting: Setting, own: SimpleNamespace, words: Vocabulary) 
 def _seconds(found: re.Match[str], own: SimpleNamespace, words: Vocabulary) -> int | None:
     sign = int(own.ways.of(found["way"] or found["way2"]))
     if found["half"]:
-        return sign * int(own.halves.of(found["half"]))
+        return sign * _HALF_HOUR
     count = numeral_of(found["count"] or found["before"], words)
     return None if count is None else sign * count * own.units.of(found["unit"] or found["unit2"])
 

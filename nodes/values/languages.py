@@ -33,14 +33,10 @@ _CHECKS = {
 """The form of texts, or of the keys of mappings."""
 
 
-class Vocabulary:
+class Vocabulary(SimpleNamespace):
     """The words that are read in a conversation, by section and part of the form."""
 
-    def __init__(self, **sections: Any) -> None:
-        self.__dict__.update(sections)
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"The form of values has no section {name!r}.")
+    __hash__ = object.__hash__  # type: ignore[assignment]  # there is one of each language
 
 
 @lru_cache(maxsize=64)

@@ -172,6 +172,13 @@ def numeral_of(word: str, words: Vocabulary) -> int | None:
     return hit.value if hit and (hit.start, hit.end) == (0, len(word)) else None
 
 
+def small_numerals(words: Vocabulary) -> dict[str, int]:
+    """Return the words for numbers under 60, and the number of each; no article is one."""
+    tables, others = _grammar(words).numerals, words.numbers.others
+    known = {word: n for table in reversed(tables) for word, n in table.small.items()}
+    return {word: n for word, n in known.items() if n < 60 and not (n == 1 and word in others)}
+
+
 def ordinals_of(words: Vocabulary) -> dict[str, int]:
     """Return the words for places in an order, and the place of each."""
     known: dict[str, int] = _grammar(words).ordinals

@@ -123,7 +123,8 @@ def name_in(raw: str, setting: Setting) -> str:
     lead = own.lead.search(text)
     if [no for no in own.no.findall(raw) if no.casefold() not in own.common]:
         return ""  # "no breakfast"
-    if lead is None or not _says_nothing(text[: lead.start()], own):
+    # Nothing but common words may stand before it, as in "you can call me".
+    if lead is None or not own.common.issuperset(text[: lead.start()].casefold().split()):
         said = _bare(text)
         to = own.to.match(said)
         if to is not None and said[to.end() : to.end() + 1].isupper():
@@ -173,11 +174,6 @@ def parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     if _UNSPACED.fullmatch("".join(words)):
         return {"given": " ".join(words[1:]), "family": words[0]}
     return {"given": " ".join(words[:at]), "family": " ".join(words[at:])}
-
-
-def _says_nothing(text: str, own: SimpleNamespace) -> bool:
-    """Say whether only common words stand there, as in "you can call me"."""
-    return own.common.issuperset(text.casefold().split())  # type: ignore[no-any-return]
 
 
 def _bare(text: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 
 from journeys.notions.fields import FIELD_TYPES, Field
@@ -72,6 +71,12 @@ _BRING_IN: dict[str, Scanner] = {
     "address": scan_addresses,
 }
 """What finds values without a shape behind the words that bring them in."""
+_READ_AS_WHOLE: dict[str, Callable[[str, Setting], Any]] = {
+    "name": name_in,
+    "full_name": full_name_in,
+    "address": address_in,
+}
+"""What reads a whole text as such a value."""
 _PLAIN = ("integer", "number", "money")
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
@@ -118,19 +123,16 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     text = cleaned(raw).strip()
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
-    for _, _, said in _extracts(field, text, setting) if field.extract else ():
-        value = _read(field, said, setting) if said.strip() else None
-        if value is not None:
-            return value
-    value = _read(field, text, setting) if text else None
+    own = _extracted(field, text, setting) if field.extract else None
+    value = own.value if own else _read(field, text, setting) if text else None
     if value is None:
         values = {"choices": ", ".join(field.ways)} if field.type == "enum" else {}
         raise Unreadable(f"not_{field.type}", values=values)
     return value
 
 
-def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int, str]]:
-    """Return where a field's own patterns find it, and what: the first group, or all of it.
+def _extracted(field: Field, text: str, setting: Setting) -> Span | None:
+    """Return the value that a field's own patterns find: their first group, or all of them.
 
     Else it may be a code that is written with another sign between its letters and digits.
     """
@@ -147,21 +149,21 @@ def _extracts(field: Field, text: str, setting: Setting) -> list[tuple[int, int,
             for said in (f"{found[1]}{sign}{found[2]}" for sign in ("-", "", " ", "/"))
             if [1 for pattern in field.extract if matches(field.name, pattern, said)]
         ]
-    return places
+    for start, end, said in places:
+        value = _read(field, said.strip(), setting) if said.strip() else None
+        if value is not None:
+            return Span(value, text[start:end], start, end, True, field.type, own=True)
+    return None
 
 
 def _read(field: Field, text: str, setting: Setting) -> Any:
     """Return the value of a text; None if it is none."""
     if field.type == "text":
         return text
-    if field.type == "name":
-        return name_in(text, setting) or None
-    if field.type == "full_name":
-        return full_name_in(text, setting)
-    if field.type == "address":
-        return address_in(text, setting) or None
     if field.type == "list":
         return _items(field, text, setting)
+    if read := _READ_AS_WHOLE.get(field.type):
+        return read(text, setting) or None
     return _one(field, text if text.isascii() else folded(text), setting)
 
 
@@ -202,9 +204,9 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     """
     if len(text) > LONGEST:
         return []
-    own = _extracted(field, text, setting) if field.extract else []
+    own = _extracted(field, text, setting) if field.extract else None
     if own or field.type == "text":
-        return own
+        return [own] if own else []
     if scan := _BRING_IN.get(field.type):
         return [_span(hit, text, field) for hit in scan(text, field, setting)]
     plain = text if text.isascii() else folded(text)
@@ -238,27 +240,23 @@ def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence
     ]
 
 
-def _extracted(field: Field, text: str, setting: Setting) -> list[Span]:
-    spans = []
-    for start, end, said in _extracts(field, text, setting):
-        try:
-            value = value_of(field.model_copy(update={"extract": ()}), said, setting)
-        except Unreadable:
-            continue
-        spans.append(Span(value, text[start:end], start, end, True, field.type, own=True))
-    return spans[:1]
-
-
 def _span(hit: Hit, text: str, field: Field) -> Span:
     first, last = min((hit.start, *hit.part)), max((hit.end, *hit.part))
     return Span(hit.value, text[first:last], hit.start, hit.end, hit.certain, field.type)
 
 
+def _item_of(field: Field) -> Field:
+    """Return a list's field as one of its items."""
+    return field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
+
+
 def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     """Return the items of a list; None if a part of the text is no such item."""
     own = grammar("lists", vocabulary(setting.language))
-    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
-    if own.none.fullmatch(text) or _is_none_of(one, text, own, setting):
+    one = _item_of(field)
+    first, *others = words_in(text) or [""]
+    denied = first in own.no and words_of_field(one, setting).issuperset(others)
+    if own.none.fullmatch(text) or denied:  # "nothing", "no allergies"
         return []
     shaped = one.type in SCANNERS
     if shaped:
@@ -276,12 +274,6 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     return None if None in values else values
 
 
-def _is_none_of(one: Field, text: str, own: SimpleNamespace, setting: Setting) -> bool:
-    """Say whether a text denies what is asked for: "no allergies"."""
-    first, *others = words_in(text) or [""]
-    return first in own.no and words_of_field(one, setting).issuperset(others)
-
-
 def _spread(one: Field, text: str, found: Sequence[Hit], setting: Setting) -> Sequence[Hit] | None:
     """Return the items with a shape of their own, if a text says nothing else."""
     hits = [hit for hit in found if not hit.weak]
@@ -294,7 +286,7 @@ def _spread(one: Field, text: str, found: Sequence[Hit], setting: Setting) -> Se
 def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
     if field.items not in SCANNERS:
         return []
-    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
+    one = _item_of(field)
     hits: Sequence[Hit] = SCANNERS[one.type](plain, one, setting)
     hits = _spread(one, plain, hits, setting) or [hit for hit in hits if hit.certain]
     if not hits:

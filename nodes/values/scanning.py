@@ -159,11 +159,7 @@ def settled(text: str, hits: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
 
     Of "not 50, 55" it is the second, and of "four, sorry, five" too.
     """
-    return _meant(text, strong(hits), setting) if hits else []
-
-
-def _meant(text: str, meant: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
-    own = around(vocabulary(setting.language))
+    own, meant = around(vocabulary(setting.language)), strong(hits)
     if own.denies.search(text):
         meant = [hit for hit in meant if not own.denying.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
@@ -202,14 +198,8 @@ def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -
 
 def beside(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may stand beside the value of a field, besides filler."""
-    words = vocabulary(setting.language)
-    return _beside(field.type, field.name, field.label, field.ask, words)
-
-
-@lru_cache(maxsize=2_000)
-def _beside(kind: str, name: str, label: str, ask: str, words: Vocabulary) -> frozenset[str]:
-    more: frozenset[str] = around(words).beside.get(kind, frozenset())
-    return more | _words_of(name, label, ask, words)
+    own: dict[str, frozenset[str]] = around(vocabulary(setting.language)).beside
+    return own.get(field.type, frozenset()) | words_of_field(field, setting)
 
 
 def usual(field: Field, setting: Setting) -> frozenset[str]:
@@ -225,7 +215,7 @@ def only_value(
     if not hits:
         return None
     all_hits = strong(hits)
-    meant = _meant(text, all_hits, setting)
+    meant = settled(text, all_hits, setting)
     if not meant or (len(meant) > 1 and [hit for hit in meant if hit.value != meant[0].value]):
         return None
     if len(all_hits) > len(meant):
