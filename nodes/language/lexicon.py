@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import count
@@ -101,7 +101,6 @@ class Sayings:
                 refuse(self.source, [fault])
 
 
-@dataclass(frozen=True, eq=False)
 class Lexicon:
     """The sayings of one or more languages, ready to be looked for.
 
@@ -110,56 +109,42 @@ class Lexicon:
         others: Languages of which only asides are understood, as a whole message or clause.
     """
 
-    languages: tuple[Sayings, ...]
-    others: tuple[Sayings, ...] = ()
-    ordinals: dict[str, int] = field(init=False)
-    type_words: dict[str, frozenset[str]] = field(init=False)
-    leads: dict[str, frozenset[str]] = field(init=False)
-    concepts: tuple[frozenset[str], ...] = field(init=False)
-    spellings: dict[str, str] = field(init=False)
-    vocabulary: frozenset[str] = field(init=False)
-    words: Callable[[str], frozenset[str]] = field(init=False)
-    forms: Callable[[str], list[re.Pattern[str]]] = field(init=False)
-    _sources: dict[str, str] = field(init=False, default_factory=dict)
-    _compiled: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
-    _asides: dict[str, re.Pattern[str]] = field(init=False, default_factory=dict)
-    _joined: dict[tuple[str, ...], re.Pattern[str]] = field(init=False, default_factory=dict)
-    _forms: dict[str, list[re.Pattern[str]]] = field(init=False, default_factory=dict)
-    _words: dict[str, frozenset[str]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        names = sorted(self.languages[0].phrases)
-        lines = {name: [x for each in self.languages for x in each.lines(name)] for name in names}
+    def __init__(self, languages: tuple[Sayings, ...], others: tuple[Sayings, ...] = ()) -> None:
+        self.languages = languages
+        self._sources: dict[str, str] = {}
+        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._joined: dict[tuple[str, ...], re.Pattern[str]] = {}
+        forms: dict[str, list[re.Pattern[str]]] = {}
+        names = sorted(languages[0].phrases)
+        lines = {name: [x for each in languages for x in each.lines(name)] for name in names}
         filler = _any(lines["filler"])
         for name, own in lines.items():
             if name.startswith("form_"):
-                self._forms[name] = [self._tried(name, line) for line in own]
+                forms[name] = [self._tried(name, line) for line in own]
                 continue
             said = _any(own)
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
             again = lines["filler"] if "(?P<" in said else [*own, *lines["filler"]]
             self._sources[name] = _numbered(rf"(?:{filler} )*{said}{_more(again)}(?= |$)")
-        for name in self.others[0].asides if self.others else ():
-            said = "|".join(each.aside(name) for each in self.others)
-            self._asides[name] = re.compile(said)
-        keep = object.__setattr__
-        keep(self, "_words", _joined([each.words for each in self.languages]))
-        keep(self, "words", self._words.__getitem__)
-        keep(self, "forms", self._forms.__getitem__)
-        keep(self, "type_words", _joined([each.type_words for each in self.languages]))
-        keep(self, "leads", _joined([each.leads for each in self.languages]))
-        written = [item for each in self.languages for item in each.spellings.items()]
-        keep(
-            self,
-            "spellings",
-            {plain(short): plain(w) for w, all_ in written for short in all_.split()},
-        )
-        concepts = (text for each in self.languages for text in each.concepts)
-        keep(self, "concepts", tuple(frozenset(plain(text).split()) for text in concepts))
-        ordinals = {plain(w): n for each in self.languages for w, n in each.ordinals.items()}
-        keep(self, "ordinals", ordinals)
+        asides = others[0].asides if others else ()
+        self._asides = {
+            name: re.compile("|".join(each.aside(name) for each in others)) for name in asides
+        }
+        words = _joined([each.words for each in languages])
+        self.words, self.forms = words.__getitem__, forms.__getitem__
+        self.type_words = _joined([each.type_words for each in languages])
+        self.leads = _joined([each.leads for each in languages])
+        self.spellings = {
+            plain(short): plain(written)
+            for each in languages
+            for written, all_ in each.spellings.items()
+            for short in all_.split()
+        }
+        concepts = (text for each in languages for text in each.concepts)
+        self.concepts = tuple([frozenset(plain(text).split()) for text in concepts])
+        self.ordinals = {plain(w): n for each in languages for w, n in each.ordinals.items()}
         said_words = {w for own in lines.values() for line in own for w in _WORD.findall(line)}
-        keep(self, "vocabulary", frozenset(said_words.union(ordinals, *self._words.values())))
+        self.vocabulary = frozenset(said_words.union(self.ordinals, *words.values()))
 
     def says(self, name: str, said: str) -> bool:
         """Whether that is all that is said, but for words that say nothing."""
