@@ -21,7 +21,7 @@ from journeys import (
     TransitionSpec,
 )
 from journeys.notions.behaviors import ReturnToSpecific
-from journeys.phrases.regexes import LONGEST_MATCH
+from journeys.phrases.patterns import LONGEST_MATCH
 from nodes.commands import Command, Verdict
 from nodes.guidelines.resolve import Weighed
 from nodes.json_data import stamp

@@ -15,7 +15,7 @@ from journeys.definitions.sources import wrong
 from journeys.definitions.value_types import Checked, Function, Text, ToolName, at_least, is_number
 from journeys.errors import ConfigurationError, shown
 from journeys.faults import Fault
-from journeys.phrases.regexes import pattern_fault
+from journeys.phrases.patterns import pattern_fault
 
 
 def _pattern(value: Any, _: Any) -> str:

@@ -16,9 +16,8 @@ from journeys.notions.validators import Check, Length, Range, Regex
 from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report
-from nodes.values.languages import vocabulary
 from nodes.values.numbers import comma_is_decimal, digits_of
-from nodes.values.scanning import LONGEST, Setting, Unreadable
+from nodes.values.scanning import LONGEST, Setting, Unreadable, vocabulary
 
 _NOON = 12
 

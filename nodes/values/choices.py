@@ -10,9 +10,20 @@ from types import SimpleNamespace
 from rapidfuzz.distance import OSA
 
 from journeys.notions.fields import Field
-from nodes.values.languages import Vocabulary, compiled, everywhere, grammar, literal, vocabulary
 from nodes.values.numbers import numeral_of, ordinals_of
-from nodes.values.scanning import Hit, Setting, apart, folded, words_in
+from nodes.values.scanning import (
+    Hit,
+    Setting,
+    Vocabulary,
+    apart,
+    compiled,
+    everywhere,
+    folded,
+    grammar,
+    literal,
+    vocabulary,
+    words_in,
+)
 
 _SHORT, _LONG = 4, 8
 _MOST_PLACES = 5

@@ -23,18 +23,24 @@ from rapidfuzz.distance import OSA
 
 from journeys.notions.fields import Field
 from nodes.values.checking import fits, wants_past
-from nodes.values.languages import (
+from nodes.values.numbers import numeral_of, numerals_in, ordinals_of, small_numerals
+from nodes.values.scanning import (
+    MOST_HITS,
+    Hit,
+    Setting,
     Table,
     Vocabulary,
+    apart,
+    before,
     compiled,
     everywhere,
     grammar,
+    is_filler,
     literal,
     literally,
     vocabulary,
+    words_in,
 )
-from nodes.values.numbers import numeral_of, numerals_in, ordinals_of, small_numerals
-from nodes.values.scanning import MOST_HITS, Hit, Setting, apart, before, is_filler, words_in
 
 _WHICH = re.compile("^which_(behind_)?")
 _NEAR = 40

@@ -10,24 +10,22 @@ from itertools import zip_longest
 from types import SimpleNamespace
 
 from journeys.notions.fields import Field
-from nodes.values.languages import (
-    NOTHING,
-    Table,
-    Vocabulary,
-    everywhere,
-    grammar,
-    literal,
-    literally,
-    vocabulary,
-)
 from nodes.values.scanning import (
+    NOTHING,
     Hit,
     Setting,
+    Table,
+    Vocabulary,
     apart,
     before,
     beside,
+    everywhere,
+    grammar,
     is_filler,
+    literal,
+    literally,
     rest_of,
+    vocabulary,
     words_of_field,
 )
 

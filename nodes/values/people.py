@@ -8,9 +8,17 @@ from functools import cache
 from types import SimpleNamespace
 
 from journeys.notions.fields import Field
-from nodes.values.languages import Vocabulary, everywhere, grammar, vocabulary
 from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, Setting, apart, words_in
+from nodes.values.scanning import (
+    Hit,
+    Setting,
+    Vocabulary,
+    apart,
+    everywhere,
+    grammar,
+    vocabulary,
+    words_in,
+)
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _WORD = re.compile(

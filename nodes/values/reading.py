@@ -23,7 +23,6 @@ from nodes.values.dates import (
     scan_datetimes,
     scan_times,
 )
-from nodes.values.languages import grammar, vocabulary
 from nodes.values.numbers import scan_integers, scan_money, scan_numbers
 from nodes.values.people import (
     address_in,
@@ -42,10 +41,12 @@ from nodes.values.scanning import (
     Unreadable,
     beside,
     folded,
+    grammar,
     is_filler,
     only_value,
     rest_of,
     settled,
+    vocabulary,
     words_in,
     words_of_field,
 )

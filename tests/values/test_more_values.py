@@ -10,7 +10,7 @@ from journeys.errors import ConfigurationError
 from journeys.notions.fields import Field
 from journeys.notions.validators import Range
 from nodes.values import Setting, Unreadable, found_in, hint_of, shown, value_of
-from nodes.values.languages import DATA, language_from
+from nodes.values.scanning import DATA, language_from
 from tests.values.spellings import REFUSED, assert_read
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=ZoneInfo("Europe/London"))  # a Sunday
