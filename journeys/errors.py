@@ -42,13 +42,13 @@ def shown(value: object) -> str:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Return `" Did you mean 'x'?"` for the closest known word, or an empty string."""
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    close = get_close_matches(word[:100], known, n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
 def one_of(value: object, known: Sequence[str]) -> str:
     """Return what a value must be that is none of those that are known."""
-    hint = did_you_mean(str(value), known)
+    hint = did_you_mean(value, known) if isinstance(value, str) else ""
     return f"it must be {'one of ' if known[1:] else ''}{', '.join(known)}.{hint}"
 
 
@@ -65,7 +65,15 @@ class JourneyDefinitionError(JourneyError, ValueError):
 
 
 class ConfigurationError(JourneyError, ValueError):
-    """A setting is unknown, out of range, or cannot be honoured here."""
+    """A setting is unknown, out of range, or cannot be honoured here.
+
+    Attributes:
+        faults: What is wrong, each with its path, where a definition is refused.
+    """
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        self.faults = tuple(faults)
+        super().__init__(message)
 
 
 class InvalidMessageError(JourneyError, ValueError):

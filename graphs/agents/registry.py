@@ -192,7 +192,7 @@ def registered_agent(name: str, given: Any) -> DeclaredAgent:
     key = (name, id(given))
     if key not in _registered:
         agent = given if isinstance(given, DeclaredAgent) else DeclaredAgent(given, name=name)
-        _registered[key] = (given, replace(agent, name=name))
+        _registered[key] = (given, agent.changed(name=name))
     return _registered[key][1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from graphs.drawing.layout import Part
@@ -100,12 +100,12 @@ def _hollow(pipeline: Pipeline) -> Pipeline:
     if not isinstance(pipeline, PatternPipeline):
         return pipeline
     roles = {role: _place(agent) for role, agent in pipeline.roles.items()}
-    return replace(pipeline, agents=[_place(agent) for agent in pipeline.agents], roles=roles)
+    return pipeline.changed(agents=[_place(agent) for agent in pipeline.agents], roles=roles)
 
 
 def _place(agent: Agent) -> Agent:
     inner = isinstance(agent.call, PatternPipeline)
-    return replace(agent, call=_hollow(agent.call) if inner else _nobody)
+    return agent.changed(call=_hollow(agent.call) if inner else _nobody)
 
 
 def _nobody(given: Mapping[str, Any]) -> None:

@@ -8,18 +8,19 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
 from journeys.agents.agent_calls import call_of
 from journeys.agents.model_agent import ModelAgent
+from journeys.definitions.definition import Definition
+from journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Listed, Seconds
 from journeys.errors import ConfigurationError, shown
 
 TEXT = "text/plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Definition):
     """One thing that an agent can do.
 
     Attributes:
@@ -33,16 +34,16 @@ class Skill:
 
     name: str
     description: str = ""
-    examples: Sequence[str] = ()
-    synonyms: Sequence[str] = ()
+    examples: Listed[str] = ()
+    synonyms: Listed[str] = ()
 
-    def __post_init__(self) -> None:
-        for name in ("examples", "synonyms"):
-            object.__setattr__(self, name, _texts(f"Skill '{self.name}'", name, self))
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name a skill."""
+        return f"Skill '{given.get('name', '')}'"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentCard:
+class AgentCard(Definition):
     """Who an agent is, for those who choose among agents.
 
     Attributes:
@@ -57,30 +58,17 @@ class AgentCard:
 
     name: str
     description: str = ""
-    skills: Sequence[Skill] = ()
-    input_modes: Sequence[str] = (TEXT,)
-    output_modes: Sequence[str] = (TEXT,)
+    skills: Listed[Skill] = ()
+    input_modes: Listed[str] = (TEXT,)
+    output_modes: Listed[str] = (TEXT,)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "skills", tuple(self.skills))
-        for skill in self.skills:
-            if not isinstance(skill, Skill):
-                raise ConfigurationError(
-                    f"The card of '{self.name}': {shown(skill)} is no Skill. Write Skill('name')."
-                )
-        for name in ("input_modes", "output_modes"):
-            object.__setattr__(self, name, _texts(f"The card of '{self.name}'", name, self))
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name a card."""
+        return f"The card of '{given.get('name', '')}'"
 
 
-def _texts(where: str, name: str, card: Any) -> tuple[str, ...]:
-    values = getattr(card, name)
-    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-        raise ConfigurationError(f"{where}: {name} is {shown(values)}; it must be a list of texts.")
-    return tuple(values)
-
-
-@dataclass(frozen=True, eq=True)
-class Agent:
+class Agent(Definition):
     """An agent with a name and a card of its own, for a pipeline.
 
     Whatever else can be an agent may stand in a pipeline as it is, and gets a card from its name
@@ -111,68 +99,74 @@ class Agent:
         'Explain a bill.'
     """
 
-    call: Any = None
+    unwritten = frozenset({"call"})
+
+    call: Annotated[Any, AS_GIVEN] = None
     name: str = ""
     description: str = ""
-    skills: Sequence[Skill] = ()
-    input_modes: Sequence[str] = (TEXT,)
-    output_modes: Sequence[str] = (TEXT,)
-    weight: float = 1.0
+    skills: Listed[Skill] = ()
+    input_modes: Listed[str] = (TEXT,)
+    output_modes: Listed[str] = (TEXT,)
+    weight: Annotated[Seconds, AS_WRITTEN] = 1.0
 
-    def __post_init__(self) -> None:
-        if not _can_work(self.call):
-            raise ConfigurationError(
-                f"{shown(self.call)} is no agent. Give a function, a Runnable, a graph, an object "
-                "with run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
-            )
-        own = _own_card(self.call)
-        object.__setattr__(self, "name", self.name or own.name)
-        object.__setattr__(self, "description", self.description or own.description)
-        object.__setattr__(self, "skills", tuple(self.skills) or own.skills)
-        for name in ("input_modes", "output_modes"):
-            if tuple(getattr(self, name)) == (TEXT,):
-                object.__setattr__(self, name, getattr(own, name))
-        _check_name(self.name, self.call)
-        _check_call(self.name, self.call)
-        if not _is_weight(self.weight):
-            raise ConfigurationError(
-                f"Agent '{self.name}': weight is {shown(self.weight)}; it must be above 0."
-            )
-        card = AgentCard(
-            self.name, self.description, self.skills, self.input_modes, self.output_modes
+    def __init__(
+        self,
+        call: Any = None,
+        name: str = "",
+        description: str = "",
+        skills: Sequence[Skill] = (),
+        input_modes: Sequence[str] = (TEXT,),
+        output_modes: Sequence[str] = (TEXT,),
+        weight: float = 1.0,
+    ) -> None:
+        _check_works(call)
+        own = _own_card(call)
+        name = name or own.name
+        _check_name(name, call)
+        _check_call(name, call)
+        super().__init__(
+            call,
+            name,
+            description or own.description,
+            skills or own.skills,
+            own.input_modes if input_modes in ((TEXT,), [TEXT]) else input_modes,
+            own.output_modes if output_modes in ((TEXT,), [TEXT]) else output_modes,
+            weight,
         )
-        object.__setattr__(self, "_card", card)
-        object.__setattr__(self, "input_modes", card.input_modes)
-        object.__setattr__(self, "output_modes", card.output_modes)
 
-    @property
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name an agent."""
+        return f"Agent '{given['name']}'"
+
+    @cached_property
     def card(self) -> AgentCard:
         """What it says of itself; made once."""
-        card: AgentCard = self.__dict__["_card"]
-        return card
+        return AgentCard(
+            self.name, self.description, self.skills, self.input_modes, self.output_modes
+        )
 
-    @property
+    @cached_property
     def card_data(self) -> dict[str, Any]:
         """Its card as plain data, made once; not for changing."""
-        if "_card_data" not in self.__dict__:
-            data = json.loads(json.dumps(asdict(self.card)))
-            object.__setattr__(self, "_card_data", data)
-        found: dict[str, Any] = self.__dict__["_card_data"]
-        return found
+        data: dict[str, Any] = json.loads(json.dumps(self.card.model_dump()))
+        return data
 
     def __hash__(self) -> int:
         return hash((self.name, self.description))
 
 
-def _can_work(call: Any) -> bool:
+def _check_works(call: Any) -> None:
+    ways = ("ainvoke", "arun", "run")
     if call is None or isinstance(call, ModelAgent) or callable(call):
-        return True
-    return any(callable(getattr(call, way, None)) for way in ("ainvoke", "arun", "run"))
-
-
-def _is_weight(value: Any) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and 0 < value < float("inf")
+        return
+    if not any(callable(getattr(call, way, None)) for way in ways):
+        raise ConfigurationError(
+            f"{shown(call)} is no agent. Give a function, a Runnable, a graph, an object with "
+            "run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
+        )
 
 
 def may_name(name: str) -> bool:

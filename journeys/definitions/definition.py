@@ -82,6 +82,8 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     """Remedies for keys that belong into another mapping."""
     absent: ClassVar[Mapping[str, str]] = {}
     """What is said of keys that are missing, in place of that."""
+    is_mapping: ClassVar[bool] = False
+    """Whether class bodies write it as a dict, too."""
     waits: ClassVar[bool] = False
     """Whether the reader of a body says what is wrong with it, by its place."""
     stand_ins: ClassVar[Mapping[str, Any]] = {}
@@ -133,7 +135,8 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         if self.waits:
             self.__dict__["_faults"] = tuple(faults)
             return
-        raise ConfigurationError("\n".join(f"{self.of(given)}: {fault}" for fault in faults))
+        lines = [f"{self.of(given)}: {fault}" for fault in faults]
+        raise ConfigurationError("\n".join(lines), faults)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(
@@ -146,6 +149,12 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         for name in made.__dict__.keys() - type(self).__pydantic_fields__.keys():
             del made.__dict__[name]
         return made
+
+    def changed(self, **given: Any) -> Self:
+        """Return it with other values, all of them judged."""
+        return type(self)(
+            **{name: getattr(self, name) for name in type(self).__pydantic_fields__} | given
+        )
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> str:

@@ -160,7 +160,8 @@ class Source:
         elif kind == "extra_forbidden":
             known = cls.known(is_code=self.is_code)
             hint = cls.elsewhere.get(str(last)) or did_you_mean(str(last), known)
-            owner = f"argument of {cls.__name__}" if self.is_code else f"key of {cls.called()}"
+            is_argument = self.is_code and not cls.is_mapping
+            owner = f"argument of {cls.__name__}" if is_argument else f"key of {cls.called()}"
             said = f"'{last}' is no {owner}.{hint} Known: {', '.join(known)}."
             self.note(value, Fault(said, *path, at_key=True))
         elif last == "[key]":
@@ -201,7 +202,7 @@ class ClassBody(Source):
 
     def takes(self, cls: type[Definition], value: Any) -> bool:
         """Say whether these are the arguments; within them, a definition is called by its name."""
-        if value is not self.given and not isinstance(value, cls):
+        if not cls.is_mapping and value is not self.given and not isinstance(value, cls):
             raise wrong(f"it must be {cls.__name__}(...).")
         return True
 
@@ -217,6 +218,11 @@ class ClassBody(Source):
 def wrong(said: str) -> PydanticCustomError:
     """Return the error of a validator about a value: `key is value; said`."""
     return PydanticCustomError("wanted", "{wanted}", {"wanted": said})
+
+
+def refused(said: str) -> PydanticCustomError:
+    """Return the error of a value whose fault is a whole sentence."""
+    return PydanticCustomError("whole", "{said}", {"said": said})
 
 
 def takes(function: Any, *arguments: Any) -> bool:

@@ -71,6 +71,23 @@ Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
 Seconds = Annotated[FiniteFloat, Field(gt=0)]
 
 
+class _AsWritten:
+    """A value that is held as it is written, so that 2 stays 2 where a number may be a fraction."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(_as_written, handler(source))
+
+
+def _as_written(value: Any, handler: Callable[[Any], Any]) -> Any:
+    handler(value)
+    return value
+
+
+AS_WRITTEN = _AsWritten()
+
+
 class _AsTuple:
     """A list or a tuple of values, held as a tuple."""
 

@@ -44,7 +44,7 @@ from journeys.notions.transitions import (
     Transition,
     Triggered,
 )
-from journeys.pipelines.shapes import ERROR_HANDLING, SHAPES
+from journeys.pipelines.shapes import BY_PATTERN, InPathway, Pattern
 from journeys.reading.declared import Declared
 from journeys.spec.part_faults import OTHERWISE
 
@@ -99,29 +99,6 @@ class OutputForm(ValueForm):
     merge: Annotated[str, OneOf([one.value for one in MergeStrategy])] | None = None
 
 
-Pattern = Annotated[str, OneOf(tuple(SHAPES))]
-
-
-def _with_settings(schema: dict[str, Any]) -> None:
-    """Add the settings and roles of the patterns to a schema; the pipeline's reader judges them."""
-    known = schema["properties"]
-    known["error_handling"] = {"enum": list(ERROR_HANDLING)}
-    for name, shape in SHAPES.items():
-        for role in shape.roles:
-            known[role] = {"type": "string", "description": "Name of the agent in this role."}
-        for setting, rule_ in shape.settings.items():
-            if rule_.default is not None:  # what is left is a function, which no file has
-                known.setdefault(setting, {"description": f"Of pattern {name}."})
-
-
-class PipelineForm(Definition):
-    """How several agents work together, with its settings and who has a role in it."""
-
-    model_config = ConfigDict(title="Pipeline", extra="allow", json_schema_extra=_with_settings)
-
-    pattern: Pattern
-
-
 class ToolForm(Definition):
     """A tool in the shape of OpenAI's Assistants; its work is done by what is passed as TOOLS."""
 
@@ -171,7 +148,7 @@ class StateForm(Definition):
     say: Text = ""
     tools: Tools = ()
     agents: Listed[ContextName] | None = None
-    pipeline: Annotated[Pattern | PipelineForm, BY_SHAPE] = "sequential"
+    pipeline: Annotated[Pattern | Annotated[InPathway, BY_PATTERN], BY_SHAPE] = "sequential"
     inputs: Listed[Name] = ()
     outputs: Mapping[Name, OutputForm] = Field(default_factory=dict)
     guidelines: Listed[Guideline] = ()

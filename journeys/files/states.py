@@ -123,11 +123,11 @@ def _saying(part: Part, id_: str, state: StateForm) -> PatternPipeline:
     return saying(id_, state.say)
 
 
-def _pipeline(state: StateForm) -> tuple[str, dict[str, Any]]:
-    """Return the name of a pattern, and its settings."""
+def _pipeline(state: StateForm) -> tuple[str, Any]:
+    """Return the name of a pattern, and what is said of it."""
     if isinstance(state.pipeline, str):
         return state.pipeline, {}
-    return state.pipeline.pattern, dict(state.pipeline.model_extra or {})
+    return state.pipeline.pattern, state.pipeline
 
 
 def _check_calls(

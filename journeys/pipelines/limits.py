@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY
+from typing import Annotated
 
-from journeys.errors import ConfigurationError, shown
+from pydantic import Field
+
+from journeys.definitions.definition import Definition
+from journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Seconds, at_least
+
+LimitInSeconds = Annotated[Seconds, AS_WRITTEN]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Definition):
     """The limits of each agent of a pipeline.
 
     Attributes:
@@ -32,30 +35,31 @@ class Limits:
     Source: ADR-018 section 4 and test category 3.
     """
 
-    timeout: float | None = None
-    retries: int | None = None
-    backoff: float = 0.5
-    breaker_failures: int | None = None
-    breaker_window: float = 60.0
-    breaker_cooldown: float = 30.0
-    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+    unwritten = frozenset({"clock"})
 
-    def __post_init__(self) -> None:
-        for name in ("timeout", "backoff", "breaker_window", "breaker_cooldown"):
-            value = getattr(self, name)
-            if value is None and name == "timeout":
-                continue
-            if not _is_number(value) or not 0 < value < math.inf:
-                raise ConfigurationError(
-                    f"Limits: {name} is {shown(value)}; it must be a number of seconds above 0."
-                )
-        for name, least in (("retries", 0), ("breaker_failures", 1)):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < least):
-                raise ConfigurationError(
-                    f"Limits: {name} is {shown(value)}; it must be a whole number from {least} on."
-                )
+    _: KW_ONLY
+    timeout: LimitInSeconds | None = None
+    retries: Annotated[int, at_least(0)] | None = None
+    backoff: LimitInSeconds = 0.5
+    breaker_failures: Annotated[int, at_least(1)] | None = None
+    breaker_window: LimitInSeconds = 60.0
+    breaker_cooldown: LimitInSeconds = 30.0
+    clock: Annotated[Callable[[], float], AS_GIVEN] = Field(
+        default_factory=lambda: time.monotonic, repr=False
+    )
 
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call the limits."""
+        return "the limits"
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Limits) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.data.values()))
+
+    @property
+    def data(self) -> dict[str, float | None]:
+        """The limits as plain data, without the clock."""
+        return {name: getattr(self, name) for name in self.keys()}

@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from journeys import door
 from journeys.agents.agent_card import Agent, Skill
 from journeys.agents.model_agent import ModelAgent
-from journeys.errors import ConfigurationError, shown
+from journeys.config import JourneyConfig
+from journeys.definitions.definition import Definition, rule
+from journeys.definitions.sources import GONE
+from journeys.definitions.value_types import AS_GIVEN, Function, Listed
+from journeys.errors import did_you_mean
+from journeys.faults import Fault, Path
 from journeys.pipelines.limits import Limits
 from journeys.pipelines.pipeline import Pipeline
-from journeys.pipelines.shapes import (
-    MOST_LEVELS,
-    SHAPES,
-    STEPS,
-    error_handling_faults,
-    setting_faults,
-)
-
-if TYPE_CHECKING:
-    from journeys.config import JourneyConfig
+from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, STEPS, ErrorHandling, Pattern
 
 
-@dataclass(frozen=True, eq=True, repr=False)
-class PatternPipeline(Pipeline):
-    """Agents that work together in one of the nine patterns; the factories of `Pipeline` make it.
+def _settings(value: Any, handler: Any, info: Any) -> Any:
+    """Return all settings of a pattern as plain data, those that are not given by default."""
+    handler(value)
+    shape = SHAPES.get(info.data.get("pattern", ""))
+    if shape is None:
+        return value
+    made = shape.read(value if isinstance(value, dict) else dict(value), info.context)
+    if made is None or not made.is_whole:
+        raise PydanticCustomError(GONE, GONE)
+    return MappingProxyType({name: getattr(made, name) for name in shape.keys()})  # noqa: SIM118
+
+
+def roles_of(value: Any, handler: Any, info: Any) -> Any:
+    """Return who has a role; roles that the pattern does not have are noted, and left out."""
+    shape = SHAPES.get(info.data.get("pattern", ""))
+    if shape is None or not isinstance(value, Mapping):
+        return handler(value)
+    roles = shape.roles()
+    for role in value:
+        if role not in roles:
+            listed = f"{did_you_mean(str(role), roles)} Its roles: {', '.join(roles) or 'none'}."
+            fault = Fault(f"'{role}' is no role of {shape.kind}.{listed}", role, at_key=True)
+            info.context.note(value, fault)
+    return MappingProxyType(handler({role: value[role] for role in roles if role in value}))
+
+
+class PipelineDefinition(Definition):
+    """What is declared of a pipeline, in a program and in data.
 
     Attributes:
         pattern: Name of the pattern.
@@ -39,6 +62,66 @@ class PatternPipeline(Pipeline):
         limits: Of each agent.
         name: Its name where it stands among other agents.
         description: What it is for.
+    """
+
+    model_config = ConfigDict(title="Pipeline")
+    elsewhere = {
+        name: f" It belongs under `{part}`."
+        for part, names in (
+            ("limits", list(Limits.keys())),
+            ("settings", [name for shape in SHAPES.values() for name in list(shape.keys())]),
+            ("roles", [role for shape in SHAPES.values() for role in shape.roles()]),
+        )
+        for name in names
+    }
+
+    pattern: Pattern
+    agents: Listed[Agent]
+    roles: Annotated[Mapping[str, Agent], WrapValidator(roles_of)] = Field(
+        default_factory=dict, validate_default=True
+    )
+    settings: Annotated[Mapping[str, Any], WrapValidator(_settings)] = Field(
+        default_factory=dict, validate_default=True
+    )
+    error_handling: ErrorHandling = "graceful"
+    limits: Limits = Field(default_factory=Limits)
+    name: str = ""
+    description: str = ""
+
+    @property
+    def _everybody(self) -> list[tuple[Path, Agent]]:
+        peers = [(("agents", place), agent) for place, agent in enumerate(self.agents)]
+        return [*peers, *((("roles", role), agent) for role, agent in self.roles.items())]
+
+    @rule("pattern", "agents")
+    def _has_agents(self) -> Iterator[Fault]:
+        if not self.agents:
+            peers = SHAPES[self.pattern].peers
+            yield Fault(f"{peers} is empty; give at least one agent.", "agents")
+
+    @rule("pattern", "roles")
+    def _has_its_roles(self) -> Iterator[Fault]:
+        for role in SHAPES[self.pattern].required:
+            if role not in self.roles:
+                yield Fault(f"it has no {role}.", "roles")
+
+    @rule("agents", "roles")
+    def _names_differ(self) -> Iterator[Fault]:
+        taken: set[str] = set()
+        for path, agent in self._everybody:
+            if agent.name in taken:
+                remedy = "Name one of them: Agent(it, name='...')."
+                yield Fault(f"two agents are named '{agent.name}'. {remedy}", *path)
+            elif agent.name in STEPS:
+                said = f"no agent can be named '{agent.name}', which is a step of its own."
+                yield Fault(f"{said} Name it otherwise.", *path)
+            taken.add(agent.name)
+
+
+class PatternPipeline(PipelineDefinition, Pipeline):
+    """Agents that work together in one of the nine patterns; the factories of `Pipeline` make it.
+
+    Attributes:
         model: Answers for its model agents and chooses where a model is to choose, outside of a
             journey; as `model` of a journey. Pipelines within it are answered by it as well.
         config: Settings of its runs outside of a journey, and of those of the pipelines within it;
@@ -49,33 +132,45 @@ class PatternPipeline(Pipeline):
     Source: ADR-018.
     """
 
-    pattern: str
-    agents: Sequence[Agent]
-    roles: Mapping[str, Agent] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    error_handling: str = "graceful"
-    limits: Limits = field(default_factory=Limits)
-    name: str = ""
-    description: str = ""
-    model: Any = field(default=None, compare=False)
-    embed: Callable[[Sequence[str]], Any] | None = field(default=None, compare=False)
-    config: JourneyConfig | None = field(default=None, compare=False)
+    model: Annotated[Any, AS_GIVEN] = None
+    embed: Annotated[Callable[[Sequence[str]], Any], Function("texts")] | None = None
+    config: Annotated[JourneyConfig | None, AS_GIVEN] = None
 
-    def __post_init__(self) -> None:
-        if self.pattern not in SHAPES:
-            raise ConfigurationError(
-                f"Pipeline: there is no pattern {shown(self.pattern)}. One of: {', '.join(SHAPES)}."
-            )
-        shape = SHAPES[self.pattern]
-        own = {name: setting.default for name, setting in shape.settings.items()}
-        object.__setattr__(self, "name", self.name or self.pattern)
-        object.__setattr__(self, "settings", MappingProxyType({**own, **self.settings}))
-        roles = {
-            role: agent_of(self.roles[role], role) for role in shape.roles if role in self.roles
-        }
-        object.__setattr__(self, "roles", MappingProxyType(roles))
-        object.__setattr__(self, "agents", self._peers(shape.peers))
-        self._check()
+    def __init__(
+        self,
+        pattern: str,
+        agents: Sequence[Any],
+        roles: Mapping[str, Any] = MappingProxyType({}),
+        settings: Mapping[str, Any] = MappingProxyType({}),
+        *others: Any,
+        **given: Any,
+    ) -> None:
+        roles = {role: agent_of(agent, role) for role, agent in roles.items()}
+        super().__init__(pattern, _peers(agents, roles), roles, dict(settings), *others, **given)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def model_post_init(self, _: Any) -> None:
+        """Name it by its pattern, where it has no other name."""
+        self.__dict__["name"] = self.name or self.pattern
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> str:
+        """Return how errors name a pipeline."""
+        pattern = given["pattern"]
+        return f"Pipeline.{pattern}" if pattern in SHAPES else "Pipeline"
+
+    @rule("agents", "roles")
+    def _is_not_too_deep(self) -> Iterator[Fault]:
+        if self.levels > MOST_LEVELS:
+            limit = f"the limit is {MOST_LEVELS}"
+            yield Fault(f"pipelines stand {self.levels} levels deep in it; {limit}.")
+
+    def __eq__(self, other: object) -> bool:
+        fields = PipelineDefinition.__pydantic_fields__
+        return isinstance(other, PatternPipeline) and all(
+            getattr(self, name) == getattr(other, name) for name in fields
+        )
 
     def __hash__(self) -> int:
         return hash((self.pattern, self.name, tuple(self.agents)))
@@ -84,6 +179,8 @@ class PatternPipeline(Pipeline):
         names = ", ".join(agent.name for agent in self.agents)
         roles = "".join(f", {role}={agent.name}" for role, agent in self.roles.items())
         return f"Pipeline.{self.pattern}([{names}]{roles})"
+
+    __str__ = __repr__
 
     @property
     def members(self) -> dict[str, Agent]:
@@ -118,23 +215,23 @@ class PatternPipeline(Pipeline):
 
     def with_error_handling(self, error_handling: str) -> PatternPipeline:
         """Return it with another way to handle errors: "graceful" or "fail-fast"."""
-        return replace(self, error_handling=error_handling)
+        return self.changed(error_handling=error_handling)
 
     def with_limits(self, **limits: Any) -> PatternPipeline:
         """Return it with other limits of its agents; see `Limits`."""
-        return replace(self, limits=replace(self.limits, **limits))
+        return self.changed(limits=self.limits.changed(**limits))
 
     def with_name(self, name: str, description: str = "") -> PatternPipeline:
         """Return it under a name of its own, by which others know it."""
-        return replace(self, name=name, description=description or self.description)
+        return self.changed(name=name, description=description or self.description)
 
     def with_model(self, model: Any) -> PatternPipeline:
         """Return it with a model; see `model`."""
-        return replace(self, model=model)
+        return self.changed(model=model)
 
     def with_config(self, config: JourneyConfig) -> PatternPipeline:
         """Return it with settings for its runs outside of a journey; see `config`."""
-        return replace(self, config=config)
+        return self.changed(config=config)
 
     def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
@@ -142,7 +239,7 @@ class PatternPipeline(Pipeline):
         Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
         seconds, is flagged `embeddings_failed:<kind>`, and the words of the cards alone count.
         """
-        return replace(self, embed=embed)
+        return self.changed(embed=embed)
 
     async def run(self, **inputs: Any) -> dict[str, Any]:
         """Run it once.
@@ -189,54 +286,15 @@ class PatternPipeline(Pipeline):
         Raises:
             ConfigurationError: A name in it stands for two things, or a function has none.
         """
-        from journeys.pipelines.files import pipeline_data  # noqa: PLC0415
+        from journeys.pipelines.serialize import pipeline_data  # noqa: PLC0415
 
         return pipeline_data(self)
 
     def to_json(self, indent: int | None = None) -> str:
         """Return it as JSON; see `to_dict`."""
-        from journeys.pipelines.files import pipeline_text  # noqa: PLC0415
+        from journeys.pipelines.serialize import pipeline_text  # noqa: PLC0415
 
         return pipeline_text(self, indent)
-
-    def _peers(self, called: str) -> tuple[Agent, ...]:
-        where = f"Pipeline.{self.pattern}"
-        if isinstance(self.agents, (str, bytes)) or not isinstance(self.agents, Sequence):
-            raise ConfigurationError(f"{where}: {called} is {shown(self.agents)}; give a list.")
-        if not self.agents:
-            raise ConfigurationError(f"{where}: {called} is empty; give at least one agent.")
-        taken = {_own_name(given) for given in [*self.agents, *self.roles.values()]}
-        agents: list[Agent] = []
-        for place, given in enumerate(self.agents, 1):
-            agents.append(agent_of(given, f"agent_{place}", taken))
-            taken.add(agents[-1].name)
-        return tuple(agents)
-
-    def _check(self) -> None:
-        names = [agent.name for agent in [*self.agents, *self.roles.values()]]
-        faults = [
-            f"two agents are named '{name}'. Name one of them: Agent(it, name='...')."
-            for name in dict.fromkeys(names)
-            if names.count(name) > 1
-        ]
-        faults += [
-            f"no agent can be named '{name}', which is a step of its own. Name it otherwise."
-            for name in names
-            if name in STEPS
-        ]
-        missing = [role for role in SHAPES[self.pattern].required if role not in self.roles]
-        faults += [f"it has no {role}." for role in missing]
-        if self.embed is not None and not callable(self.embed):
-            faults.append(f"embed is {shown(self.embed)}; it must be a function of texts.")
-        faults += setting_faults(self.pattern, self.settings)
-        faults += error_handling_faults(self.error_handling)
-        if faults:
-            raise ConfigurationError("\n".join(f"Pipeline.{self.pattern}: {f}" for f in faults))
-        if self.levels > MOST_LEVELS:
-            raise ConfigurationError(
-                f"Pipeline.{self.pattern}: pipelines stand {self.levels} levels deep in it; the "
-                f"limit is {MOST_LEVELS}."
-            )
 
 
 def _own_name(given: Any) -> str | None:
@@ -246,6 +304,18 @@ def _own_name(given: Any) -> str | None:
     if isinstance(given, PatternPipeline) and given.name == given.pattern:
         return None
     return given.name if isinstance(given, (Agent, Pipeline)) else getattr(given, "__name__", None)
+
+
+def _peers(agents: Any, roles: Mapping[str, Agent]) -> Any:
+    """Return what works in a pipeline as agents with names; as it is if it is no list."""
+    if isinstance(agents, (str, bytes)) or not isinstance(agents, Sequence):
+        return agents
+    taken = {_own_name(given) for given in [*agents, *roles.values()]}
+    named: list[Agent] = []
+    for place, given in enumerate(agents, 1):
+        named.append(agent_of(given, f"agent_{place}", taken))
+        taken.add(named[-1].name)
+    return tuple(named)
 
 
 def agent_of(given: Any, place: str, taken: set[str | None] | None = None) -> Agent:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from journeys import door
 from journeys.agents.agent_card import Agent, Skill
-from journeys.errors import ConfigurationError
+from journeys.errors import ConfigurationError, shown
 
 if TYPE_CHECKING:
     from journeys.pipelines.pattern import PatternPipeline
@@ -88,7 +89,7 @@ class Pipeline(ABC):
             ConfigurationError: Something in it is unknown, missing, misplaced or of the wrong
                 kind; every fault is named with its path.
         """
-        from journeys.pipelines.files import pipeline_of  # noqa: PLC0415
+        from journeys.pipelines.serialize import pipeline_of  # noqa: PLC0415
 
         return pipeline_of(data, agents)
 
@@ -99,7 +100,7 @@ class Pipeline(ABC):
         Raises:
             ConfigurationError: As by `from_dict`, or the text is no JSON.
         """
-        from journeys.pipelines.files import pipeline_of_text  # noqa: PLC0415
+        from journeys.pipelines.serialize import pipeline_of_text  # noqa: PLC0415
 
         return pipeline_of_text(text, agents)
 
@@ -270,6 +271,35 @@ class Pipeline(ABC):
         """
         roles = {} if aggregator is None else {"aggregator": aggregator}
         return _pattern("parallel", agents, error_handling, {"max_workers": max_workers}, roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A request that another agent takes over; an agent gives it as its output `handoff`.
+
+    Attributes:
+        to: Name of that agent.
+        reason: Why, for whoever takes over and for the record.
+        history: Messages of the talk so far that it is shown, counted from the last one; None
+            shows all.
+
+    Raises:
+        ConfigurationError: `history` is below 0.
+    """
+
+    to: str
+    reason: str = ""
+    history: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.history is not None and (type(self.history) is not int or self.history < 0):
+            raise ConfigurationError(
+                f"Handoff: history is {shown(self.history)}; it must be a whole number from 0 on."
+            )
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return it as plain data, as outputs are kept."""
+        return asdict(self)
 
 
 def _pattern(

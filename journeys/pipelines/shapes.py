@@ -1,12 +1,24 @@
-"""The shape of each of the nine patterns: peers, roles, settings."""
+"""The nine patterns: who works in each, and its settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal
 
-from journeys.errors import did_you_mean, shown
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from journeys.definitions.definition import Definition
+from journeys.definitions.value_types import (
+    AS_WRITTEN,
+    ContextName,
+    Function,
+    OneOf,
+    Share,
+    at_least,
+)
+from journeys.pipelines.limits import Limits
 
 CHOICES = ("semantic", "llm", "round-robin", "random")
 """Ways to choose among agents."""
@@ -17,112 +29,234 @@ VOTES = ("majority", "unanimous", "weighted", "threshold")
 ERROR_HANDLING = ("graceful", "fail-fast")
 MOST_LEVELS = 20
 """Deepest nesting of pipelines."""
-
-Fault = str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A setting of a pattern: its default, and what is wrong with a value."""
-
-    default: Any
-    fault: Callable[[Any], Fault]
-
-
-def _one_of(*known: str) -> Callable[[Any], Fault]:
-    def fault(value: Any) -> Fault:
-        if value in known:
-            return None
-        return f"it must be one of {', '.join(known)}.{did_you_mean(str(value), known)}"
-
-    return fault
-
-
-def _whole(value: Any) -> Fault:
-    return None if type(value) is int and value >= 1 else "it must be a whole number from 1 on."
-
-
-def _share(value: Any) -> Fault:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if is_number and 0 <= value <= 1 else "it must be a number from 0 to 1."
-
-
-def _condition(value: Any) -> Fault:
-    fits = value is None or callable(value)
-    return None if fits else "it must be a function of an agent's outputs, or None."
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a pattern is made of.
-
-    Attributes:
-        peers: What its agents are called.
-        required: Roles that it cannot do without.
-        optional: Roles that it can have.
-        settings: Its settings by name.
-    """
-
-    peers: str = "agents"
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """All roles, in the order in which they are written."""
-        return self.required + self.optional
-
-
-_SELECTION = {"selection_mode": Setting("semantic", _one_of(*CHOICES))}
-
-SHAPES: Mapping[str, Shape] = {
-    "sequential": Shape(),
-    "supervisor_worker": Shape("workers", required=("supervisor",), settings=_SELECTION),
-    "router": Shape(settings={"routing_strategy": Setting("semantic", _one_of(*CHOICES))}),
-    "ensemble": Shape(
-        required=("synthesizer",),
-        settings={
-            "discovery_mode": Setting("a2a", _one_of(*DISCOVERIES)),
-            "top_k": Setting(3, _whole),
-        },
-    ),
-    "blackboard": Shape(
-        "specialists",
-        required=("controller",),
-        settings={**_SELECTION, "max_iterations": Setting(10, _whole)},
-    ),
-    "consensus": Shape(
-        settings={
-            "threshold": Setting(0.5, _share),
-            "voting_strategy": Setting("majority", _one_of(*VOTES)),
-        }
-    ),
-    "debate": Shape(optional=("judge",), settings={"rounds": Setting(3, _whole)}),
-    "handoff": Shape(settings={"handoff_condition": Setting(None, _condition)}),
-    "parallel": Shape(optional=("aggregator",), settings={"max_workers": Setting(10, _whole)}),
-}
-"""The nine patterns of ADR-018 by name."""
-
 STEPS = ("select", "gather")
 """Names of the patterns' own nodes, which no agent can have."""
 
-
-def setting_faults(kind: str, settings: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the settings of a pattern, one sentence for each."""
-    known = SHAPES[kind].settings
-    faults = []
-    for name, value in settings.items():
-        if name not in known:
-            listed = ", ".join(known) or "none"
-            hint = did_you_mean(name, list(known))
-            faults.append(f"'{name}' is no setting of {kind}.{hint} Its settings: {listed}.")
-        elif fault := known[name].fault(value):
-            faults.append(f"{name} is {shown(value)}; {fault}")
-    return faults
+Choice = Annotated[str, OneOf(CHOICES)]
+ErrorHandling = Annotated[str, OneOf(ERROR_HANDLING)]
+Count = Annotated[int, at_least(1)]
+RoleHolder = Annotated[ContextName, Field(description="Name of the agent in this role.")]
 
 
-def error_handling_faults(value: Any) -> list[str]:
-    """Return what is wrong with a way to handle errors."""
-    fault = _one_of(*ERROR_HANDLING)(value)
-    return [f"error_handling is {shown(value)}; {fault}"] if fault else []
+class Shape(Definition):
+    """The settings of a pattern; its class says who works in it.
+
+    Attributes:
+        kind: Name of the pattern.
+        peers: What its agents are called.
+        required: Roles that it cannot do without.
+        optional: Roles that it can have.
+    """
+
+    is_mapping = True
+    elsewhere = dict.fromkeys(Limits.keys(), " It belongs under `limits`.")
+    kind: ClassVar[str] = ""
+    peers: ClassVar[str] = "agents"
+    required: ClassVar[tuple[str, ...]] = ()
+    optional: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def roles(cls) -> tuple[str, ...]:
+        """Return all roles, in the order in which they are written."""
+        return cls.required + cls.optional
+
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call the settings."""
+        return f"the settings of {cls.kind}"
+
+
+class Sequential(Shape):
+    """One agent works after the other."""
+
+    kind = "sequential"
+
+
+class Selecting(Shape):
+    """A pattern that chooses who does a part of the work.
+
+    Attributes:
+        selection_mode: Who does a part that names nobody.
+    """
+
+    selection_mode: Choice = "semantic"
+
+
+class SupervisorWorker(Selecting):
+    """A supervisor splits the task, workers do the parts, the supervisor composes."""
+
+    kind = "supervisor_worker"
+    peers = "workers"
+    required = ("supervisor",)
+
+
+class Router(Shape):
+    """One agent is chosen, and answers.
+
+    Attributes:
+        routing_strategy: How it is chosen.
+    """
+
+    kind = "router"
+    routing_strategy: Choice = "semantic"
+
+
+class Ensemble(Shape):
+    """The best agents for the task are asked at once; a synthesizer makes one answer of theirs.
+
+    Attributes:
+        discovery_mode: How they are found: by their cards, by a model's choice, or all.
+        top_k: How many are asked, unless all are.
+    """
+
+    kind = "ensemble"
+    required = ("synthesizer",)
+    discovery_mode: Annotated[str, OneOf(DISCOVERIES)] = "a2a"
+    top_k: Count = 3
+
+
+class Blackboard(Selecting):
+    """A controller says what is missing in what is known, until nothing is.
+
+    Attributes:
+        max_iterations: Most specialists that are asked.
+    """
+
+    kind = "blackboard"
+    peers = "specialists"
+    required = ("controller",)
+    max_iterations: Count = 10
+
+
+class Consensus(Shape):
+    """Every agent makes a proposal, then every agent votes.
+
+    Attributes:
+        threshold: Share of the votes that is needed.
+        voting_strategy: How votes are counted.
+    """
+
+    kind = "consensus"
+    threshold: Annotated[Share, AS_WRITTEN] = 0.5
+    voting_strategy: Annotated[str, OneOf(VOTES)] = "majority"
+
+
+class Debate(Shape):
+    """Every agent takes a position and answers the others', round by round.
+
+    Attributes:
+        rounds: How often each of them speaks.
+    """
+
+    kind = "debate"
+    optional = ("judge",)
+    rounds: Count = 3
+
+
+class HandoffSettings(Shape):
+    """The first agent answers, or hands over to another one.
+
+    Attributes:
+        handoff_condition: Says from an agent's outputs whether it hands over, and to whom.
+    """
+
+    kind = "handoff"
+    handoff_condition: Annotated[Callable[..., Any], Function("outputs")] | None = None
+
+
+class Parallel(Shape):
+    """All agents work at once, each with the same inputs.
+
+    Attributes:
+        max_workers: Most agents that work at the same time.
+    """
+
+    kind = "parallel"
+    optional = ("aggregator",)
+    max_workers: Count = 10
+
+
+SHAPES: Mapping[str, type[Shape]] = {
+    shape.kind: shape
+    for shape in (
+        *(Sequential, SupervisorWorker, Router, Ensemble, Blackboard),
+        *(Consensus, Debate, HandoffSettings, Parallel),
+    )
+}
+"""The nine patterns of ADR-018 by name."""
+Pattern = Annotated[str, OneOf(tuple(SHAPES))]
+
+
+class InPathway(Definition):
+    """How several agents of a pathway work together.
+
+    Attributes:
+        pattern: The name of a pattern; the other keys are its settings, and who has a role in it.
+        error_handling: "fail-fast": an agent's failure is the turn's.
+    """
+
+    model_config = ConfigDict(title="Pipeline", extra="ignore")
+    is_mapping = True
+    unwritten = frozenset({"handoff_condition"})
+    waits = True
+
+    pattern: Pattern
+    error_handling: ErrorHandling = "fail-fast"
+
+    @property
+    def holders(self) -> dict[str, str]:
+        """The names of the agents that have a role, by role."""
+        sound = [role for role in SHAPES[self.pattern].roles() if self.has_sound(role)]
+        return {role: name for role in sound if (name := getattr(self, role)) is not None}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the pattern."""
+        return {name: getattr(self, name) for name in SHAPES[self.pattern].keys()}  # noqa: SIM118
+
+
+_NO_ROLE = "it names no {0}; write {0}: the name of one of its agents."
+
+
+@cache
+def in_pathway(pattern: str) -> type[InPathway]:
+    """Return the definition of a pattern in a pathway: its settings, and a name for each role."""
+    shape = SHAPES[pattern]
+    named = "an" if pattern[0] == "e" else "a"
+    hints: dict[str, Any] = {"pattern": Literal[pattern]}
+    hints |= dict.fromkeys(shape.required, RoleHolder)
+    hints |= dict.fromkeys(shape.optional, RoleHolder | None)
+    body = {
+        "__module__": __name__,
+        "__doc__": shape.__doc__,
+        "__annotations__": hints,
+        "model_config": ConfigDict(title=f"Pipeline of pattern {pattern}", extra="forbid"),
+        "absent": {role: _NO_ROLE.format(role) for role in shape.required},
+        "stand_ins": dict.fromkeys(shape.required, "?"),
+        "called": classmethod(lambda _: f"{named} {pattern} pipeline"),
+        **dict.fromkeys(shape.optional),
+    }
+    return type(f"{shape.__name__.removesuffix('Settings')}InPathway", (shape, InPathway), body)
+
+
+class _ByPattern:
+    """One of the definitions of the patterns; which one, its key `pattern` says."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        known = {name: handler.generate_schema(in_pathway(name)) for name in SHAPES}
+        written = core_schema.tagged_union_schema(known, _pattern_in)
+        return core_schema.tagged_union_schema(
+            {**known, "": handler(source)},  # which says what is wrong with the key itself
+            _pattern_in,
+            metadata={"pydantic_js_functions": [lambda _, handler: handler(written)]},
+        )
+
+
+def _pattern_in(value: Any) -> str:
+    found = value.get("pattern") if isinstance(value, Mapping) else getattr(value, "pattern", "")
+    return found if isinstance(found, str) and found in SHAPES else ""
+
+
+BY_PATTERN = _ByPattern()

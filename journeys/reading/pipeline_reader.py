@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from journeys.agents.agent_card import Agent, may_name
-from journeys.errors import ConfigurationError, did_you_mean, shown
+from journeys.errors import ConfigurationError, did_you_mean, one_of, shown
 from journeys.faults import Fault
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.pipelines.pipeline import Pipeline
-from journeys.pipelines.shapes import SHAPES, Shape, error_handling_faults, setting_faults
+from journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
 
 
 def read_pipeline(
@@ -26,20 +26,25 @@ def read_pipeline(
         faults: Takes what is wrong, one sentence for each.
     """
     value, config = declared
-    if not isinstance(config, Mapping):
+    if not isinstance(config, (Mapping, InPathway)):
         faults.append(
             Fault(f"__pipeline_config__ is {shown(config)}; it must be a dict.", where=where)
         )
         return None
-    found: PatternPipeline | list[str] | None
     if isinstance(value, Pipeline):
-        found = _of_object(value, id_, config, named)
+        found = [Fault(said, "pipeline") for said in _object_faults(id_, config, named)]
+        pipeline = None if found else _as_pattern(value, id_)
+    elif value not in SHAPES:
+        found = [
+            Fault(f"__pipeline__ is {shown(value)}; {one_of(value, tuple(SHAPES))}", "pipeline")
+        ]
+        pipeline = None
     else:
-        found = _of_name(value, id_, config, named)
-    if isinstance(found, list):
-        faults += [Fault(fault, "pipeline", where=where) for fault in found]
-        return None
-    return found
+        form, found = _read(value, config)
+        found += _role_faults(form, named)
+        pipeline = None if found or not form.is_whole else _of_name(form, id_, named, found)
+    faults += [fault.at(where) for fault in found]
+    return pipeline
 
 
 def registered(pipeline: PatternPipeline | None, named: Sequence[str]) -> tuple[str, ...]:
@@ -50,72 +55,66 @@ def registered(pipeline: PatternPipeline | None, named: Sequence[str]) -> tuple[
     return tuple(dict.fromkeys([name for name in named if name in left] + left))
 
 
-def _of_object(
-    pipeline: Pipeline, id_: str, config: Mapping[str, Any], named: Sequence[str]
-) -> PatternPipeline | list[str] | None:
-    faults = []
+def _object_faults(id_: str, config: Any, named: Sequence[str]) -> Iterator[str]:
     if config:
-        faults.append("__pipeline__ is an object, so __pipeline_config__ has nothing to say.")
+        yield "__pipeline__ is an object, so __pipeline_config__ has nothing to say."
     if named and named != (id_,):
-        faults.append("__pipeline__ is an object, which has its agents; take __agents__ away.")
-    if faults:
-        return faults
+        yield "__pipeline__ is an object, which has its agents; take __agents__ away."
+
+
+def _as_pattern(pipeline: Pipeline, id_: str) -> PatternPipeline:
     if isinstance(pipeline, PatternPipeline):
         return pipeline
     return PatternPipeline("sequential", [Agent(pipeline)], error_handling="fail-fast", name=id_)
 
 
+def _read(pattern: str, config: Any) -> tuple[InPathway, list[Fault]]:
+    """Return what is said of a pattern, and what is wrong with it; that of files is noted."""
+    if isinstance(config, InPathway):
+        return config, []
+    given = {str(key): value for key, value in config.items()}
+    form = in_pathway(pattern)(**{**given, "pattern": pattern})
+    found = [_fault(fault.message, *fault.path) for fault in form.faults]
+    if "pattern" in given:
+        found.append(_fault("__pipeline__ names the pattern. Take it away.", "pattern"))
+    return form, found
+
+
+def _fault(said: str, *path: str | int) -> Fault:
+    return Fault(f"__pipeline_config__: {said}", "pipeline", *path)
+
+
 def _of_name(
-    value: Any, id_: str, config: Mapping[str, Any], named: Sequence[str]
-) -> PatternPipeline | list[str] | None:
-    if value not in SHAPES:
-        hint = did_you_mean(str(value), list(SHAPES))
-        return [f"__pipeline__ is {shown(value)}.{hint} One of: {', '.join(SHAPES)}."]
-    shape = SHAPES[value]
-    others = (*shape.roles, "error_handling")
-    settings = {name: config[name] for name in config if name not in others}
-    handling = config.get("error_handling", "fail-fast")
-    faults = [*_setting_faults(value, settings), *error_handling_faults(handling)]
-    faults += _role_faults(shape, config, named)
-    if faults:
-        return [f"__pipeline_config__: {fault}" for fault in faults]
-    roles = {role: config[role] for role in shape.roles if config.get(role) is not None}
+    form: InPathway, id_: str, named: Sequence[str], faults: list[Fault]
+) -> PatternPipeline | None:
+    roles = form.holders
     if not (named or roles) or not all(map(may_name, named)):
         return None
+    peers = [Agent(name=name) for name in named if name not in roles.values()]
+    settings, handling = form.settings, form.error_handling
     try:
-        peers = [Agent(name=name) for name in named if name not in roles.values()]
-        return PatternPipeline(value, peers, roles, settings, error_handling=handling, name=id_)
+        return PatternPipeline(
+            form.pattern, peers, roles, settings, error_handling=handling, name=id_
+        )
     except ConfigurationError as error:
-        return str(error).splitlines()
+        faults += [Fault(said, "pipeline") for said in str(error).splitlines()]
+        return None
 
 
-def _setting_faults(pattern: str, settings: Mapping[str, Any]) -> list[str]:
-    known = (*SHAPES[pattern].settings, *SHAPES[pattern].roles, "error_handling")
-    unknown = [name for name in settings if name not in SHAPES[pattern].settings]
-    faults = [
-        f"{shown(name)} is nothing that {pattern} has.{did_you_mean(str(name), known)} "
-        f"It takes: {', '.join(known)}."
-        for name in unknown
-    ]
-    left = {name: value for name, value in settings.items() if name not in unknown}
-    return [*faults, *setting_faults(pattern, left)]
-
-
-def _role_faults(shape: Shape, config: Mapping[str, Any], named: Sequence[str]) -> list[str]:
+def _role_faults(form: InPathway, named: Sequence[str]) -> list[Fault]:
     faults = []
     taken: dict[str, str] = {}
-    for role in shape.roles:
-        name = config.get(role)
-        if name is None:
-            if role in shape.required:
-                faults.append(f"it names no {role}; write {{'{role}': one of __agents__}}.")
-        elif name not in named:
-            hint = did_you_mean(str(name), list(named))
-            faults.append(f"{role} is {shown(name)}, which is not in __agents__.{hint}")
+    for role, name in form.holders.items():
+        if name not in named:
+            hint = did_you_mean(name, list(named))
+            faults.append(
+                _fault(f"{role} is {shown(name)}, which is not in __agents__.{hint}", role)
+            )
         elif name in taken:
-            faults.append(f"'{name}' is both {taken[name]} and {role}.")
+            faults.append(_fault(f"'{name}' is both {taken[name]} and {role}.", role))
         else:
             taken[name] = role
-    if named and not faults and len(taken) == len(named):
-        faults.append(f"nobody is left in __agents__ for its {shape.peers}.")
+    if named and not faults and form.is_whole and len(taken) == len(named):
+        peers = SHAPES[form.pattern].peers
+        faults.append(_fault(f"nobody is left in __agents__ for its {peers}."))
     return faults

@@ -10,9 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from journeys import (
+    Agent,
+    AgentCard,
     AlwaysTrigger,
     Check,
     ConditionTrigger,
@@ -29,6 +32,7 @@ from journeys import (
     JourneyDefinitionError,
     Knowledge,
     Length,
+    Limits,
     Locale,
     Pathway,
     Personality,
@@ -36,6 +40,7 @@ from journeys import (
     Regex,
     ReturnToPrevious,
     ReturnToSpecific,
+    Skill,
     Transition,
     Validation,
     known,
@@ -43,6 +48,7 @@ from journeys import (
 from journeys.definitions.definition import Definition
 from journeys.files import read_journey_text
 from journeys.files.schema import published
+from journeys.pipelines.shapes import SHAPES
 
 NOTHING: Any = None
 MAPPING: Any = {"name": "a"}
@@ -66,6 +72,10 @@ NOTIONS: list[Definition] = [
     ReturnToPrevious(policy="ask"),
     ReturnToSpecific("start", max_depth=2),
     known("order"),
+    Skill("refunds", examples=["I paid twice"]),
+    AgentCard("billing", skills=[Skill("refunds")]),
+    Agent(name="billing", weight=2),
+    Limits(timeout=2.5, retries=1),
 ]
 
 
@@ -281,3 +291,41 @@ async def test_a_session_of_the_old_version_with_the_same_pathways_goes_on(tmp_p
         reply = await journey.process_message("soup")
         assert reply.is_journey_complete
         assert reply.accumulated == {"drink": "tea", "meal": "soup"}
+
+
+PIPELINES = [
+    "router",
+    {"pattern": "router", "routing_strategy": "llm", "error_handling": "graceful"},
+    {"pattern": "ensemble", "synthesizer": "x", "top_k": 2},
+    {"pattern": "consensus", "threshold": 1, "voting_strategy": "weighted"},
+    {"pattern": "debate", "judge": "x", "rounds": 1},
+    {"pattern": "debate", "rounds": 0},
+    {"pattern": "ensemble"},
+    {"pattern": "router", "top_k": 2},
+    {"pattern": "handoff", "handoff_condition": "f"},
+    {"pattern": "rooter"},
+    {"routing_strategy": "llm"},
+    "rooter",
+    3,
+]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
+def test_the_published_schema_takes_the_pipelines_that_the_reader_takes(pipeline: Any) -> None:
+    document = {"id": "a", "states": {"a": {"agents": ["x", "y"], "pipeline": pipeline}}}
+    judge = jsonschema.Draft202012Validator(json.loads(json.dumps(published("journey"))))
+    try:
+        read_journey_text(json.dumps(document), "a.json")
+    except JourneyDefinitionError:
+        assert not judge.is_valid(document)
+    else:
+        judge.validate(document)
+
+
+def test_the_published_schema_describes_each_setting_of_each_pattern() -> None:
+    parts = published("journey")["$defs"]
+    for shape in SHAPES.values():
+        words = next(part for part in parts.values() if part.get("title", "").endswith(shape.kind))
+        names = {*shape.keys(), *shape.roles()} - {"handoff_condition"}
+        assert names <= words["properties"].keys()
+        assert all("description" in json.dumps(words["properties"][name]) for name in names)

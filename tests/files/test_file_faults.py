@@ -116,8 +116,33 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         HEAD
         + "states:\n  a: {agents: [x, y], "
         + "pipeline: {pattern: router, rountng_strategy: llm}}\n",
-        "3:33",
+        "3:51",
         "Did you mean 'routing_strategy'?",
+    ),
+    "setting_out_of_range": (
+        HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: debate, rounds: 0}}\n",
+        "3:59",
+        "rounds is 0; it must be at least 1.",
+    ),
+    "setting_of_another_pattern": (
+        HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: debate, top_k: 2}}\n",
+        "3:51",
+        "'top_k' is no key of a debate pipeline. Known: pattern, error_handling, rounds, judge.",
+    ),
+    "function_as_setting": (
+        HEAD + "states:\n  a: {agents: [x], pipeline: {pattern: handoff, handoff_condition: f}}\n",
+        "3:49",
+        "'handoff_condition' is no key of a handoff pipeline.",
+    ),
+    "role_of_nobody": (
+        HEAD + "states:\n  a: {agents: [x, yy], pipeline: {pattern: debate, judge: y}}\n",
+        "3:59",
+        "judge is 'y', which is not in agents. Did you mean 'yy'?",
+    ),
+    "missing_role": (
+        HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: ensemble}}\n",
+        "3:23",
+        "'synthesizer' is missing in an ensemble pipeline. Write the name of one of its agents.",
     ),
     "wrong_output_type": (
         HEAD + "states:\n  a: {outputs: {x: {type: text}}}\n",

@@ -21,6 +21,7 @@ from journeys import (
     Skill,
 )
 from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
+from journeys.spec.hashing import content_hash
 from tests.support.properties import examples
 
 
@@ -322,47 +323,55 @@ FAULTS: list[tuple[str, Any, str]] = [
         "$.agents[2].pipeline.settings.handoff_condition: 'travel' is registered as what is no "
         "function.",
     ),
-    ("agents.2.name", "", "$.agents[2].name: it must not be empty."),
+    ("agents.2.name", "", "$.agents[2].name: it is ''; it must not be empty."),
     ("agents.1.registered_by", "me", "$.agents[1].registered_by: it is 'me'; it can only be 'jour"),
     ("agents.0.registered_by", "journey", "$.agents[0]: it has both `pipeline` and `registered_by"),
-    ("pattern", "ensembel", "$.pattern: there is no pattern 'ensembel'. Did you mean 'ensemble'?"),
-    ("pattern", None, "$.pattern: there is no pattern None."),
+    (
+        "pattern",
+        "ensembel",
+        "$.pattern: it is 'ensembel'; it must be one of sequential, supervisor_worker",
+    ),
+    ("pattern", None, "$.pattern: it is None; it must be one of sequential"),
     # fields that are unknown, missing or elsewhere
-    ("schma", 1, "$.schma: there is no such field here. Did you mean 'schema'? The fields: schema"),
-    ("__class__", "os.system", "$.__class__: there is no such field here."),
-    ("top_k", 2, "$.top_k: there is no such field here. It belongs under `settings`."),
+    ("schma", 1, "$.schma: 'schma' is no key of a pipeline. Did you mean 'schema'? Known: pattern"),
+    ("__class__", "os.system", "$.__class__: '__class__' is no key of a pipeline."),
+    ("top_k", 2, "$.top_k: 'top_k' is no key of a pipeline. It belongs under `settings`."),
     (
         "settings.timeout",
         2,
-        "$.settings.timeout: there is no such field here. It belongs under `li",
+        "$.settings.timeout: 'timeout' is no key of the settings of ensemble. It belongs under `li",
     ),
-    ("settings.rounds", 2, "$.settings.rounds: there is no such field here."),
-    ("roles.judge", {}, "$.roles.judge: there is no such field here."),
-    ("agents.0.pipeline.schema", 1, "$.agents[0].pipeline.schema: there is no such field here. It"),
-    ("limits.clock", 1, "$.limits.clock: there is no such field here. The fields: timeout"),
-    ("agents.2.call", "os.system", "$.agents[2].call: there is no such field here."),
-    ("schema", ..., "$: it has no `schema`."),
-    ("pattern", ..., "$: it has no `pattern`."),
-    ("agents", ..., "$: it has no `agents`."),
-    ("roles", ..., "$.roles: it has no `synthesizer`."),
-    ("agents.2.name", ..., "$.agents[2]: it has no `name`."),
+    ("settings.rounds", 2, "$.settings.rounds: 'rounds' is no key of the settings of ensemble."),
+    ("roles.judge", {}, "$.roles.judge: 'judge' is no role of ensemble. Its roles: synthesizer."),
+    (
+        "agents.0.pipeline.schema",
+        1,
+        "$.agents[0].pipeline.schema: 'schema' is no key of a pipeline. It belongs at the top",
+    ),
+    ("limits.clock", 1, "$.limits.clock: 'clock' is no key of the limits. Known: timeout"),
+    ("agents.2.call", "os.system", "$.agents[2].call: 'call' is no key of an agent. Known: name"),
+    ("schema", ..., "$: 'schema' is missing in a pipeline."),
+    ("pattern", ..., "$: 'pattern' is missing in a pipeline."),
+    ("agents", ..., "$: 'agents' is missing in a pipeline."),
+    ("roles", ..., "$.roles: it has no synthesizer."),
+    ("agents.2.name", ..., "$.agents[2]: 'name' is missing in an agent."),
     # values of the wrong kind
     ("schema", 2, "$.schema: it is 2; this version reads schema 1."),
     ("schema", "1", "$.schema: it is '1'; this version reads schema 1."),
     ("schema", True, "$.schema: it is True; this version reads schema 1."),
     ("agents", {}, "$.agents: it is an object; it must be a list."),
-    ("agents", [], "$: Pipeline.ensemble: agents is empty"),
+    ("agents", [], "$.agents: agents is empty; give at least one agent."),
     ("agents.2", "billing", "$.agents[2]: it is 'billing'; it must be an object."),
     ("agents.2", None, "$.agents[2]: it is None; it must be an object."),
     ("agents.2.name", 7, "$.agents[2].name: it is 7; it must be text."),
     ("agents.2.name", "a/b", "$.agents[2]: 'a/b' cannot name an agent"),
-    ("agents.2.weight", 0, "$.agents[2]: Agent 'again': weight is 0; it must be above 0."),
-    ("agents.2.weight", "7", "$.agents[2]: Agent 'again': weight is '7'; it must be above 0."),
-    ("agents.2.weight", [1], "$.agents[2].weight: it is a list; it must be a word or an ordinary"),
+    ("agents.2.weight", 0, "$.agents[2].weight: it is 0; it must be above 0."),
+    ("agents.2.weight", "7", "$.agents[2].weight: it is '7'; it must be a number."),
+    ("agents.2.weight", [1], "$.agents[2].weight: it is a list; it must be a number."),
     ("agents.2.input_modes", "text", "$.agents[2].input_modes: it is 'text'; it must be a list."),
     ("agents.2.output_modes", ["a", 1], "$.agents[2].output_modes[1]: it is 1; it must be text."),
     ("agents.2.skills", [[]], "$.agents[2].skills[0]: it is a list; it must be an object."),
-    ("agents.2.skills", [{}], "$.agents[2].skills[0]: it has no `name`."),
+    ("agents.2.skills", [{}], "$.agents[2].skills[0]: 'name' is missing in a skill."),
     ("agents.2.description", None, "$.agents[2].description: it is None; it must be text."),
     (
         "agents.2.description",
@@ -370,21 +379,33 @@ FAULTS: list[tuple[str, Any, str]] = [
         "$.agents[2].description: it is '\\ud800', which holds half",
     ),
     ("name", ["n"], "$.name: it is a list; it must be text."),
-    ("error_handling", "fail-fats", "$.error_handling: error_handling is 'fail-fats'; it must be"),
-    ("error_handling", ["graceful"], "$.error_handling: it is a list; it must be a word"),
-    ("settings.top_k", 0, "$.settings: top_k is 0; it must be a whole number from 1 on."),
-    ("settings.top_k", float("nan"), "$.settings.top_k: it is nan; it must be a word or an"),
+    (
+        "error_handling",
+        "fail-fats",
+        "$.error_handling: it is 'fail-fats'; it must be one of graceful, fail-fast. Did",
+    ),
+    (
+        "error_handling",
+        ["graceful"],
+        "$.error_handling: it is a list; it must be one of graceful, fail-fast.",
+    ),
+    ("settings.top_k", 0, "$.settings.top_k: it is 0; it must be at least 1."),
+    ("settings.top_k", float("nan"), "$.settings.top_k: it is nan; it must be an ordinary number."),
     ("settings.top_k", 10**5000, "$.settings.top_k: it is a number beyond 64 bits; it must be a"),
-    ("settings.discovery_mode", "a3a", "$.settings: discovery_mode is 'a3a'; it must be one of"),
+    (
+        "settings.discovery_mode",
+        "a3a",
+        "$.settings.discovery_mode: it is 'a3a'; it must be one of a2a, llm, all. Did you mean",
+    ),
     ("settings.discovery_mode", "x" * 10**6, "$.settings.discovery_mode: it is 'xxxx"),
-    ("limits.timeout", -1, "$.limits: Limits: timeout is -1; it must be a number of seconds above"),
-    ("limits.backoff", float("inf"), "$.limits.backoff: it is inf; it must be a word or an"),
-    ("limits.backoff", None, "$.limits: Limits: backoff is None; it must be a number of seconds"),
+    ("limits.timeout", -1, "$.limits.timeout: it is -1; it must be above 0."),
+    ("limits.backoff", float("inf"), "$.limits.backoff: it is inf; it must be an ordinary number."),
+    ("limits.backoff", None, "$.limits.backoff: it is None; it must be a number."),
     ("limits", [], "$.limits: it is a list; it must be an object."),
     ("settings", None, "$.settings: it is None; it must be an object."),
     # what only the whole shows
-    ("agents.2.name", "select", "$: Pipeline.ensemble: no agent can be named 'select'"),
-    ("agents.2.name", "travel", "$: Pipeline.ensemble: two agents are named 'travel'."),
+    ("agents.2.name", "select", "$.agents[2]: no agent can be named 'select'"),
+    ("agents.2.name", "travel", "$.roles.synthesizer: two agents are named 'travel'."),
 ]
 
 
@@ -422,14 +443,55 @@ def test_all_faults_are_told_at_once() -> None:
     assert sorted(paths) == [
         "$.agents[0].pipeline.agents[0].pipeline.agents[1]",
         "$.agents[0].pipeline.pattern",
-        "$.agents[2]",
+        "$.agents[2].weight",
         "$.colour",
-        "$.limits",
+        "$.limits.retries",
         "$.roles.synthesizer.skills[0].name",
         "$.roles.synthesizer.skills[1]",
         "$.roles.synthesizer.skills[1].named",
-        "$.settings",
+        "$.settings.top_k",
     ]
+
+
+def test_every_agent_that_cannot_be_one_is_told() -> None:
+    data = Pipeline.parallel([BILLING, REGISTRY["lawyer"]]).to_dict()
+    for agent, name in zip(data["agents"], ("a/b", "c:d"), strict=True):
+        agent["name"] = name
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_dict(data, {"a/b": REGISTRY["billing"], "c:d": REGISTRY["lawyer"]})
+    assert [line.partition(" cannot")[0] for line in str(refused.value).splitlines()] == [
+        "$.agents[0]: 'a/b'",
+        "$.agents[1]: 'c:d'",
+    ]
+
+
+def test_faults_are_data_with_their_paths() -> None:
+    data = everything().to_dict()
+    at("settings.top_k", "two")(data)
+    at("roles.synthesizer.weight", -1)(data)
+    with pytest.raises(ConfigurationError) as refused:
+        Pipeline.from_dict(data, REGISTRY)
+    told = {fault.path: fault.message for fault in refused.value.faults}
+    assert told == {
+        ("settings", "top_k"): "it is 'two'; it must be a whole number.",
+        ("roles", "synthesizer", "weight"): "it is -1; it must be above 0.",
+    }
+
+
+def test_a_pipeline_refuses_roles_that_its_pattern_does_not_have() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        PatternPipeline("debate", [REGISTRY["lawyer"]], {"juge": REGISTRY["judge_it"]})
+    assert str(refused.value) == (
+        "Pipeline.debate: 'juge' is no role of debate. Did you mean 'judge'? Its roles: judge."
+    )
+
+
+def test_the_version_of_a_pipeline_stays() -> None:
+    bills = Agent(name="bills", weight=2, skills=[Skill("dues")])
+    pipeline = Pipeline.ensemble([bills, Pipeline.debate(["a", "b"])], "c").with_limits(timeout=3)
+    # Sessions that are stored belong to this version: another one is read as another journey.
+    stored = "4644ac887d0428efe558e3d7bfb0a2cdbd149e511c4ec83c51881af719083bec"
+    assert content_hash(pipeline) == stored
 
 
 def test_very_many_faults_are_told_by_the_first_ones() -> None:
@@ -494,6 +556,11 @@ def test_data_that_holds_itself_is_refused_before_long() -> None:
     data["agents"] = [{"name": f"inner_{place}", "pipeline": data} for place in range(5)]
     with pytest.raises(ConfigurationError, match="pipelines stand more than 20 levels deep"):
         Pipeline.from_dict({"schema": 1, **data}, REGISTRY)
+    skills: list[Any] = []
+    skills += [skills, skills]
+    endless = {"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "skills": skills}]}
+    with pytest.raises(ConfigurationError, match="it is nested more than 100 deep"):
+        Pipeline.from_dict(endless, REGISTRY)
     wide = {"schema": 1, "pattern": "parallel", "agents": [{"name": "own"}] * 10_001}
     with pytest.raises(ConfigurationError, match=r"^\$.agents\[10000\]: more than 10000 agents"):
         Pipeline.from_dict(wide, REGISTRY)

@@ -205,9 +205,9 @@ async def test_voters_see_every_proposal_under_the_name_of_who_made_it():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"threshold": 1.1}, "number from 0 to 1"),
-        ({"threshold": -0.1}, "number from 0 to 1"),
-        ({"threshold": True}, "number from 0 to 1"),
+        ({"threshold": 1.1}, "threshold is 1.1; it must be at most 1"),
+        ({"threshold": -0.1}, "threshold is -0.1; it must be at least 0"),
+        ({"threshold": True}, "threshold is True; it must be a number"),
         ({"voting_strategy": "majorty"}, "Did you mean 'majority'"),
     ],
     ids=["above", "below", "bool", "misspelt"],
@@ -305,5 +305,7 @@ async def test_a_debate_of_one_round_has_no_rebuttals():
 
 @pytest.mark.parametrize("rounds", [0, -1, 1.5, True, "3"], ids=repr)
 def test_a_debate_has_at_least_one_round(rounds):
-    with pytest.raises(ConfigurationError, match=r"rounds is .*whole number from 1"):
+    with pytest.raises(
+        ConfigurationError, match=r"rounds is .*must be (at least 1|a whole number)\."
+    ):
         Pipeline.debate([Marked("a")], rounds=rounds)
