@@ -142,7 +142,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "missing_role": (
         HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: ensemble}}\n",
         "3:23",
-        "'synthesizer' is missing in an ensemble pipeline. Write the name of one of its agents.",
+        "it names no synthesizer; write synthesizer: the name of one of its agents.",
     ),
     "wrong_output_type": (
         HEAD + "states:\n  a: {outputs: {x: {type: text}}}\n",
