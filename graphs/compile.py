@@ -8,15 +8,13 @@ Where replies are checked, settle leads to check_reply, and that to END.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from langchain_core.runnables import Runnable
 from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Send
 
 from graphs.agents.registry import services_of
 from graphs.chat import ChatInput, ChatState, StepState
@@ -25,7 +23,7 @@ from graphs.pipelines.build import (
     MOST_STEPS,
 )
 from graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
-from graphs.steps import Graph, Step, bind
+from graphs.steps import Graph, Step, Way, bind
 from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -132,30 +130,6 @@ def _checking(
     )
     graph.add_edge("check_reply", END)
     return "check_reply"
-
-
-class Way(Runnable[Any, "str | Send"]):
-    """An edge that leads to the pathway that the turn's record names, or else to another step.
-
-    It is no function: LangGraph would make a run and a task of its own of that for each turn.
-    """
-
-    def __init__(self, name: str, pathways: Sequence[str], otherwise: str = "settle") -> None:
-        self.name = name
-        self._pathways = pathways
-        self._otherwise = otherwise
-
-    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
-        """Return where the turn goes on."""
-        run: str | None = input["turn"]["run"]
-        if run is None or run in self._pathways:
-            return run or self._otherwise
-        # A session begun under an older version can wait where this version never does.
-        return Send(run, input)
-
-    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
-        """Return the same."""
-        return self.invoke(input)
 
 
 def arriving(spec: JourneySpec) -> list[str]:

@@ -1,4 +1,4 @@
-"""Steps and agents as nodes, and their reply on the streams of LangGraph and LangChain.
+"""Steps, agents and edges of a turn, and their reply on the streams of LangGraph and LangChain.
 
 Services come from the configuration of the run: LangGraph's own `context` is the caller's, whose
 agents read it by `get_runtime()`. The calls of models that a step makes are no replies: they judge,
@@ -9,18 +9,19 @@ without their tokens, and get the reply as a run of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManager
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
 from langgraph.runtime import Runtime
+from langgraph.types import Send
 
 from graphs.chat import shown
 from nodes.authored import contained
@@ -293,6 +294,30 @@ def services_in(
             say(event["text"])
 
     return services.telling(emit, locale)
+
+
+class Way(Runnable[Any, "str | Send"]):
+    """An edge that leads to the pathway that the turn's record names, or else to another step.
+
+    It is no function: LangGraph would make a run and a task of its own of that for each turn.
+    """
+
+    def __init__(self, name: str, pathways: Sequence[str], otherwise: str = "settle") -> None:
+        self.name = name
+        self._pathways = pathways
+        self._otherwise = otherwise
+
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
+        """Return where the turn goes on."""
+        run: str | None = input["turn"]["run"]
+        if run is None or run in self._pathways:
+            return run or self._otherwise
+        # A session begun under an older version can wait where this version never does.
+        return Send(run, input)
+
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
+        """Return the same."""
+        return self.invoke(input)
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from journeys import PatternPipeline
-from nodes.journal import Journal, KeptCalls
+from nodes.journal import Journal, KeptCalls, Usage
 from nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
     from nodes.llm.agent import Speculation
-    from nodes.llm.client import Usage
     from nodes.pipelines.work import Seat
 
 

@@ -14,8 +14,7 @@ from journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeys.phrases.patterns import Matcher
 from nodes.agents.adapters import Callee
 from nodes.effects import Effects
-from nodes.journal import Journal
-from nodes.llm.client import Usage
+from nodes.journal import Journal, Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.replies.outlet import Outlet

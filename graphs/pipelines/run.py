@@ -41,7 +41,7 @@ from journeys import (
 )
 from journeys.pipelines.shapes import MOST_LEVELS
 from journeys.spec.spec import frozen
-from nodes.llm.client import Usage
+from nodes.journal import Usage
 from nodes.llm.models import Models, open_models
 from nodes.payloads import inputs_of
 from nodes.pipelines.rules import conclude_as_one

@@ -8,7 +8,7 @@ from graphs.storage.sealing import Seal
 from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first
 from graphs.storage.tables import USAGE, turns, validation_audit
 from journeys import CheckEntry
-from nodes.llm.client import Usage
+from nodes.journal import Usage
 from nodes.state.session import Check, Turn
 
 PENDING = "pending"

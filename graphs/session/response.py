@@ -21,8 +21,8 @@ from journeys import (
 )
 from nodes.draft import new_turn, talked_about
 from nodes.forms.questions import asked_after
+from nodes.journal import Usage
 from nodes.json_data import copied
-from nodes.llm.client import Usage
 from nodes.replies.scope import counting
 from nodes.services import Services, brought_locale
 from nodes.state.dialogue_state import Asked, DialogueState, FieldAttempt

@@ -54,9 +54,8 @@ from journeys import (
 from journeys.locale import NOWHERE, Locale
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
-from nodes.journal import WAITING
+from nodes.journal import WAITING, Usage
 from nodes.json_data import words_of
-from nodes.llm.client import Usage
 from nodes.llm.models import Models
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform
@@ -69,7 +68,7 @@ from nodes.state.messages import Message
 from nodes.state.session import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.texts import texts_of
-from nodes.turn.triggers import matcher_of
+from nodes.turn.interpret import matcher_of
 
 BYPASSED = "journey_bypassed"
 """Flag of a turn that was answered without the journey."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from journeys import JourneySpec, ModelError
 from journeys.reading.reader import journey_id
-from nodes.llm.client import Usage
+from nodes.journal import Usage
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform
 from nodes.payloads import GUIDELINES, given_in_turn

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from journeys import GuidelineSpec, JourneySpec, ModelError
+from nodes.journal import Usage
 from nodes.llm.call import resting, seconds_for, spent
-from nodes.llm.client import Usage
 from nodes.llm.prompts import manner
 from nodes.llm.replies import worded_anew
 from nodes.replies.meaning import changed

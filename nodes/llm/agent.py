@@ -13,9 +13,9 @@ from pydantic import PydanticUserError
 
 from journeys import ConfigurationError, JourneySpec, ModelError
 from journeys.agents.io_fields import SignatureSpec
-from nodes.journal import CallsOfRun, ToolLog
+from nodes.journal import CallsOfRun, ToolLog, Usage
 from nodes.llm.call import Hear, Question, ask
-from nodes.llm.client import Answer, Call, Chat, Message, Usage, tool_result
+from nodes.llm.client import Answer, Call, Chat, Message, tool_result
 from nodes.llm.prompts import (
     ASKED,
     Ask,

@@ -14,8 +14,9 @@ from typing import Any
 from journeys import JourneyConfig, ModelError
 from nodes.authored import contained
 from nodes.breaker import RestsError, breaker_of
+from nodes.journal import Usage
 from nodes.json_data import cleaned
-from nodes.llm.client import RUN_CONFIG, Answer, Chat, Message, Usage
+from nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.structured import REPLY, Misfit, object_in
 from nodes.state.messages import text_of
 from nodes.state.session import Turn

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from journeys import JourneyConfig, JourneySpec, ModelError
+from nodes.journal import Usage
 from nodes.json_data import MOST_WORDS, cleaned
 from nodes.llm.call import Question, object_asked, reply_asked, resting
-from nodes.llm.client import Chat, Usage
+from nodes.llm.client import Chat
 from nodes.llm.models import Models
 from nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
 from nodes.state.messages import Message

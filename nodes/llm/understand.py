@@ -34,9 +34,10 @@ from nodes.commands import (
     OffTopic,
     Verdict,
 )
+from nodes.journal import Usage
 from nodes.json_data import MOST_WORDS, cleaned
 from nodes.llm.call import Question, ask, resting
-from nodes.llm.client import Chat, Usage
+from nodes.llm.client import Chat
 from nodes.llm.command_schema import (
     READ,
     SHARE,

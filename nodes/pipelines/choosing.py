@@ -11,8 +11,8 @@ from typing import Any
 
 from journeys import Agent, ModelError, PatternPipeline
 from nodes.agents import select
+from nodes.journal import Usage
 from nodes.llm.call import Question, ask, resting
-from nodes.llm.client import Usage
 from nodes.llm.prompts import CHOOSING, as_data
 from nodes.llm.structured import Misfit, object_in
 from nodes.pipelines.memory import memory_of

@@ -24,8 +24,8 @@ from nodes.commands import (
 )
 from nodes.draft import Query, TurnDraft
 from nodes.forms.collect import FORM
+from nodes.journal import Usage
 from nodes.llm.call import resting, seconds_for, spent
-from nodes.llm.client import Usage
 from nodes.llm.prompts import manner
 from nodes.llm.replies import answer_from
 from nodes.llm.tools import told

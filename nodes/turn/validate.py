@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from journeys import JourneySpec, Validation
 from journeys.notions.guidelines import GuidelineSpec
+from nodes.journal import Usage
 from nodes.llm.call import resting, seconds_for
-from nodes.llm.client import Usage
 from nodes.llm.models import CHECK
 from nodes.llm.replies import Examiner
 from nodes.replies.examination import Examination, Finding

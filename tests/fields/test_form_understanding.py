@@ -38,8 +38,8 @@ from nodes.commands import (
     Wait,
 )
 from nodes.draft import beginning
+from nodes.journal import Usage
 from nodes.llm import scripted
-from nodes.llm.client import Usage
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.llm.models import Models
 from nodes.llm.scripted import Answer, Call, ScriptedModel, says
