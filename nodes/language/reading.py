@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -172,8 +172,10 @@ def read(message: str, lexicon: Lexicon) -> Reading:
 
 def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> Token:
     between = message[match.end() : end]
+    if between == " ":
+        return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes=False)
     closes = _closes(match[0], between) and not _shortens(match[0], between, lexicon)
-    if not closes and message[match.end() : end].startswith(". "):  # "50. Is there a fee?"
+    if not closes and between.startswith(". "):  # "50. Is there a fee?"
         following = " ".join(found[0] for found in _TOKEN.finditer(plain(message[end:][:_AHEAD])))
         closes = lexicon.begins("question", following) > 0
     return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes)
@@ -195,6 +197,7 @@ def _closes(word: str, between: str) -> bool:
     return _BREAK.search(between) is not None
 
 
+@lru_cache(maxsize=20_000)
 def _spelled(token: str, lexicon: Lexicon) -> str:
     """Return a word folded; as phrases spell it, where it is drawn out or written without marks."""
     word = _APOSTROPHES.sub("", plain(token))

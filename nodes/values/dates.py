@@ -694,14 +694,11 @@ def _number(said: str, own: SimpleNamespace) -> int:
         return int(said)
     if (named := own.minutes.of(said)) is not None:
         return int(named)
-    return sum([own.values.get(word, 0) or _digits(word) for word in _PARTS.split(said.casefold())])
+    words = _PARTS.split(said.casefold())
+    return sum([int(word) if word.isdecimal() else own.values.get(word, 0) for word in words])
 
 
 _PARTS = re.compile(r"[\s-]+")
-
-
-def _digits(word: str) -> int:
-    return int(word) if word.isdecimal() else 0
 
 
 def _hit(
