@@ -357,7 +357,7 @@ async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
         if field in draft.sheet(pathway).live:  # what was taken over just now may decide that
-            await _take_over(draft, field, known)
+            await _take_known(draft, field, known)
 
 
 async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
@@ -367,35 +367,40 @@ async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
         given = held.get(field.name)
         if given is None or field not in draft.sheet(pathway).live:
             continue
-        details: dict[str, Any] = {**given, "source": "user_provided"}
         refusal = await refused(draft, field, given["value"])
-        if refusal is None:
-            draft.keep(field.name, "valid", **details)
-            draft.note("field_set", trigger=field.name, reason="said before this began")
-        else:
-            reason = reason_of(draft, refusal)
-            draft.keep(field.name, "invalid", **{**details, "reason": reason})
-            draft.note("field_refused", trigger=field.name, reason=reason)
-            draft.replies.append(reason)
-        draft.synced(field.name)
+        details: dict[str, Any] = {**given, "source": "user_provided"}
+        _take_over(draft, field, refusal, "said before this began", details)
 
 
-async def _take_over(draft: TurnDraft, field: Field, known: Any) -> None:
-    said = known if isinstance(known, str) else None
-    seconds = draft.services.config.pathway_timeout_seconds
+async def _take_known(draft: TurnDraft, field: Field, known: Any) -> None:
+    value, refusal = known, None
     try:
-        value = known if said is None else value_of(field, said, draft.setting)
-        refusal = await refusal_of(field, value, draft.context, draft.setting, seconds=seconds)
+        if isinstance(known, str):
+            value = value_of(field, known, draft.setting)
+        refusal = await refused(draft, field, value)
     except Unreadable as unreadable:
-        value, refusal = known, unreadable
+        refusal = unreadable
+    raw = known if isinstance(known, str) else ""
+    details = {"value": known if refusal else value, "raw": raw, "source": "tool"}
+    _take_over(draft, field, refusal, "known already", details)
+
+
+def _take_over(
+    draft: TurnDraft,
+    field: Field,
+    refusal: Unreadable | None,
+    origin: str,
+    details: dict[str, Any],
+) -> None:
+    """Write down a value that no message of this form gave; say so where it is not taken."""
     if refusal is None:
-        draft.keep(field.name, "valid", value=value, raw=said or "", source="tool")
-        draft.note("field_set", trigger=field.name, reason="known already")
+        draft.keep(field.name, "valid", **details)
+        draft.note("field_set", trigger=field.name, reason=origin)
     else:
-        reason = refusal.sentence or draft.text(refusal.text, **refusal.values)
-        draft.keep(field.name, "invalid", value=known, raw=said or "", source="tool", reason=reason)
-        draft.replies.append(reason)
+        reason = reason_of(draft, refusal)
+        draft.keep(field.name, "invalid", **{**details, "reason": reason})
         draft.note("field_refused", trigger=field.name, reason=reason)
+        draft.replies.append(reason)
     draft.synced(field.name)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
+from journeys.phrases.patterns import normal
 from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
 from nodes.language.reading import YES_OR_NO
@@ -117,9 +117,9 @@ def offers_in(asked: Asked, field: Field | None, texts: Texts) -> list[Offer]:
     named = _commands(asked, field, texts)
     if not named:
         return []
-    times = Counter(_folded(label) for label, _ in named)
+    times = Counter(normal(label) for label, _ in named)
     return [
-        Offer(label, label if times[_folded(label)] == 1 else f"{place}. {label}", command)
+        Offer(label, label if times[normal(label)] == 1 else f"{place}. {label}", command)
         for place, (label, command) in enumerate(named, 1)
     ]
 
@@ -148,8 +148,8 @@ def chosen(draft: TurnDraft) -> Command | None:
     offers = offers_in(asked, _field(draft.spec, draft.here.id, asked), texts)
     if not offers:
         return None
-    message = _folded(draft.message)
-    command = next((offer.command for offer in offers if _folded(offer.payload) == message), None)
+    message = normal(draft.message)
+    command = next((offer.command for offer in offers if normal(offer.payload) == message), None)
     return replace(command, value=draft.message) if isinstance(command, Fill) else command
 
 
@@ -196,10 +196,6 @@ def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
         return field_named(spec, name)
     except KeyError:
         return None
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
 def spoken(
