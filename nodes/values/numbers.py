@@ -353,12 +353,12 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
         return []  # "2 of us and the kids"
     for found in own.alone.finditer(text):
         hits.append(Hit(found.start(), found.end(), own.phrases.of(found[0]), False))
-    single = [(found, 1) for found in own.together.finditer(text)]
-    counted = [(hit, kind) for hit in hits if (kind := own.kind.match(text, hit.end))]
-    items = [(found.start(), found.end(), 1, found[0].casefold()) for found, _ in single]
-    for hit, kind in counted:
-        mine = own.own.search(before(text, hit.start))
-        items.append((hit.start - (len(mine[0]) if mine else 0), kind.end(), hit.value, ""))
+    together = own.together.finditer(text)
+    items = [(found.start(), found.end(), 1, found[0].casefold()) for found in together]
+    for hit in hits:
+        if kind := own.kind.match(text, hit.end):
+            mine = own.own.search(before(text, hit.start))
+            items.append((hit.start - (len(mine[0]) if mine else 0), kind.end(), hit.value, ""))
     made: list[Hit] = []
     group: list[tuple[int, int, int, str]] = []
     for item in [*sorted(items), (len(text) + 9, 0, 0, "")]:
@@ -395,16 +395,17 @@ def _codes() -> dict[str, int]:
 @cache
 def _money_grammar(words: Vocabulary) -> SimpleNamespace:
     said, known = words.money, everywhere().currencies
-    dollars = frozenset([*said.dollars, *known["dollars"].split()])
-    crowns = frozenset([*said.crowns, *known["crowns"].split()])
+    regional = dict.fromkeys([*said.dollars, *known["dollars"].split()], known["dollar_of"])
+    regional |= dict.fromkeys(said.pesos, known["peso_of"])
+    regional |= dict.fromkeys([*said.crowns, *known["crowns"].split()], known["crown_of"])
     names = {name: code for code, names in said.names.items() for name in names}
     names |= {name: code for code, names in known["names"].items() for name in names.split()}
-    called = [*dollars, *said.pesos, *crowns, *names]
+    called = [*regional, *names]
     small = frozenset(known["in_small_letters"].split())
     codes = [code.casefold() for code in _codes()]
     own = grammar("money", words, currency=literal([*called, *codes]))
-    own.dollars, own.pesos, own.crowns, own.names = dollars, said.pesos, crowns, names
-    own.small, own.longest = small, max(map(len, called)) + 4
+    own.regional, own.names, own.small = regional, names, small
+    own.longest = max(map(len, called)) + 4
     own.leading = frozenset([*known["leading"].split(), *(code.casefold() for code in small)])
     return own
 
@@ -416,13 +417,9 @@ def digits_of(currency: str) -> int:
 
 def _currency_of(said: str, own: SimpleNamespace, region: str) -> str:
     """Return the code of a currency as somebody calls it where they are; empty if it is none."""
-    name, known = " ".join(said.casefold().split()), everywhere().currencies
-    if name in own.dollars:
-        return str(known["dollar_of"].get(region, "USD"))
-    if name in own.pesos:
-        return str(known["peso_of"].get(region, "MXN"))
-    if name in own.crowns:
-        return str(known["crown_of"].get(region, "SEK"))
+    name = " ".join(said.casefold().split())
+    if by_region := own.regional.get(name):
+        return str(by_region.get(region) or by_region["elsewhere"])
     if name in own.names:
         return str(own.names[name])
     code = name.upper()
