@@ -24,7 +24,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, RetryPolicy
 
-from graphs.pipelines.patterns import PATTERNS, PatternGraph, Stage
+from graphs.pipelines.patterns import PatternGraph, Stage, build
 from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agents.adapters import PipelineFailed
@@ -224,7 +224,7 @@ def build_pattern(
         timeout=pipeline.limits.timeout or plan.timeout,
         retries=retries,
     )
-    PATTERNS[pipeline.pattern](stage)
+    build(stage)
 
 
 def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:

@@ -5,7 +5,7 @@ Each has one signature: a stage, to which it adds the agents and says what leads
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -347,15 +347,6 @@ def handoff(stage: Stage) -> None:
         stage.add(name, Way(holder, [*stage.peers, stage.end]), after=handoff_rule.after)
 
 
-PATTERNS: Mapping[str, Callable[[Stage], None]] = {
-    "sequential": sequential,
-    "supervisor_worker": supervisor_worker,
-    "router": router,
-    "ensemble": ensemble,
-    "blackboard": blackboard,
-    "consensus": consensus,
-    "debate": debate,
-    "handoff": handoff,
-    "parallel": parallel,
-}
-"""Pattern -> what builds it."""
+def build(stage: Stage) -> None:
+    """Build the pattern of a stage's pipeline, by the function of its name."""
+    globals()[stage.pipeline.pattern](stage)

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from journeys.agents.io_fields import FieldSpec
 from nodes.llm.prompts import Ask
-from nodes.pipelines.rules.consensus import VOTE, vote_on, votes_in
-from nodes.pipelines.rules.votes import Outcome, counted
+from nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
 from nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order, only, shown
 from nodes.state.session import Output
 
