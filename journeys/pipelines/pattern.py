@@ -29,6 +29,7 @@ def _settings(value: Any, handler: Any, info: Any) -> Any:
     shape = SHAPES.get(info.data.get("pattern", ""))
     if shape is None:
         return value
+    # A source knows by its identity where a dict stands; a program may give other mappings.
     made = shape.read(value if isinstance(value, dict) else dict(value), info.context)
     if made is None or not made.is_whole:
         raise PydanticCustomError(GONE, GONE)
@@ -145,8 +146,9 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         *others: Any,
         **given: Any,
     ) -> None:
-        roles = {role: agent_of(agent, role) for role, agent in roles.items()}
-        super().__init__(pattern, _peers(agents, roles), roles, dict(settings), *others, **given)
+        if isinstance(roles, Mapping):
+            roles = {role: agent_of(agent, str(role)) for role, agent in roles.items()}
+        super().__init__(pattern, _peers(agents, roles), roles, settings, *others, **given)
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
@@ -158,7 +160,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
     def of(cls, given: Mapping[str, Any]) -> str:
         """Return how errors name a pipeline."""
         pattern = given["pattern"]
-        return f"Pipeline.{pattern}" if pattern in SHAPES else "Pipeline"
+        return f"Pipeline.{pattern}" if pattern in [*SHAPES] else "Pipeline"
 
     @rule("agents", "roles")
     def _is_not_too_deep(self) -> Iterator[Fault]:
@@ -306,11 +308,12 @@ def _own_name(given: Any) -> str | None:
     return given.name if isinstance(given, (Agent, Pipeline)) else getattr(given, "__name__", None)
 
 
-def _peers(agents: Any, roles: Mapping[str, Agent]) -> Any:
+def _peers(agents: Any, roles: Any) -> Any:
     """Return what works in a pipeline as agents with names; as it is if it is no list."""
     if isinstance(agents, (str, bytes)) or not isinstance(agents, Sequence):
         return agents
-    taken = {_own_name(given) for given in [*agents, *roles.values()]}
+    held = roles.values() if isinstance(roles, Mapping) else ()
+    taken = {_own_name(given) for given in [*agents, *held]}
     named: list[Agent] = []
     for place, given in enumerate(agents, 1):
         named.append(agent_of(given, f"agent_{place}", taken))

@@ -34,7 +34,7 @@ def read_pipeline(
     if isinstance(value, Pipeline):
         found = [Fault(said, "pipeline") for said in _object_faults(id_, config, named)]
         pipeline = None if found else _as_pattern(value, id_)
-    elif value not in SHAPES:
+    elif not isinstance(value, str) or value not in SHAPES:
         found = [
             Fault(f"__pipeline__ is {shown(value)}; {one_of(value, tuple(SHAPES))}", "pipeline")
         ]

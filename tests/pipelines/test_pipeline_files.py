@@ -486,6 +486,29 @@ def test_a_pipeline_refuses_roles_that_its_pattern_does_not_have() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"pattern": ["router"]}, "Pipeline: pattern is ['router']; it must be one of sequential"),
+        ({"agents": "lawyer"}, "Pipeline.router: agents is 'lawyer'; it must be a list."),
+        ({"roles": ["judge"]}, "Pipeline.router: roles is ['judge']; it must be a dict."),
+        ({"settings": "llm"}, "Pipeline.router: settings is 'llm'; it must be a dict."),
+        ({"settings": {"rounds": 2}}, "Pipeline.router: 'rounds' is no key of the settings of rou"),
+        ({"limits": 3}, "Pipeline.router: limits is 3; it must be Limits(...)."),
+        ({"name": 3}, "Pipeline.router: name is 3; it must be text."),
+        (
+            {"limit": 3},
+            "Pipeline.router: 'limit' is no argument of PatternPipeline. Did you mean 'l",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_program_is_told_what_is_of_the_wrong_kind(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        PatternPipeline(**{"pattern": "router", "agents": [REGISTRY["lawyer"]], **given})
+    assert str(refused.value).startswith(told)
+
+
 def test_the_version_of_a_pipeline_stays() -> None:
     bills = Agent(name="bills", weight=2, skills=[Skill("dues")])
     pipeline = Pipeline.ensemble([bills, Pipeline.debate(["a", "b"])], "c").with_limits(timeout=3)
