@@ -140,14 +140,15 @@ def message_of(plain: Message) -> BaseMessage:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
         return kind(**{"content": content, "id": id_, **plain["extras"]})
     # As pydantic reads one from a pickle: to make one takes far longer, and there are forty.
-    own: dict[str, Any] = {"content": content, "id": id_}
-    own |= {"additional_kwargs": {}, "response_metadata": {}}
+    message: BaseMessage
     if plain["role"] == "user":
-        message: BaseMessage = HumanMessage.__new__(HumanMessage)
-        _set(message, "__dict__", {**_HUMAN, **own})
+        message, own = HumanMessage.__new__(HumanMessage), _HUMAN.copy()
     else:
-        message = AIMessage.__new__(AIMessage)
-        _set(message, "__dict__", {**_AI, **own, "tool_calls": [], "invalid_tool_calls": []})
+        message, own = AIMessage.__new__(AIMessage), _AI.copy()
+        own["tool_calls"], own["invalid_tool_calls"] = [], []
+    own["content"], own["id"] = content, id_
+    own["additional_kwargs"], own["response_metadata"] = {}, {}
+    _set(message, "__dict__", own)
     _set(message, "__pydantic_fields_set__", {"content", "id"})
     _set(message, "__pydantic_extra__", {})
     _set(message, "__pydantic_private__", None)

@@ -9,6 +9,7 @@ Where replies are checked, settle leads to check_reply, and that to END.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -182,6 +183,7 @@ def compile_standalone(
     checkpointer = options.get("checkpointer")
     models = open_models(model, config, spec)
     services = services_of(spec, config, agents, models, tools=tools or {})
+    services = replace(services, listening=False)  # but to runs whose stream somebody reads
     graph = build(spec, config, services, chat=True, checkpointer=checkpointer)
     kind = JourneyNode if checkpointer is True else AsyncGraph
     return compiled_with(graph, spec.id, options, kind)

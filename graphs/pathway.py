@@ -22,7 +22,7 @@ from graphs.pipelines.build import (
 )
 from graphs.pipelines.patterns import PathwayOutput, PatternGraph
 from graphs.standalone import LEVELS, SAVER
-from graphs.steps import bind
+from graphs.steps import bind, passes_on
 from graphs.storage.checkpoints import commit_of
 from journeys import (
     JourneyConfig,
@@ -224,7 +224,7 @@ def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: boo
         or _STREAM in place
         or place.get(SAVER) is not None
         or LEVELS in place.get("checkpoint_ns", LEVELS)
-        or _passes_on(runtime.stream_writer)
+        or passes_on(runtime.stream_writer)
     )
 
 
@@ -233,11 +233,3 @@ def _is_traced(config: RunnableConfig) -> bool:
     callbacks: Any = config.get("callbacks")
     handlers = getattr(callbacks, "handlers", callbacks)
     return bool(handlers) or config.get("recursion_limit", MOST_STEPS) < MOST_STEPS
-
-
-def _passes_on(writer: Any) -> bool:
-    """Say whether what an agent writes to a stream would be seen: LangGraph's idle writer is empty.
-
-    Without subgraphs, nothing that is written in one is shown.
-    """
-    return getattr(writer, "__closure__", writer) is not None

@@ -284,9 +284,11 @@ def services_in(
     services = default if default is not None else config["configurable"].get(SERVICES)
     assert isinstance(services, Services), "the graph was built for a manager, and run without one"
     locale = brought_locale(state)
-    if default is None and not services.listening:  # its stream is read by its session alone
-        return services if locale is services.locale else services.localized(locale)
     write = runtime.stream_writer
+    # The stream of a session's graph is read by its session alone.
+    is_heard = services.listening or (default is not None and (say is not None or passes_on(write)))
+    if not is_heard:
+        return services if locale is services.locale else services.localized(locale)
 
     def emit(event: Mapping[str, Any]) -> None:
         write({EVENT: event})
@@ -318,6 +320,14 @@ class Way(Runnable[Any, "str | Send"]):
     async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
         """Return the same."""
         return self.invoke(input)
+
+
+def passes_on(writer: Any) -> bool:
+    """Say whether what an agent writes to a stream would be seen: LangGraph's idle writer is empty.
+
+    Without subgraphs, nothing that is written in one is shown.
+    """
+    return getattr(writer, "__closure__", writer) is not None
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:

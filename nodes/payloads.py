@@ -69,9 +69,12 @@ def given_in_turn(state: Mapping[str, Any], pathway: str) -> dict[str, Any]:
         pathway: Where the agent works.
     """
     turn, progress = state.get("turn") or {}, state.get("progress") or {}
+    held_now = turn.get("guidelines")
+    if not held_now and not progress:
+        return {}
     rules = [
         {"id": held["id"], "action": held["action"], "tools": list(held["tools"])}
-        for held in turn.get("guidelines", ())
+        for held in held_now or ()
         if pathway in held["pathways"]
     ]
     given: dict[str, Any] = {GUIDELINES: rules} if rules else {}
@@ -125,12 +128,12 @@ def task_of(state: Mapping[str, Any]) -> str:
 def _inputs(
     signature: SignatureSpec | None, base: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    fields = signature.inputs if signature else ()
-    listener = signature.listener if signature else None
+    if signature is None:
+        return {}, []
     inputs: dict[str, Any] = {}
     flags: list[str] = []
-    for field in fields:
-        value = _value(field, base, listens=field is listener)
+    for field in signature.inputs:
+        value = _value(field, base, signature)
         if value is None and field.required:
             value = field.empty()
             flags.append(f"empty_input:{field.name}")
@@ -138,14 +141,14 @@ def _inputs(
     return inputs, flags
 
 
-def _value(field: FieldSpec, base: Mapping[str, Any], *, listens: bool) -> Any:
+def _value(field: FieldSpec, base: Mapping[str, Any], signature: SignatureSpec) -> Any:
     if field.source or field.name in RESERVED:
         return base[field.source or field.name]
     if (given := base.get(field.name)) is not None:
         return given
     if (known := base["context"].get(field.name)) is not None:
         return known
-    if listens:
+    if field is signature.listener:
         return base["message"]
     return None if field.required else copied(field.default)
 

@@ -166,7 +166,7 @@ class Services:
             self.registered,
             self.models,
             self.usage,
-            self.listening,
+            True,
             emit,
             self.toolbox,
             self.outlet,

@@ -334,11 +334,10 @@ def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) 
 
 
 def unsettled(
-    spec: JourneySpec, position: Position, verdicts: Sequence[Verdict]
+    open_now: Sequence[TransitionSpec], position: Position, verdicts: Sequence[Verdict]
 ) -> list[TransitionSpec]:
-    """Return the transitions that a model may judge now; none if a free trigger decided it."""
+    """Return those of the open transitions that a model may judge; none if a free one holds."""
     held = {v.question for v in verdicts if v.tier != "always" and _says_yes(v, position)}
-    open_now = legal(spec, position)
-    if any(transition.id in held for transition in open_now):
+    if held and any(transition.id in held for transition in open_now):
         return []
     return [transition for transition in open_now if asks_model(transition)]

@@ -196,7 +196,7 @@ class PathwayManager:
         ops = initial_ops(self.spec, self.config, initial_context)
         brought = checked_locale(locale)
         session = await self._session()
-        async with session.store.lock(self.session_id):
+        async with session.lock:
             there = await session.store.head(self.session_id)
             if not there:
                 await begin(session, services, ops, brought)
@@ -584,6 +584,8 @@ class PathwayManager:
             )
             self._opening = asyncio.ensure_future(opening)
         opened = self._opening
+        if opened.done() and not opened.cancelled() and not opened.exception():
+            return opened.result()
         try:
             return await asyncio.shield(opened)
         except Exception:

@@ -102,7 +102,7 @@ def _text(value: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session of one journey in an open store."""
+    """A session of one journey in an open store; the lock of its turns lasts as long as it does."""
 
     session_id: str
     spec: JourneySpec
@@ -110,6 +110,7 @@ class Session:
     saver: Any
     graph: Graph
     scribe: Scribe
+    lock: asyncio.Lock
     on_commit: OnCommit | None = None
 
     async def head(self) -> Row:
@@ -301,7 +302,8 @@ async def open_session(
         store.graphs[built_in] = graph
     ttl, keep = config.session_ttl_seconds, config.keep_versions
     scribe = Scribe(spec, session_id, store.seal, ttl, keep)
-    return Session(session_id, spec, store, used, graph, scribe, on_commit)
+    lock = store.lock(session_id)
+    return Session(session_id, spec, store, used, graph, scribe, lock, on_commit)
 
 
 async def prepare(store: Store, spec: JourneySpec, config: JourneyConfig) -> None:

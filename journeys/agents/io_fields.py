@@ -93,6 +93,8 @@ class FieldSpec:
             ValueError: The value is not of that type, or the type is none that data can have;
                 pydantic's message says why.
         """
+        if self.annotation is str and type(value) is str:
+            return value  # as most outputs are
         try:
             adapter = _adapter(self.annotation)
         except (TypeError, NameError, RuntimeError) as error:

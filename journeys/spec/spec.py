@@ -19,7 +19,7 @@ from journeys.notions.fields import Form
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
-from journeys.notions.transitions import BaseTrigger, ConditionTrigger
+from journeys.notions.transitions import BaseTrigger, ConditionTrigger, IntentTrigger
 from journeys.notions.validation import Validation
 from journeys.pipelines.pattern import PatternPipeline
 
@@ -96,7 +96,9 @@ class PathwaySpec:
     @property
     def anew(self) -> tuple[str, ...]:
         """Those of `awaited` that it has to write anew on each visit, if it writes them itself."""
-        criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
+        criterion = self.complete_when
+        if not isinstance(criterion, tuple):
+            return ()
         # Without a form to begin anew, what was done once is not done again.
         done = {effect.save or effect.tool for effect in self.effects if self.form is None}
         return tuple(item for item in criterion if isinstance(item, str) and item not in done)
@@ -237,6 +239,16 @@ class JourneySpec:
     def conditions(self) -> tuple[TransitionSpec, ...]:
         """The transitions that a condition on the context triggers."""
         return tuple(t for t in self.transitions if t.is_condition)
+
+    @cached_property
+    def self_judging(self) -> frozenset[str]:
+        """Ids of transitions with a trigger of an author's own, perhaps on the ground of an intent.
+
+        One that always holds is among them.
+        """
+        by_pattern = IntentTrigger.evaluate
+        others = (t for t in self.transitions if not t.is_condition)
+        return frozenset(t.id for t in others if type(t.trigger).evaluate is not by_pattern)
 
     @property
     def uses_dialogue(self) -> bool:

@@ -164,6 +164,8 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
 
 def said_before(progress: Mapping[str, Any]) -> list[str]:
     """Return what the runtime says in a pathway before its agents: of its form and its effects."""
+    if not progress:
+        return []
     steps = [progress[name] for name in (FORM, EFFECTS) if name in progress]
     return [*progress.get(SAID, ()), *(text for step in steps for text in step["said"])]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from journeys import (
     AlwaysTrigger,
-    BaseTrigger,
     ConditionTrigger,
     IntentTrigger,
     JourneySpec,
@@ -49,12 +48,13 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
     for read in features.reads:
         await read(draft, reading)
     services, message = draft.services, draft.message
-    verdicts = await free_verdicts(services, reading.position, message, draft.began)
+    open_now = legal(services.spec, reading.position)
+    verdicts = await free_verdicts(services, open_now, reading.position, message, draft.began)
     reading.verdicts = await wanted(verdicts, message, services, draft)
     for weigh in features.weighs:
         await weigh(draft, reading)
     if not reading.is_certain:
-        reading.questions = unsettled(draft.spec, reading.position, reading.verdicts)
+        reading.questions = unsettled(open_now, reading.position, reading.verdicts)
     for ask in features.asks:
         await ask(draft, reading)
     may_ask_ahead = services.models is not None and may_speculate(services)
@@ -122,17 +122,21 @@ def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> No
 
 
 async def free_verdicts(
-    services: Services, position: Position, message: str, context: Mapping[str, Any]
+    services: Services,
+    open_now: Sequence[TransitionSpec],
+    position: Position,
+    message: str,
+    context: Mapping[str, Any],
 ) -> list[Verdict]:
     """Answer every question that needs no model.
 
     Conditions are judged wherever the session stands, so that being seen false arms them again.
     """
     answered = services.matcher.match(message)
-    open_now = legal(services.spec, position)
     conditions = services.spec.conditions
-    others = [t for t in open_now if _judges_itself(t.trigger)]
-    intents = [t for t in open_now if t.id in answered and not _judges_itself(t.trigger)]
+    judging = services.spec.self_judging
+    others = [t for t in open_now if t.id in judging]
+    intents = [t for t in open_now if t.id in answered and t.id not in judging]
     # A judge gets a copy: what it does to the context must change nothing.
     context = copied(context) if conditions or others else {}
     verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
@@ -175,12 +179,6 @@ def _told(
     active = spec.pathways[position["pathway"]].journey
     sources = [spec.pathways[id_].journey for id_ in transition.sources if id_ != "*"]
     return verdict if active in sources or not sources else replace(verdict, error="")
-
-
-def _judges_itself(trigger: BaseTrigger) -> bool:
-    """Whether it is an author's own, perhaps on the ground of an intent, or holds always."""
-    by_pattern = type(trigger).evaluate is IntentTrigger.evaluate
-    return not by_pattern and not isinstance(trigger, ConditionTrigger)
 
 
 async def _evaluated(

@@ -11,7 +11,7 @@ from nodes.authored import FAILURES
 from nodes.draft import Hop
 from nodes.json_data import copied, words_of
 from nodes.pipelines.rules import RULES
-from nodes.pipelines.work import Conclusion, Work, flags_of, leaves
+from nodes.pipelines.work import Conclusion, Work, flags_of, leaves, own_flags
 from nodes.services import Services
 from nodes.state.confirmation import waiting
 from nodes.state.context import Op, checked, how_to_merge
@@ -94,7 +94,9 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     hop.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]
     quiet = pathway.form is not None or len(turn["replies"]) > len(hop.state["turn"]["replies"])
-    own = flags_of(hop.results) if hop.results else ()
+    outputs = list(leaves(hop.results))
+    wrong = [output for output in outputs if "error" in output]
+    own = flags_of(hop.results) if wrong else own_flags(hop.results)
     flags = [*turn["flags"], *own, *ended.report.get("flags", ())]
     if not said and not quiet:
         flags.append(f"no_reply:{pathway.id}")
@@ -105,9 +107,8 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
         hop.heard = len(turn["replies"])
     turn["ops"] = [*turn["ops"], *hop.ops]
     turn["flags"] = list(dict.fromkeys(flags))
-    outputs = list(leaves(hop.results)) if hop.results else []
     done = services.running.journal.unwritten() if services.running.journal else []
-    failed = [_failure(hop.position, output) for output in outputs if "error" in output]
+    failed = [_failure(hop.position, output) for output in wrong]
     turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
     if pathway.anew or "visits" in hop.position:
         names = [name for name in written_names(given) if name not in hop.known]

@@ -9,9 +9,13 @@ from nodes.json_data import copied
 from nodes.pipelines.work import Brief, Conclusion, Work, failed
 from nodes.state.session import Output
 
+_NOTHING_BEFORE = Brief()
+
 
 def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
     """Give an agent the outputs of all before it, by name; nobody is asked after a failure."""
+    if not work.results:
+        return _NOTHING_BEFORE
     given = work.given
     if len(given) < len(work.results):
         return None
