@@ -50,7 +50,7 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     """
     name = cls.__name__
     faults = [*_body_faults(cls, root)]
-    whole = read_declared(name, cls, faults)
+    whole = read_declared(name, cls, root, faults)
     journeys = _journeys(name, cls.__journeys__, faults)
     guidelines = read_guidelines(name, cls.__guidelines__, faults, journey=None)
     manner = read_manner(name, cls, faults)

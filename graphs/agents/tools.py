@@ -49,7 +49,7 @@ def _bound(pathway: PathwaySpec, toolbox: Toolbox) -> PathwaySpec:
     if pathway.form is None or not _checks(pathway):
         return pathway
     fields = tuple(_bound_field(field, toolbox) for field in pathway.form.fields)
-    return replace(pathway, form=pathway.form.model_copy(update={"fields": fields}))
+    return pathway.model_copy(update={"form": pathway.form.model_copy(update={"fields": fields})})
 
 
 def _bound_field(field: Field, toolbox: Toolbox) -> Field:

@@ -282,7 +282,9 @@ def _kept(pipeline: PatternPipeline, name: str, make: Callable[[], Any]) -> Any:
 
 
 def _pathway(pipeline: PatternPipeline) -> PathwaySpec:
-    return PathwaySpec(pipeline.name, pipeline.name, pipeline.description, pipeline=pipeline)
+    return PathwaySpec(
+        pipeline.name, pipeline.name, purpose=pipeline.description, pipeline=pipeline
+    )
 
 
 def _spec(pipeline: PatternPipeline) -> JourneySpec:

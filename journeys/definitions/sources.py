@@ -60,6 +60,10 @@ class Source:
         """Take down a fault of what a mapping holds."""
         self.faults.append(fault)
 
+    def note_judged(self, held: Mapping[str, Any], fault: Fault) -> None:
+        """Take down a fault of a definition whose lists may lack what could not be read."""
+        self.note(held, fault)
+
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
         """Take down a fault of a definition that stands at a path of a mapping."""
         self.note(held, Fault(fault.message, *path, *fault.path, at_key=fault.at_key))
@@ -146,7 +150,7 @@ class Source:
             for fault in () if broken & {keys.get(name, name) for name in reads} else rule(made):
                 made.__dict__.setdefault("_broken", {""})
                 path = (keys.get(str(step), step) for step in fault.path[:1])
-                self.note(value, Fault(fault.message, *path, *fault.path[1:]))
+                self.note_judged(value, Fault(fault.message, *path, *fault.path[1:]))
 
     def _note(self, cls: type[Definition], value: Any, error: Any) -> None:
         path = real_path(value, error["loc"])
@@ -180,7 +184,7 @@ class Source:
             return f"{self.named(path)}: {error['ctx']['said']}"
         words = self.words
         if last.startswith("<"):  # any of several kinds of values
-            words = {**words, "string_type": last[1:-1].replace(" or ", " or a ")}
+            words = {**words, "string_type": last[1:-1].split("|")[self.is_code]}
         said = self.shown(error["input"], value, path)
         return f"{self.named(path)} is {said}; {wanted(error, words)}"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, FiniteFloat, GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from journeys.definitions.definition import Definition
 from journeys.definitions.sources import wrong
@@ -95,7 +95,13 @@ class _AsTuple:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         (item,) = typing.get_args(source)
-        return core_schema.tuple_variable_schema(handler.generate_schema(item), strict=False)
+        schema = core_schema.tuple_variable_schema(handler.generate_schema(item), strict=False)
+        return core_schema.no_info_before_validator_function(self._fit, schema)
+
+    def _fit(self, value: Any) -> Any:
+        if isinstance(value, (set, frozenset)):  # it has no order that is the same each time
+            raise PydanticKnownError("tuple_type")
+        return value
 
 
 Listed = Annotated[Sequence[Item], _AsTuple()]
@@ -152,6 +158,16 @@ class Function:
         return info.context.function(value, self.variables) if info.context else value
 
 
+class As:
+    """A value that is read as another type than that by which it is held."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(self.kind)
+
+
 class InCode:
     """A value that a class body may also give as something else, such as a function.
 
@@ -205,7 +221,7 @@ class Short:
         whole, single = handler.generate_schema(source), handler.generate_schema(known[self.key])
         return core_schema.no_info_after_validator_function(
             lambda value: value if isinstance(value, source) else source(**{self.key: value}),
-            _tagged({"text": single, "mapping": whole}),
+            _tagged({"text": single, "mapping": whole}, f"text or {source.__name__}(...)"),
         )
 
 
@@ -216,7 +232,8 @@ class _ByShape:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         kinds = [kind for kind in typing.get_args(source) if kind is not type(None)]
-        union = _tagged({_shape_of(kind): handler.generate_schema(kind) for kind in kinds})
+        shapes = {_shape_of(kind): handler.generate_schema(kind) for kind in kinds}
+        union = _tagged(shapes, " or a ".join(shapes).replace("mapping", "dict"))
         is_optional = len(kinds) < len(typing.get_args(source))
         return core_schema.nullable_schema(union) if is_optional else union
 
@@ -224,9 +241,15 @@ class _ByShape:
 BY_SHAPE = _ByShape()
 
 
-def _tagged(shapes: Mapping[str, CoreSchema]) -> CoreSchema:
-    """Return the schema of a union whose parts differ in shape: "text", "list" or "mapping"."""
-    tags = {shape: f"<{' or '.join(shapes)}>" if shape == "text" else shape for shape in shapes}
+def _tagged(shapes: Mapping[str, CoreSchema], in_code: str) -> CoreSchema:
+    """Return the schema of a union whose parts differ in shape: "text", "list" or "mapping".
+
+    Args:
+        shapes: The schema of each shape.
+        in_code: What a class body may give, in words.
+    """
+    of_text = f"<{' or a '.join(shapes)}|{in_code}>"
+    tags = {shape: of_text if shape == "text" else shape for shape in shapes}
     return core_schema.tagged_union_schema(
         {tags[shape]: schema for shape, schema in shapes.items()},
         lambda value: tags.get(_shape(value)) or next(iter(tags.values())),

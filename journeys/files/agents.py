@@ -10,7 +10,7 @@ from journeys.files.form import AgentForm
 from journeys.files.part import Part
 from journeys.files.reading import whole
 from journeys.files.rules import check_tools, guidelines_of, related
-from journeys.files.states import check_effects, form_of, saying, tools_of
+from journeys.files.states import check_effects, check_form, saying, tools_of
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.personality import Personality
 from journeys.reading.collecting_reader import read_texts
@@ -51,13 +51,15 @@ def _pathways(
     part: Part, form: AgentForm, tools: Mapping[str, ToolSpec], where: Where
 ) -> Iterator[PathwaySpec]:
     title = form.title or "your details"
+    check_form(part, form.fields, tools, "fields")
+    check_effects(part, form.effects, tools, "effects")
     yield PathwaySpec(
         id=DETAILS,
         where=where,
         purpose=form.instructions,
         title=title,
-        form=form_of(part, form.fields, tools, "fields"),
-        effects=check_effects(part, form.effects, tools, "effects"),
+        form=form.fields,
+        effects=form.effects,
         next=COMPLETION if form.completion else None,
         tools=(),
         runs_on_arrival=True,

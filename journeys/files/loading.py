@@ -91,7 +91,10 @@ def _without_text(spec: JourneySpec) -> JourneySpec:
 
 
 def _named(thing: Placed) -> Placed:
-    return replace(thing, where=str(thing.where))
+    where = str(thing.where)
+    if isinstance(thing, PathwaySpec):
+        return thing.model_copy(update={"where": where})
+    return replace(thing, where=where)
 
 
 def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:

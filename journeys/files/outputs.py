@@ -13,9 +13,11 @@ from typing_extensions import TypedDict
 from journeys.agents.io_fields import InputField, OutputField, SignatureSpec
 from journeys.agents.signature import Signature
 from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.files.form import JourneyForm, StateForm, ValueForm
+from journeys.files.form import JourneyForm
 from journeys.files.part import Part
 from journeys.notions.context import MergeStrategy
+from journeys.spec.pathway_values import ValueSchema
+from journeys.spec.spec import PathwaySpec
 
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _KINDS = (*_SINGLE, "array", "object")
@@ -81,7 +83,7 @@ def _inputs(part: Part, id_: str, form: JourneyForm) -> dict[str, Any]:
     return inputs
 
 
-def accumulated(state: StateForm) -> dict[str, MergeStrategy | None]:
+def accumulated(state: PathwaySpec) -> dict[str, MergeStrategy | None]:
     """Return the names that a state keeps in the context, with how they are merged."""
     return {
         name: MergeStrategy(form.merge) if form.merge else None
@@ -89,7 +91,7 @@ def accumulated(state: StateForm) -> dict[str, MergeStrategy | None]:
     }
 
 
-def _annotation(part: Part, form: ValueForm, path: Sequence[str | int], name: str) -> Any:
+def _annotation(part: Part, form: ValueSchema, path: Sequence[str | int], name: str) -> Any:
     """Return the Python type of a value; of one that has faults, which are noted, any."""
     kinds = [form.type] if isinstance(form.type, str) else list(form.type or ())
     nullable = "null" in kinds or None in form.enum
@@ -113,7 +115,7 @@ def _annotation(part: Part, form: ValueForm, path: Sequence[str | int], name: st
 
 
 def _note_stray(
-    part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[str | int]
+    part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]
 ) -> None:
     """Note words that say nothing of a value of its kind."""
     given = {"items": form.items is not None, "properties": form.properties is not None}
@@ -122,7 +124,7 @@ def _note_stray(
             part.note(f"{word} is of an {kind}. Write type: {kind}, or take it away.", *path, word)
 
 
-def _choice(part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
+def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
     wanted = _SINGLE.get(kinds[0]) if kinds else None
     if kinds and wanted not in (str, int, bool):
         said = f"enum is of text, whole numbers and booleans, not of type {kinds[0]}."
@@ -138,7 +140,7 @@ def _choice(part: Part, form: ValueForm, kinds: Sequence[str], path: Sequence[st
     return Literal[values]
 
 
-def _of_kind(part: Part, form: ValueForm, kind: str, path: Sequence[str | int], name: str) -> Any:
+def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int], name: str) -> Any:
     if kind in _SINGLE:
         return _SINGLE[kind]
     if kind == "array":

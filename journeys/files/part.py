@@ -101,6 +101,11 @@ class FileSource(Source):
         """Take down a fault of what a mapping or a list of the file holds."""
         self.faults.append(fault.at(self._root, *self.tree.paths.get(id(held), ())))
 
+    def note_judged(self, held: Any, fault: Fault) -> None:
+        """Take down a fault of a definition, at what is written in the file."""
+        path = self.tree.written(self.tree.paths.get(id(held), ()), fault.path)
+        self.faults.append(Fault(fault.message, *path, where=self._root))
+
     def stands_for(self, made: Any, value: Any) -> None:
         """Take down that a mapping, and the mappings in it, stand where another one does."""
         at = self.tree.paths.get(id(value), ())

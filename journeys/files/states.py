@@ -7,19 +7,17 @@ from typing import Any
 
 from journeys.agents.agent_card import Agent
 from journeys.agents.calls import Call, ToolSpec
-from journeys.files.form import JourneyForm, StateForm, ToolForm
+from journeys.files.form import JourneyForm, ToolForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
 from journeys.files.rules import check_arguments, check_tools
-from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.notions.effects import Effect
 from journeys.notions.fields import Field, Form
-from journeys.notions.transitions import ConditionTrigger
 from journeys.notions.validators import Check, ToolCheck
 from journeys.pipelines.pattern import PatternPipeline
-from journeys.reading.flow_reader import read_calls
 from journeys.reading.pipeline_reader import read_pipeline, registered
-from journeys.spec.spec import Completion, PathwaySpec, frozen
+from journeys.spec.spec import PathwaySpec
 from journeys.texts.saying import Saying
 
 
@@ -47,47 +45,37 @@ def pathway_of(
     state, path = form.states[id_], ("states", id_)
     where = part.where(f"state '{id_}'", *path)
     _check_kind(part, state, path)
-    check_tools(part, state.tools, list(tools), *path, "tools")
+    check_tools(part, state.tools or (), list(tools), *path, "tools")
     named = _agents(part, id_, state)
-    collected = form_of(part, state.fields, tools, *path, "fields")
+    check_form(part, state.form, tools, *path, "fields")
     pipeline = read_pipeline(_pipeline(state), id_, where, named, part.faults)
     if state.say:
         pipeline, named = _saying(part, id_, state), ()
     _check_calls(part, state.calls, tools, path)
-    return PathwaySpec(
-        id=id_,
+    check_effects(part, state.effects, tools, *path, "effects")
+    complete_when = state.complete_when
+    if complete_when is None and state.kind == "collect":
+        complete_when = tuple(state.outputs) or None  # when it has all that it collects
+    return state.model_copy(update={"id": id_}).with_agents(
+        pipeline,
+        registered(pipeline, named),
         where=where,
-        purpose=state.purpose,
+        tools=state.tools or (),
         signature=signature_of(part, id_, form) if named else None,
-        agents=registered(pipeline, named),
-        tools=tuple(dict.fromkeys(state.tools)),
-        pipeline=pipeline,
-        accumulate=frozen(accumulated(state)),
-        next=state.next,
+        accumulate=accumulated(state),
         returns=returns.get(id_),
-        complete_when=_completion(part, state, path),
-        runs_on_arrival=state.on_arrival == "run" or collected is not None,
-        timeout=None if state.timeout is None else float(state.timeout),
-        action=state.action,
-        calls=read_calls(where, state.calls, part.faults),
-        title=state.title or id_.replace("_", " "),
-        form=collected,
-        effects=check_effects(part, state.effects, tools, *path, "effects"),
-        interruptible=interruptible_of(
-            part, state.interruptible, collected, *path, "interruptible"
-        ),
-        knowledge=state.knowledge,
+        complete_when=complete_when,
     )
 
 
-def _check_kind(part: Part, state: StateForm, path: tuple[str, str]) -> None:
+def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
     collects = part.has(*path, "outputs") or part.has(*path, "fields")
     if state.kind == "collect" and not collects:
         said = "a state of kind collect needs fields that it asks for, or outputs of its agents."
         part.note(said, *path, "kind")
     if state.kind == "tool" and not part.has(*path, "calls"):
         part.note("a state of kind tool needs calls: the tools it calls.", *path, "kind")
-    if part.has(*path, "fields") and "on_arrival" in state.model_fields_set:
+    if part.has(*path, "fields") and "runs_on_arrival" in state.model_fields_set:
         said = (
             "a state with fields asks for them as soon as another state leads here. Take it away."
         )
@@ -98,23 +86,20 @@ _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
 """Keys of a state that say nothing where nobody works in it."""
 
 
-def _agents(part: Part, id_: str, state: StateForm) -> tuple[str, ...]:
+def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
     """Return the names of a state's agents; one with fields has none of its own accord."""
     path = ("states", id_)
-    if state.agents is None and not part.has(*path, "fields") and not state.say:
+    is_silent = not part.has(*path, "agents")
+    if is_silent and not part.has(*path, "fields") and not state.say:
         return (id_,)
-    named = tuple(state.agents or ())
-    for number, name in enumerate(named):
-        if name in named[:number]:
-            part.note(f"agents names '{name}' twice.", *path, "agents", number)
     stray = [key for key in _OF_AGENTS if key in state.model_fields_set]
-    if stray and state.agents is None and not state.say:
+    if stray and is_silent and not state.say:
         said = f"{stray[0]} is for agents, and a state with fields has none of its own accord."
         part.note(f"{said} Name them in agents, or take it away.", *path, stray[0])
-    return named
+    return tuple(dict.fromkeys(state.agents))
 
 
-def _saying(part: Part, id_: str, state: StateForm) -> PatternPipeline:
+def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
     path = ("states", id_)
     for key in ("agents", "action", *_OF_AGENTS):
         if key in state.model_fields_set:
@@ -123,11 +108,10 @@ def _saying(part: Part, id_: str, state: StateForm) -> PatternPipeline:
     return saying(id_, state.say)
 
 
-def _pipeline(state: StateForm) -> tuple[str, Any]:
+def _pipeline(state: PathwaySpec) -> tuple[str, Any]:
     """Return the name of a pattern, and what is said of it."""
-    if isinstance(state.pipeline, str):
-        return state.pipeline, {}
-    return state.pipeline.pattern, state.pipeline
+    given: Any = state.pipeline or "sequential"
+    return (given, {}) if isinstance(given, str) else (given.pattern, given)
 
 
 def _check_calls(
@@ -142,26 +126,6 @@ def _check_calls(
             check_arguments(part, call.arguments, tools[call.tool], *at, "arguments")
 
 
-def _check_awaited(part: Part, written: Sequence[str | Known], *path: str) -> None:
-    names = [item.name for item in written if isinstance(item, Known)]
-    for number, item in enumerate(written):
-        if item in names:
-            part.note(f"'{item}' is known as well. Take one of the two out.", *path, number)
-
-
-def _completion(part: Part, state: StateForm, path: tuple[str, str]) -> Completion:
-    """Return when a state is complete; a collecting one: when it has all that it collects."""
-    written = state.complete_when
-    if written == "never":
-        return NEVER
-    if isinstance(written, ConditionTrigger):
-        return written.condition
-    if isinstance(written, tuple):
-        _check_awaited(part, written, *path, "complete_when")
-        return tuple(dict.fromkeys(written))
-    return (tuple(state.outputs) or None) if state.kind == "collect" else None
-
-
 def saying(id_: str, text: str) -> PatternPipeline:
     """Return the pipeline of a state that says a text."""
     agent = Agent(Saying(text), name=id_)
@@ -171,31 +135,19 @@ def saying(id_: str, text: str) -> PatternPipeline:
 Tools = Mapping[str, ToolSpec]
 
 
-def form_of(
-    part: Part, declared: Sequence[Field] | Form | None, tools: Tools, *path: str | int
-) -> Form | None:
-    """Return the fields at a place of a file, noting what is not there; None where there are none.
+def check_form(part: Part, form: Form | None, tools: Tools, *path: str | int) -> None:
+    """Note the tools that the validators of a form name and that are not there.
 
     Args:
         part: Of the file.
-        declared: A list of fields, or a form.
+        form: What is collected.
         tools: What validators may ask.
         path: Where it is written.
     """
-    if declared is None:
-        return None
-    if isinstance(declared, Form):
+    if part.has(*path, "fields"):
         path = (*path, "fields")
-    form = declared if isinstance(declared, Form) else Form.model_construct(fields=declared)
-    first: dict[str, int] = {}
-    for number, field in enumerate(form.fields):
-        before = first.setdefault(field.name, number)
-        if before != number:
-            line = part.line(*path, before)
-            said = f"there is a field '{field.name}' in line {line} already. Rename one of them."
-            part.note(said, *path, number, "name")
+    for number, field in enumerate(form.fields if form else ()):
         _check_validators(part, field, tools, *path, number, "validators")
-    return form
 
 
 def _check_validators(part: Part, field: Field, tools: Tools, *path: str | int) -> None:
@@ -205,33 +157,12 @@ def _check_validators(part: Part, field: Field, tools: Tools, *path: str | int) 
             part.unknown("tool", function.tool, list(tools), *path, number, "check")
 
 
-def check_effects(
-    part: Part, declared: Sequence[Effect], tools: Tools, *path: str | int
-) -> tuple[Effect, ...]:
-    """Return the effects at a place of a file, each once, noting what is not there."""
-    effects: list[Effect] = []
-    for number, effect in enumerate(declared):
+def check_effects(part: Part, effects: Sequence[Effect], tools: Tools, *path: str | int) -> None:
+    """Note what effects name that is not there."""
+    for number, effect in enumerate(effects):
         at = (*path, number)
-        place = (*at, "tool") if part.has(*at, "tool") else at
-        if effect.tool in [other.tool for other in effects]:
-            part.note(f"effects names '{effect.tool}' twice. Take one of them away.", *place)
-            continue
         if effect.tool not in tools:
+            place = (*at, "tool") if part.has(*at, "tool") else at
             part.unknown("tool", effect.tool, list(tools), *place)
         else:
             check_arguments(part, effect.arguments, tools[effect.tool], *at, "arguments")
-        effects.append(effect)
-    return tuple(effects)
-
-
-def interruptible_of(
-    part: Part, declared: bool | Sequence[str], form: Form | None, *path: str | int
-) -> bool | tuple[str, ...]:
-    """Return where a state may be interrupted, noting names that are no fields of it."""
-    if isinstance(declared, bool):
-        return declared
-    known = [field.name for field in form.fields] if form else []
-    for number, name in enumerate(declared):
-        if name not in known:
-            part.unknown("field", name, known, *path, number)
-    return tuple(dict.fromkeys(declared))

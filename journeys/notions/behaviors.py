@@ -62,7 +62,7 @@ class _Detour:
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         kinds: dict[str, Any] = {
-            "<text or mapping>": bool,
+            "flag": bool,
             "previous": ReturnToPrevious,
             "state": ReturnToSpecific,
         }
@@ -83,7 +83,7 @@ class _Detour:
             return "previous"
         if isinstance(value, dict):
             return "previous" if value.get("return_to", "previous") == "previous" else "state"
-        return "state" if isinstance(value, ReturnToSpecific) else "<text or mapping>"
+        return "state" if isinstance(value, ReturnToSpecific) else "flag"
 
     def _held(self, value: Any) -> Any:
         return (ReturnToPrevious() if value else None) if isinstance(value, bool) else value

@@ -187,7 +187,7 @@ class Triggered:
         kinds = {_KEYS[key].__name__: _KEYS[key] for key in self.keys}
         union = core_schema.tagged_union_schema(
             {name: handler.generate_schema(kind) for name, kind in kinds.items()},
-            lambda value: _KEYS[self._ways(value)[0]].__name__,
+            lambda value: _KEYS[(self._ways(value) or ["condition"])[0]].__name__,
         )
         described = {"pydantic_js_functions": [lambda *_: self._described(kinds.values())]}
         return core_schema.with_info_wrap_validator_function(self._fit, union, metadata=described)
@@ -222,8 +222,10 @@ class Triggered:
             raise PydanticCustomError(GONE, GONE)
         return handler(value)
 
-    def _ways(self, value: Mapping[str, Any]) -> list[str]:
+    def _ways(self, value: Any) -> list[str]:
         """Return the keys that make a rule hold, the one that decides first."""
+        if not isinstance(value, Mapping):
+            return []
         return [key for key in self.keys if key != "confidence" and value.get(key)]
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from journeys.errors import did_you_mean, shown
 from journeys.faults import Fault
 from journeys.locale import LANGUAGES, NOWHERE, Locale
-from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
-from journeys.notions.fields import Field, Form
+from journeys.notions.fields import Field
 from journeys.notions.knowledge import read_knowledge
 from journeys.notions.personality import Personality
 from journeys.spec.spec import PathwaySpec
@@ -47,33 +46,6 @@ PATTERNS = (
 """Repair patterns, each of which a journey may give a pathway of its own."""
 
 
-def read_form(where: str, declared: Any, faults: list[Fault]) -> Form | None:
-    """Read the fields of a pathway; None where it has none."""
-    if isinstance(declared, Form):
-        form = declared
-    elif isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault(
-                f"__fields__ is {shown(declared)}; write a list of Field(...).",
-                "fields",
-                where=where,
-            )
-        )
-        return None
-    elif wrong := [item for item in declared if not isinstance(item, Field)]:
-        faults.append(
-            Fault(f"__fields__ holds {shown(wrong[0])}; write Field(...).", "fields", where=where)
-        )
-        return None
-    else:
-        names = [field.name for field in declared]
-        if twice := [name for name in names if names.count(name) > 1]:
-            faults.append(Fault(f"__fields__ declares '{twice[0]}' twice.", "fields", where=where))
-            return None
-        return Form(declared) if declared else None
-    return form
-
-
 def _dependency_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
     """Yield the fields that depend on what no pathway collects."""
     names = list(dict.fromkeys(field.name for _, _, field in _fields(pathways)))
@@ -96,56 +68,6 @@ def _fields(pathways: Mapping[str, PathwaySpec]) -> Iterator[tuple[PathwaySpec, 
     for pathway in pathways.values():
         for number, field in enumerate(pathway.form.fields if pathway.form else ()):
             yield pathway, number, field
-
-
-def read_effects(where: str, declared: Any, faults: list[Fault]) -> tuple[Effect, ...]:
-    """Read the effects of a pathway: each an `Effect`, or the name of a tool."""
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault(
-                "__effects__ must be a list of Effect(...) or names of tools.",
-                "effects",
-                where=where,
-            )
-        )
-        return ()
-    effects: list[Effect] = []
-    for item in declared:
-        if not isinstance(item, (str, Effect)) or not item:
-            faults.append(
-                Fault(
-                    f"__effects__ holds {shown(item)}; write Effect(...).", "effects", where=where
-                )
-            )
-            continue
-        effects.append(Effect(item) if isinstance(item, str) else item)
-    names = [effect.tool for effect in effects]
-    if twice := [name for name in names if names.count(name) > 1]:
-        faults.append(
-            Fault(f"__effects__ names the tool '{twice[0]}' twice.", "effects", where=where)
-        )
-    return tuple(effects)
-
-
-def read_interruptible(
-    where: str, declared: Any, form: Form | None, faults: list[Fault]
-) -> bool | tuple[str, ...]:
-    """Read where a pathway may be interrupted: always, never, or while asking for some fields."""
-    if isinstance(declared, bool):
-        return declared
-    listed = isinstance(declared, Sequence) and not isinstance(declared, str)
-    known = [field.name for field in form.fields] if form else []
-    if not listed or not all(name in known for name in declared):
-        faults.append(
-            Fault(
-                f"__interruptible__ is {shown(declared)}; it must be True, False, or names of "
-                f"its fields: {', '.join(known) or 'it has none'}.",
-                "interruptible",
-                where=where,
-            )
-        )
-        return True
-    return tuple(declared)
 
 
 def read_collecting(

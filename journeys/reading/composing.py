@@ -128,7 +128,7 @@ def compose(
     parts = {part.id: _part(part, hand_over, read, model) for part in spoken}
     forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
     between = _between(parts, forgets, hand_over, read)
-    reception = PathwaySpec(RECEPTION, name, purpose, complete_when=NEVER)
+    reception = PathwaySpec(RECEPTION, str(name), purpose=purpose, complete_when=NEVER)
     inner = [p for id_, part in parts.items() for p in pathways_of(part, forgets[id_])]
     pathways = {pathway.id: pathway for pathway in [reception, *inner]}
     moves = [move for part in parts.values() for move in activations_of(part)] + between

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.sources import ClassBody
 from journeys.definitions.value_types import ContextName, Listed, OneOf, Text
-from journeys.faults import Fault, Path
+from journeys.faults import Fault, Path, as_where
 from journeys.notions.personality import Personality
 from journeys.notions.validation import Validation
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
 """What is done for a user when the journey itself fails (DESIGN section 4)."""
+Made = TypeVar("Made", bound=Definition)
+_NAMES = {"form": "fields", "returns": "return_behavior"}
+"""Fields whose attribute in a class body has another name."""
 
 
 class Declared(Definition):
@@ -51,26 +54,49 @@ class Declared(Definition):
             )
 
 
-class _Attributes(ClassBody):
-    """The attributes of a class, as `__name__`."""
+class Attributes(ClassBody):
+    """The attributes of a class body, as `__name__`."""
 
-    def __init__(self, cls: type, owner: str) -> None:
-        named = {name: f"__{name}__" for name in Declared.keys()}  # noqa: SIM118 - no mapping
-        super().__init__({key: getattr(cls, name) for key, name in named.items()})
-        self._owner = owner
+    def __init__(self, given: dict[str, Any], owner: str) -> None:
+        super().__init__(given)
+        self._owner = as_where(owner)
 
     def named(self, path: Path) -> str:
         """Return what a fault calls a value."""
-        return super().named((f"__{path[0]}__", *path[1:]))
+        return super().named((f"__{_NAMES.get(str(path[0]), path[0])}__", *path[1:]))
 
     def note(self, held: Any, fault: Fault) -> None:
         """Take down a fault of an attribute."""
         self.faults.append(fault.at(self._owner))
 
+    def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
+        """Take down a fault of a definition that stands in an attribute."""
+        at = self._owner.inner(f".{self.named(path)}")
+        self.faults.append(Fault(fault.message, *path, *fault.path, where=at))
 
-def read_declared(owner: str, cls: type, faults: list[Fault]) -> Declared:
-    """Return what the body of a class declares as a whole, noting every fault."""
-    source = _Attributes(cls, owner)
-    declared: Declared = Declared.read(source.given, source)
+
+def read_attributes(
+    kind: type[Made], owner: str, cls: type, root: type, faults: list[Fault], **known: Any
+) -> Made:
+    """Return what the body of a class declares, noting every fault.
+
+    Args:
+        kind: Definition whose fields are attributes of the class, as `__name__`.
+        owner: How messages name the class.
+        cls: The class.
+        root: The class that has the defaults.
+        faults: Takes every fault.
+        known: Fields that are no attributes.
+    """
+    names = {name: f"__{_NAMES.get(name, name)}__" for name in kind.known(is_code=True)}
+    given = {name: getattr(cls, at) for name, at in names.items() if hasattr(root, at)}
+    set_ = {n: value for n, value in given.items() if value is not getattr(root, names[n])}
+    source = Attributes({**set_, **known}, owner)
+    made: Made = kind.read(source.given, source)
     faults += source.faults
-    return declared
+    return made
+
+
+def read_declared(owner: str, cls: type, root: type, faults: list[Fault]) -> Declared:
+    """Return what the body of a class declares as a whole, noting every fault."""
+    return read_attributes(Declared, owner, cls, root, faults)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from journeys.agents.calls import Call
-from journeys.errors import shown
-from journeys.faults import Fault, as_where
+from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.transitions import BaseTrigger, IntentTrigger
 from journeys.notions.validation import Validation
@@ -37,7 +35,7 @@ def read_flow(
     faults += taken_ids([*own, *of_pathways])
     guidelines = numbered([*own, *of_pathways])
     faults += relation_faults(guidelines)
-    whole = read_declared(owner, cls, faults)
+    whole = read_declared(owner, cls, root, faults)
     return {
         "guidelines": guidelines,
         "validation": validation_of(whole.validation, guidelines),
@@ -76,25 +74,3 @@ def read_activation(owner: str, declared: Any, faults: list[Fault]) -> tuple[Bas
         faults += found
         triggers += [] if found else [trigger]
     return tuple(triggers)
-
-
-def read_calls(where: str, declared: Any, faults: list[Fault]) -> tuple[Call, ...]:
-    """Read the calls that a pathway makes before its agents work."""
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault("__calls__ must be a list of Call(...) or names of tools.", "calls", where=where)
-        )
-        return ()
-    calls: list[Call] = []
-    for number, item in enumerate(declared):
-        call = Call(item) if isinstance(item, str) else item
-        at = as_where(where).inner(f".__calls__[{number}]", "calls", number)
-        said = f"it is {shown(call)}; it must be a Call(...) or the name of a tool."
-        known = call.faults if isinstance(call, Call) else [Fault(said)]
-        found = [fault.at(at) for fault in known]
-        faults += found
-        calls += [] if found else [call]
-    names = [call.tool for call in calls]
-    if twice := [name for name in names if names.count(name) > 1]:
-        faults.append(Fault(f"__calls__ names the tool '{twice[0]}' twice.", "calls", where=where))
-    return tuple(calls)

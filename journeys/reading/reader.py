@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys.agents.io_fields import SignatureSpec
-from journeys.agents.signature import Signature, docstring
-from journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeys.agents.signature import docstring
+from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault
-from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific
-from journeys.notions.context import MergeStrategy
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.knowledge import read_knowledge
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.reading.bodies import bodies, unknown
 from journeys.reading.collecting_reader import (
     COLLECTING_ATTRIBUTES,
     read_collecting,
-    read_effects,
-    read_form,
-    read_interruptible,
 )
-from journeys.reading.flow_reader import FLOW_ATTRIBUTES, read_calls, read_flow
+from journeys.reading.declared import read_attributes
+from journeys.reading.flow_reader import FLOW_ATTRIBUTES, read_flow
 from journeys.reading.guideline_reader import read_guidelines
 from journeys.reading.inheriting import TRANSITIONS, declared, in_order, is_abstract, without_faults
 from journeys.reading.pipeline_reader import read_pipeline, registered
 from journeys.reading.transition_reader import read_each
-from journeys.spec.checks import judge_fault, reference_faults
+from journeys.spec.checks import reference_faults
 from journeys.spec.hashing import content_hash
 from journeys.spec.joining import joined
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec, frozen
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
 
 JOURNEY_ATTRIBUTES = (
     "__entry_pathway__",
@@ -212,148 +205,10 @@ def _is_nested(value: Any, body: type) -> bool:
 def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault]) -> PathwaySpec:
     for body in bodies(klass, Pathway):
         faults += unknown(where, body, Pathway, PATHWAY_ATTRIBUTES)
-    reader = _PathwayReader(klass, where, faults)
-    signature = reader.signature()
-    unnamed = signature is not None and klass.__agents__ is Pathway.__agents__
-    named = (id_,) if unnamed else reader.names("__agents__")
+    known = {"id": id_, "where": where, "purpose": docstring(klass, Pathway)}
+    read = read_attributes(PathwaySpec, where, klass, Pathway, faults, **known)
+    unnamed = read.signature is not None and klass.__agents__ is Pathway.__agents__
+    named = (id_,) if unnamed else tuple(dict.fromkeys(read.agents))
     declared = (klass.__pipeline__, klass.__pipeline_config__)
     pipeline = read_pipeline(declared, id_, where, named, faults)
-    form = read_form(where, klass.__fields__, faults)
-    knowledge = read_knowledge(where, klass.__knowledge__, faults)
-    return PathwaySpec(
-        id=id_,
-        where=where,
-        purpose=docstring(klass, Pathway),
-        signature=signature,
-        agents=registered(pipeline, named),
-        tools=None if klass.__tools__ is None else reader.names("__tools__"),
-        pipeline=pipeline,
-        accumulate=frozen(reader.accumulate()),
-        next=reader.typed("__next__", str, None),
-        returns=reader.returns(),
-        complete_when=reader.complete_when(),
-        runs_on_arrival=reader.typed("__runs_on_arrival__", bool, False) or form is not None,
-        timeout=reader.timeout(),
-        action=reader.typed("__action__", str, ""),
-        calls=read_calls(where, klass.__calls__, faults),
-        title=reader.typed("__title__", str, "") or id_.replace("_", " "),
-        form=form,
-        effects=read_effects(where, klass.__effects__, faults),
-        interruptible=read_interruptible(where, klass.__interruptible__, form, faults),
-        knowledge=knowledge,
-    )
-
-
-class _PathwayReader:
-    """Reads the attributes of one pathway class, noting what is wrong with them."""
-
-    def __init__(self, klass: type[Pathway], where: str, faults: list[Fault]) -> None:
-        self.klass = klass
-        self.where = where
-        self.faults = faults
-
-    def fault(self, name: str, value: Any, wanted: str) -> None:
-        self.faults.append(
-            Fault(f"{name} is {shown(value)}; it must be {wanted}.", where=self.where)
-        )
-
-    def typed(self, name: str, kind: type, default: Any) -> Any:
-        value = getattr(self.klass, name)
-        if value is None or isinstance(value, kind):
-            return default if value is None else value
-        self.fault(name, value, kind.__name__)
-        return default
-
-    def names(self, attribute: str) -> tuple[str, ...]:
-        value = getattr(self.klass, attribute)
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            self.fault(attribute, value, "a list of names")
-            return ()
-        if wrong := [item for item in value if not isinstance(item, str) or not item]:
-            self.fault(attribute, wrong[0], "a list of names (text)")
-            return ()
-        if twice := [item for item in value if list(value).count(item) > 1]:
-            self.faults.append(Fault(f"{attribute} names '{twice[0]}' twice.", where=self.where))
-        return tuple(dict.fromkeys(value))
-
-    def signature(self) -> SignatureSpec | None:
-        value = self.klass.__signature__
-        if isinstance(value, type) and issubclass(value, Signature) and value is not Signature:
-            return value().spec
-        if isinstance(value, Signature):
-            return value.spec
-        if value is not None:
-            self.fault("__signature__", value, "a Signature class or instance")
-        return None
-
-    def accumulate(self) -> dict[str, MergeStrategy | None]:
-        value = self.klass.__accumulate__
-        if not isinstance(value, Mapping):
-            return dict.fromkeys(self.names("__accumulate__"))
-        kept: dict[str, MergeStrategy | None] = {}
-        if wrong := [name for name in value if not isinstance(name, str) or not name]:
-            self.fault("__accumulate__", wrong[0], "a dict of names (text) and strategies")
-        for name, strategy in value.items():
-            try:
-                kept[name] = None if strategy is None else MergeStrategy(strategy)
-            except ValueError:
-                known = [item.value for item in MergeStrategy]
-                hint = did_you_mean(str(strategy), known)
-                said = (
-                    f"__accumulate__['{name}'] is {strategy!r}.{hint} One of: {', '.join(known)}."
-                )
-                self.faults.append(Fault(said, "accumulate", where=self.where))
-        return kept
-
-    def returns(self) -> ReturnToPrevious | ReturnToSpecific | None:
-        value = self.klass.__return_behavior__
-        if value is None or isinstance(value, (ReturnToPrevious, ReturnToSpecific)):
-            self.faults += [fault.at(self.where) for fault in value.faults] if value else []
-            return value
-        self.fault("__return_behavior__", value, "ReturnToPrevious() or ReturnToSpecific('id')")
-        return None
-
-    def complete_when(self) -> Any:
-        # Read from the class itself: a function there would otherwise become a bound method.
-        value = next(
-            vars(body)["__complete_when__"]
-            for body in self.klass.__mro__
-            if "__complete_when__" in vars(body)
-        )
-        if isinstance(value, (staticmethod, classmethod)):
-            value = value.__get__(None, self.klass)
-        if value is None or value is NEVER:
-            return value
-        if callable(value):
-            if fault := judge_fault(value):
-                self.fault("__complete_when__", value, fault)
-            return value
-        if not isinstance(value, (list, tuple)) or not value:
-            self.fault("__complete_when__", value, "names, a function of the context, or NEVER")
-            return None
-        return self._criterion(value)
-
-    def _criterion(self, value: Sequence[Any]) -> tuple[str | Known, ...]:
-        names = [item.name if isinstance(item, Known) else item for item in value]
-        if wrong := [name for name in names if not isinstance(name, str) or not name]:
-            self.fault("__complete_when__", wrong[0], "a list of names (text)")
-            return ()
-        if twice := [name for name in names if names.count(name) > 1]:
-            self.faults.append(
-                Fault(
-                    f"__complete_when__ names '{twice[0]}' twice.",
-                    "complete_when",
-                    where=self.where,
-                )
-            )
-        return tuple(dict.fromkeys(value))
-
-    def timeout(self) -> float | None:
-        value = self.klass.__timeout__
-        if value is None:
-            return None
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 < value < math.inf:
-            self.fault("__timeout__", value, "a number of seconds above 0")
-            return None
-        return float(value)
+    return read.with_agents(pipeline, registered(pipeline, named))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from journeys.agents.agent_card import may_name
-from journeys.definitions.sources import is_async, takes
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
 from journeys.notions.behaviors import NEVER, ReturnToSpecific
@@ -31,13 +29,6 @@ def reference_faults(
         *_strategy_faults(pathways),
         *_loop_faults(pathways),
     ]
-
-
-def judge_fault(judge: Any) -> str:
-    """Return what a callable on the context must be and is not; empty if it can judge."""
-    if is_async(judge):
-        return "a plain function: an async one would always count as true"
-    return "" if takes(judge, {}) else "callable with the context as its only argument"
 
 
 def strategies_of(pathways: Pathways) -> dict[str, MergeStrategy | None]:

@@ -30,20 +30,20 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
     for pathway in part.pathways.values():
         ends = pathway.next is None and not pathway.is_detour
         goes_on = named(part.id, pathway.next) if pathway.next else None
-        yield replace(
-            pathway,
-            id=named(part.id, pathway.id),
-            next=RECEPTION if ends else goes_on,
-            returns=_returns(part.id, pathway),
-            journey=part.id,
-            forgets=tuple(forgets) if ends else (),
-            effects=tuple(
+        changed = {
+            "id": named(part.id, pathway.id),
+            "next": RECEPTION if ends else goes_on,
+            "returns": _returns(part.id, pathway),
+            "journey": part.id,
+            "forgets": tuple(forgets) if ends else (),
+            "effects": tuple(
                 effect.model_copy(update={"change": named(part.id, effect.change)})
                 if effect.change
                 else effect
                 for effect in pathway.effects
             ),
-        )
+        }
+        yield pathway.model_copy(update=changed)
 
 
 def _returns(part: str, pathway: PathwaySpec) -> ReturnToPrevious | ReturnToSpecific | None:

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
 
 from journeys.agents.calls import Call, ToolSpec
-from journeys.agents.io_fields import SignatureSpec
+from journeys.definitions.definition import Definition, rule
+from journeys.definitions.value_types import (
+    BY_SHAPE,
+    ContextName,
+    Listed,
+    Name,
+    OneOf,
+    Seconds,
+    Short,
+    Text,
+    ToolName,
+)
+from journeys.errors import did_you_mean
+from journeys.faults import Fault
 from journeys.locale import NOWHERE, Locale
-from journeys.notions.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
+from journeys.notions.behaviors import Known, ReturnToSpecific
 from journeys.notions.context import MergeStrategy
 from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
-from journeys.notions.fields import Form
-from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.guidelines import Guideline, GuidelineSpec
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, ConditionTrigger, IntentTrigger
 from journeys.notions.validation import Validation
 from journeys.pipelines.pattern import PatternPipeline
+from journeys.spec.pathway_values import (
+    Accumulated,
+    Collected,
+    Contract,
+    Ends,
+    NextId,
+    OnArrival,
+    Output,
+    Returns,
+    Working,
+)
 
 RESERVED_IDS = ("understand", "settle", "check_reply")
 """Names of the graph's own nodes."""
@@ -29,8 +54,6 @@ MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel
 """Kinds of transitions."""
 MAX_HOPS = 10
 """Most pathways that run in one turn."""
-
-Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +69,101 @@ class Update:
     function: Callable[[str, dict[str, Any]], Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PathwaySpec:
-    """One pathway: a stretch of the talk that compiles to a subgraph.
+def _name_of(one: Any) -> Any:
+    return getattr(one, "tool", None) or getattr(one, "name", one)
+
+
+class PathwaySpec(Definition):
+    """A stretch of the conversation.
 
     `agents` are the names that the journey registers agents for; `pipeline` is how all of its
-    agents work together, None where nobody works. `action` guides its agents, `calls` are made
-    before they work. `journey` is the id of the journey that it is a part of, where several are
-    one; `forgets` names what the context loses when it leads on to `next`. `form` is what it
-    collects, `effects` what it does once then, and `interruptible` whether detours may start
-    meanwhile, or the fields at which they may. `knowledge` is where questions are looked up
-    meanwhile.
+    agents work together, None where nobody works. `journey` is the id of the journey that it is a
+    part of, where several are one; `forgets` names what the context loses when it leads on to
+    `next`. It compiles to a subgraph.
+
+    Attributes:
+        kind: tool: `calls` are made first. collect: stays until it has `outputs`.
+        title: What users are told it is called. Default: its id.
+        purpose: What it is for.
+        form: What it asks the user for, by itself.
+        effects: Tools called once, when the fields are collected.
+        interruptible: Whether detours may start meanwhile, or fields at which.
+        knowledge: Where questions are looked up meanwhile. Default: the journey's.
+        action: What its agents are told to do.
+        say: What is said here, without agents; {name} is a value of the context.
+        tools: What model agents may use here.
+        agents: Names of registered agents. Default: one, named as the state; none where it has
+            fields.
+        inputs: Names in the context that its agents are given beside the message.
+        outputs: What is kept in the context.
+        calls: Tools that are called before the agents work.
+        complete_when: Names that the context must have, an expression, or never. A `known` name
+            counts also by what the state wrote on an earlier visit.
+        next: Where it leads when it is complete.
+        runs_on_arrival: Whether it runs in the turn in which another state leads here.
+        timeout: Most seconds for a run.
     """
 
-    id: str
-    where: str
-    purpose: str = ""
-    signature: SignatureSpec | None = None
-    agents: tuple[str, ...] = ()
-    tools: tuple[str, ...] | None = None
-    pipeline: PatternPipeline | None = None
-    accumulate: Mapping[str, MergeStrategy | None] = field(default_factory=dict)
-    next: str | None = None
-    returns: ReturnToPrevious | ReturnToSpecific | None = None
-    complete_when: Completion = None
-    runs_on_arrival: bool = False
-    timeout: float | None = None
-    action: str = ""
-    calls: tuple[Call, ...] = ()
+    model_config = ConfigDict(title="State")
+    unwritten = frozenset(
+        {"id", "where", "signature", "accumulate", "returns", "journey", "forgets"}
+    )
+
+    id: str = ""
+    where: str = ""
+    _: KW_ONLY
+    kind: Annotated[str, OneOf(("chat", "tool", "collect"))] = Field(default="chat", init=False)
+    title: Text = ""
+    purpose: Text = ""
+    form: Collected = Field(default=None, validation_alias="fields")
+    effects: Listed[Annotated[Effect, Short("tool")]] = ()
+    interruptible: Annotated[bool | Listed[str], BY_SHAPE] = True
+    knowledge: Annotated[Knowledge, Short("retriever")] | None = None
+    action: Text = ""
+    say: Text = Field(default="", init=False)
+    tools: Listed[ToolName] | None = None
+    agents: Listed[ContextName] = ()
+    pipeline: Working = None
+    inputs: Listed[Name] = Field(default=(), init=False)
+    outputs: Mapping[Name, Output] = Field(default={}, init=False)
+    guidelines: Listed[Guideline] = Field(default=(), init=False)
+    calls: Listed[Annotated[Call, Short("tool")]] = ()
+    complete_when: Ends = None
+    next: NextId | None = None
+    runs_on_arrival: OnArrival = Field(default=False, validation_alias="on_arrival")
+    timeout: Seconds | None = None
+    signature: Contract = None
+    accumulate: Accumulated = Field(default_factory=dict)
+    returns: Returns = None
     journey: str = ""
-    forgets: tuple[str, ...] = ()
-    title: str = ""
-    form: Form | None = None
-    effects: tuple[Effect, ...] = ()
-    interruptible: bool | tuple[str, ...] = True
-    knowledge: Knowledge | None = None
+    forgets: Listed[str] = ()
+
+    @rule()
+    def _names_stand_once(self) -> Iterator[Fault]:
+        for of in ("agents", "tools", "calls", "effects", "complete_when"):
+            held = getattr(self, of)
+            names = [_name_of(one) for one in held] if isinstance(held, tuple) else []
+            for number, name in enumerate(names if self.has_sound(of) else ()):
+                if name in names[:number]:
+                    yield Fault(f"{of} names '{name}' twice. Take one away.", of, number)
+
+    @rule()
+    def _fields_have_names_of_their_own(self) -> Iterator[Fault]:
+        fields = self.form.fields if self.form and self.form.has_sound("") else ()
+        for number, asked in enumerate(fields):
+            if asked.name in [other.name for other in fields[:number]]:
+                said = f"the field '{asked.name}' is declared twice. Rename one of them."
+                yield Fault(said, "form", number, "name")
+
+    @rule("interruptible")
+    def _is_interruptible_at_its_fields(self) -> Iterator[Fault]:
+        known = [field.name for field in self.form.fields] if self.form else []
+        names = () if isinstance(self.interruptible, bool) else self.interruptible
+        for number, name in enumerate(names if known or self.has_sound("fields") else ()):
+            if name not in known:
+                said = f"'{name}' is no field of it.{did_you_mean(name, known)}"
+                there = f"Its fields: {', '.join(known)}." if known else "It has no fields."
+                yield Fault(f"{said} {there}", "interruptible", number)
 
     @property
     def is_detour(self) -> bool:
@@ -107,6 +190,21 @@ class PathwaySpec:
     def collects(self) -> bool:
         """Whether it asks for values: for its fields, or again for those that its effects use."""
         return self.form is not None or bool(self.effects)
+
+    def with_agents(
+        self, pipeline: PatternPipeline | None, agents: Sequence[str], **more: Any
+    ) -> PathwaySpec:
+        """Return it with who works here, and with what follows from what it declares."""
+        fields = type(self).__pydantic_fields__
+        of_files = {name: fields[name].get_default() for name in self.hidden(is_code=True)}
+        derived = {
+            **of_files,
+            "title": self.title or self.id.replace("_", " "),
+            "runs_on_arrival": self.runs_on_arrival or self.form is not None,
+            "pipeline": pipeline,
+            "agents": tuple(agents),
+        }
+        return self.model_copy(update={**derived, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +318,7 @@ class JourneySpec:
         for id_ in self.moments:
             form = pathways[id_].form
             assert form is not None
-            pathways[id_] = replace(pathways[id_], form=form.at(context))
+            pathways[id_] = pathways[id_].model_copy(update={"form": form.at(context)})
         return replace(self, pathways=frozen(pathways), is_of_the_moment=True)
 
     @cached_property

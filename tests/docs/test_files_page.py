@@ -12,12 +12,19 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import Escalation, Field, Guideline, Personality, Transition, load_journey
+from journeys import (
+    Escalation,
+    Field,
+    Guideline,
+    PathwaySpec,
+    Personality,
+    Transition,
+    load_journey,
+)
 from journeys.files.form import (
     AgentForm,
     ConciergeForm,
     JourneyForm,
-    StateForm,
 )
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
@@ -75,7 +82,7 @@ def test_the_commands_of_the_page_run(parcel: Path) -> None:
 def test_the_page_names_every_key() -> None:
     for form, section in (
         (JourneyForm, "## What a file holds"),
-        (StateForm, "### States"),
+        (PathwaySpec, "### States"),
         (Field, "### Fields"),
         (Escalation, "### Fields"),
         (AgentForm, "### An agent"),

@@ -262,7 +262,7 @@ TOLD = """\
 9:82: 'is_fre' is no tool of this file. Did you mean 'is_free'? Its tools: is_free.
 10:9: choices is missing; it must be the values of an enum, and given for no other.
 10:40: when: it is no CEL at sign 20: mismatched input '<EOF>'.
-11:16: there is a field 'date' in line 9 already. Rename one of them.
+11:16: the field 'date' is declared twice. Rename one of them.
 11:32: '(' is no pattern: missing ), unterminated subpattern at position 0.
 11:60: most is 2, which is under 4.
 11:82: it says nothing of a value. Write one of regex, range, length and check.
@@ -274,11 +274,11 @@ TOLD = """\
 14:74: max_attempts is 0; it must be at least 1.
 15:45: choices is ['red']; it must be the values of an enum, and given for no other.
 16:16: name is "Size"; write a small letter first, then small letters, digits and '_'.
-18:21: 'dat' is no field of this file. Did you mean 'date'? Its fields: size, date, room, date,
+18:21: 'dat' is no field of it. Did you mean 'date'? Its fields: size, date, room, date,
 19:22: 'book' is no tool of this file. Its tools: is_free.
 19:36 state 'book': effect 'book' is changed in 'bok', no state here. Did you mean 'book'? Its
 19:75: 'dat' is no parameter of is_free. Did you mean 'date'? It takes: date.
-19:83: effects names 'is_free' twice. Take one of them away.
+19:83: effects names 'is_free' twice. Take one away.
 20:19: fields is "size"; it must be a list.
 20:34: effects is 3; it must be a list.
 20:52: interruptible is "maybe"; it must be true or false.

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -206,7 +206,7 @@ def test_the_spec_is_frozen() -> None:
     ]
 
     for item, name in frozen:
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             setattr(item, name, "other")
     mappings: list[Any] = [spec.pathways, spec.strategies, order.accumulate]
     for mapping in mappings:

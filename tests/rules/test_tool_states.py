@@ -148,10 +148,10 @@ async def test_a_tool_that_cannot_be_called_is_refused_at_the_start(desk, tools,
     ("calls", "fault"),
     [
         ("find_policy", "must be a list"),
-        ([3], "it must be a Call"),
+        ([3], "it must be text or Call(...)"),
         ([Call("")], "tool is ''"),
         ([Call("x", {"a": 3})], "arguments.a is 3; it must be text"),  # type: ignore[dict-item]
-        (["x", "x"], "names the tool 'x' twice"),
+        (["x", "x"], "calls names 'x' twice"),
     ],
     ids=["text", "number", "nameless", "argument", "twice"],
 )
