@@ -1,7 +1,5 @@
 """The locale of a journey, a session or a process: language, region, time zone and formats."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -102,7 +100,7 @@ class Locale(Definition):
         """The parts that are decided, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
-    def over(self, other: Locale) -> Locale:
+    def over(self, other: "Locale") -> "Locale":
         """Return this locale, with the other's parts where it has none."""
         return locale_of({**other.parts, **self.parts})
 

@@ -1,7 +1,5 @@
 """Tools that a journey declares, and calls that a pathway makes before its agents work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -11,6 +11,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 from journeys.errors import did_you_mean
+from journeys.faults import Fault
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -192,31 +193,37 @@ def OutputField(
     return Field("output", description or desc, default)
 
 
-def field_faults(where: str, name: str, declared: Field) -> Iterator[str]:
+def field_faults(where: str, name: str, declared: Field) -> Iterator[Fault]:
     """Yield what is wrong with one field, seen alone; `where` names its class and itself."""
+    for said in _faults_of(name, declared):
+        yield Fault(said, name, where=where)
+
+
+def _faults_of(name: str, declared: Field) -> Iterator[str]:
     if name.startswith("_"):
-        yield f"{where}: the name of a field cannot begin with an underscore. Rename it."
+        yield "the name of a field cannot begin with an underscore. Rename it."
     if name in TAKEN:
-        yield f"{where}: pydantic keeps the name '{name}' for itself. Rename it."
+        yield f"pydantic keeps the name '{name}' for itself. Rename it."
     if declared.source is not None and declared.source not in SOURCES:
         hint = did_you_mean(str(declared.source), SOURCES)
-        yield f"{where}: source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."
+        yield f"source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."
     if not isinstance(declared.description, str):
-        yield f"{where}: its description is {declared.description!r}; it must be text."
+        yield f"its description is {declared.description!r}; it must be text."
     if not (declared.default is MISSING or _is_plain(declared.default)):
         yield (
-            f"{where}: its default is {declared.default!r}; it must be plain JSON: text, a number, "
+            f"its default is {declared.default!r}; it must be plain JSON: text, a number, "
             "true, false, None, or lists and dicts of them."
         )
 
 
-def pair_faults(owner: str, kind: str, fields: Mapping[str, Any]) -> Iterator[str]:
+def pair_faults(owner: str, kind: str, fields: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield what is wrong with fields given as name -> (type, field) of one kind."""
     for name, pair in fields.items():
         is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], Field)
         if not is_pair or pair[1].kind != kind:
             wanted = f"(str, {kind.capitalize()}Field(...))"
-            yield f"{owner}.{name}: give a type and an {kind}: {wanted}, not {pair!r}."
+            said = f"give a type and an {kind}: {wanted}, not {pair!r}."
+            yield Fault(said, name, where=f"{owner}.{name}")
 
 
 def _is_plain(value: Any) -> bool:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys.agents.io_fields import Field, FieldSpec, SignatureSpec, field_faults, pair_faults
 from journeys.errors import JourneyDefinitionError, did_you_mean
+from journeys.faults import Fault
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -120,7 +121,8 @@ class Signature:
             ['said']
         """
         _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
-        _refuse([f"{name}.{f}: it is an input and an output." for f in inputs if f in outputs])
+        said = "it is an input and an output."
+        _refuse([Fault(said, f, where=f"{name}.{f}") for f in inputs if f in outputs])
         fields = {**inputs, **outputs}
         body = {field: declared for field, (_, declared) in fields.items()}
         annotations = {field: annotation for field, (annotation, _) in fields.items()}
@@ -171,7 +173,7 @@ class Signature:
         """Return a new signature with other instructions; this one stays as it is."""
         if not isinstance(new_instructions, str):
             said = f"instructions must be text, not {new_instructions!r}."
-            _refuse([f"{type(self).__name__}: {said}"])
+            _refuse([Fault(said, where=type(self).__name__)])
         return self._with(replace(self.spec, instructions=new_instructions))
 
     def with_guidelines(self, additional_guidelines: Sequence[str]) -> Self:
@@ -215,7 +217,7 @@ def docstring(cls: type, root: type) -> str:
     return ""
 
 
-def _refuse(faults: Sequence[str]) -> None:
+def _refuse(faults: Sequence[Fault]) -> None:
     if faults:
         raise JourneyDefinitionError(faults)
 
@@ -225,7 +227,8 @@ def _read(cls: type[Signature]) -> SignatureSpec:
     name = cls.__name__
     faults = [*_attribute_faults(cls), *_guideline_faults(name, cls.__guidelines__)]
     if not isinstance(cls.__intent__, str):
-        faults.append(f"{name}: __intent__ must be text, not {type(cls.__intent__).__name__}.")
+        said = f"__intent__ must be text, not {type(cls.__intent__).__name__}."
+        faults.append(Fault(said, "intent", where=name))
     fields, field_faults = _fields(cls)
     _refuse([*faults, *field_faults])
     return SignatureSpec(
@@ -238,36 +241,37 @@ def _read(cls: type[Signature]) -> SignatureSpec:
     )
 
 
-def _attribute_faults(cls: type[Signature]) -> Iterator[str]:
+def _attribute_faults(cls: type[Signature]) -> Iterator[Fault]:
     for name, value in vars(cls).items():
         if name.startswith("__") and name.endswith("__"):
             if name not in PYTHON_NAMES and name not in _ATTRIBUTES:
-                yield (
-                    f"{cls.__name__}: {name} is no attribute of a signature."
-                    f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
-                )
+                said = f"{name} is no attribute of a signature.{did_you_mean(name, _ATTRIBUTES)}"
+                yield Fault(f"{said} Known: {', '.join(_ATTRIBUTES)}.", name, where=cls.__name__)
         elif name in _MEANT and isinstance(value, (str, list, tuple)):
-            yield f"{cls.__name__}: {name} is not read. Write {_MEANT[name]} instead."
+            said = f"{name} is not read. Write {_MEANT[name]} instead."
+            yield Fault(said, name, where=cls.__name__)
 
 
-def _guideline_faults(owner: str, guidelines: Any) -> list[str]:
+def _guideline_faults(owner: str, guidelines: Any) -> list[Fault]:
     if isinstance(guidelines, str) or not isinstance(guidelines, Sequence):
-        return [f"{owner}: guidelines must be a list of sentences, not {guidelines!r}."]
+        said = f"guidelines must be a list of sentences, not {guidelines!r}."
+        return [Fault(said, "guidelines", where=owner)]
     return [
-        f"{owner}: a guideline must be text, not {item!r}."
-        for item in guidelines
+        Fault(f"a guideline must be text, not {item!r}.", "guidelines", number, where=owner)
+        for number, item in enumerate(guidelines)
         if not isinstance(item, str)
     ]
 
 
-def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[str]]:
+def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[Fault]]:
     hints, faults = _hints(cls)
     declared = _declared_fields(cls)
     typed = hints or vars(cls).get("__annotations__", cls._own_fields)
     for name, own in cls._own_fields.items():
         faults += field_faults(f"{cls.__name__}.{name}", name, own)
         if name not in typed:
-            faults.append(f"{cls.__name__}.{name}: the field has no type. Write {name}: str = ...")
+            said = f"the field has no type. Write {name}: str = ..."
+            faults.append(Fault(said, name, where=f"{cls.__name__}.{name}"))
     fields: list[tuple[str, FieldSpec]] = []
     for name, annotation in hints.items():
         if field := declared.get(name):
@@ -275,20 +279,22 @@ def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[str
             spec = FieldSpec(name, annotation, field.description, default, field.source)
             fields.append((field.kind, spec))
         elif typing.get_origin(annotation) is not ClassVar and name != "spec":
-            faults.append(
-                f"{cls.__name__}.{name}: not a field. Write {name}: ... = InputField(...) or "
-                "OutputField(...), or annotate it as ClassVar."
+            said = (
+                f"not a field. Write {name}: ... = InputField(...) or OutputField(...), or "
+                "annotate it as ClassVar."
             )
+            faults.append(Fault(said, name, where=f"{cls.__name__}.{name}"))
     return fields, faults
 
 
-def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[str]]:
+def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[Fault]]:
     """Return the annotations of a class and its bases, resolved."""
     try:
         return typing.get_type_hints(cls, include_extras=True), []
     except Exception as error:  # whatever the text of an annotation does when it is evaluated
         said = f"an annotation cannot be resolved ({type(error).__name__}: {error})"
-        return {}, [f"{cls.__name__}: {said}. Import what it names at the top of the module."]
+        said = f"{said}. Import what it names at the top of the module."
+        return {}, [Fault(said, where=cls.__name__)]
 
 
 def _declared_fields(cls: type[Signature]) -> dict[str, Field]:

@@ -57,8 +57,7 @@ def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | Non
         return Signature.define(camel(id_), inputs=inputs, outputs=outputs)().spec
     except JourneyDefinitionError as error:
         for fault in error.faults:
-            name = fault.partition(":")[0].rpartition(".")[2]
-            part.note(fault.partition(": ")[2], *path, name)
+            part.note(fault.message, *path, *fault.path)
         return None
 
 

@@ -1,7 +1,5 @@
 """Behaviors at the end of a detour, and completion criteria beyond plain names."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated, Any, Final, Literal
 

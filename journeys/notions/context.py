@@ -1,7 +1,5 @@
 """Merge strategies for values of the context."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Steps that change the world: a booking, a payment, a ticket. Each is taken once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Escalation: when a conversation is handed to a person, and the policy if no one takes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any

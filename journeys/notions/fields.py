@@ -1,7 +1,5 @@
 """Fields: the values that a pathway collects, and how they are asked for and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY
@@ -162,7 +160,7 @@ class Field(Definition):
         """Whether a function of the context says what can be chosen."""
         return callable(self.choices)
 
-    def at(self, context: Mapping[str, Any]) -> Field:
+    def at(self, context: Mapping[str, Any]) -> "Field":
         """Return the field as it is in a context, with the options of that moment.
 
         Raises:
@@ -246,7 +244,7 @@ class Form(Definition):
         """Whether a function of the context decides how one of its fields is asked for."""
         return any(field.is_of_the_moment for field in self.fields)
 
-    def at(self, context: Mapping[str, Any]) -> Form:
+    def at(self, context: Mapping[str, Any]) -> "Form":
         """Return the form as it is in a context; see `Field.at`."""
         return self.model_copy(update={"fields": tuple(f.at(context) for f in self.fields)})
 

@@ -1,7 +1,5 @@
 """Guidelines: rules of behaviour that hold for a turn in which their condition does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY
 from enum import StrEnum

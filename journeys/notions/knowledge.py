@@ -1,7 +1,5 @@
 """Knowledge of a journey: a retriever that answers questions of users, and its limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Personality of an assistant: its tone and its greeting."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Annotated
 

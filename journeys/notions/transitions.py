@@ -1,7 +1,5 @@
 """Rules that move a session from one pathway to another, and what makes them fire."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 

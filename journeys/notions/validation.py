@@ -1,7 +1,5 @@
 """Validation: checks of replies before or after they are sent."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Annotated
 

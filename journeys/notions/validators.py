@@ -1,7 +1,5 @@
 """Validators of a value beyond its type, each with the sentence shown if it fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time

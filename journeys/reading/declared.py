@@ -1,7 +1,5 @@
 """Declarations of a whole journey or concierge, from a class body or a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, TypeVar

@@ -1,7 +1,5 @@
 """Types of the values that pathways declare, in class bodies and in files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -60,8 +58,8 @@ class ValueSchema(Definition):
     type: Annotated[Kind | Annotated[Listed[Kind], NOT_EMPTY] | None, BY_SHAPE] = None
     description: Text = ""
     enum: Listed[Scalar] = ()
-    items: ValueSchema | None = None
-    properties: Mapping[str, ValueSchema] | None = None
+    items: "ValueSchema | None" = None
+    properties: "Mapping[str, ValueSchema] | None" = None
     required: Listed[str] = ()
 
 

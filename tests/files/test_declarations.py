@@ -34,12 +34,14 @@ from journeys import (
     Length,
     Limits,
     Locale,
+    OutputField,
     Pathway,
     Personality,
     Range,
     Regex,
     ReturnToPrevious,
     ReturnToSpecific,
+    Signature,
     Skill,
     Transition,
     Validation,
@@ -171,6 +173,25 @@ def test_a_fault_is_data() -> None:
 
     (fault,) = raised.value.faults
     assert (fault.path, fault.place, fault.where) == (("next",), None, "Trip.StartPath")
+
+
+def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Ask(Signature):
+            model_dump: str = OutputField(desc="a name that is taken")
+
+    (fault,) = raised.value.faults
+    assert (fault.where, fault.path) == ("Ask.model_dump", ("model_dump",))
+    assert fault.message == "pydantic keeps the name 'model_dump' for itself. Rename it."
+
+    text = "id: a\nstates:\n  b: {outputs: {model_dump: {type: string}}}\n"
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(text, "a.yaml")
+
+    (fault,) = raised.value.faults
+    assert fault.path == ("states", "b", "outputs", "model_dump")
+    assert fault.startswith("a.yaml:3:29: pydantic keeps the name 'model_dump'")
 
 
 def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
