@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from pathlib import Path
+from types import new_class
+from typing import Any, ClassVar, NoReturn
 
-from journeys.agents.signature import docstring
+from journeys.agents.signature import Signature, docstring
 from journeys.errors import JourneyDefinitionError, shown
 from journeys.faults import Fault
 from journeys.journey import Journey
-from journeys.notions.transitions import BaseTrigger, HandOver
-from journeys.pathway import Pathway
+from journeys.notions.transitions import BaseTrigger, HandOver, Transition
+from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.reading.bodies import bodies, unknown
 from journeys.reading.collecting_reader import read_manner
 from journeys.reading.composing import CANCELS, compose
-from journeys.reading.declared import read_declared
+from journeys.reading.declared import attribute, read_declared
 from journeys.reading.guideline_reader import read_guidelines
-from journeys.reading.reader import journey_id, pathway_classes
+from journeys.reading.reader import JOURNEY_ATTRIBUTES, camel, journey_id, pathway_classes
 from journeys.spec.part_faults import OTHERWISE
 from journeys.spec.parts import RECEPTION, named
-from journeys.spec.spec import JourneySpec, empty_spec
+from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
 
@@ -186,3 +188,59 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
             for journey in self.__journeys__
             for id_, pathway in pathway_classes(journey, Journey).items()
         }
+
+
+def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey]:
+    """Return a journey class over a spec, which looks like one that was written out.
+
+    Args:
+        spec: The whole journey.
+        source: The file that it was read from, if it was.
+    """
+    classes = {id_: _pathway_class(pathway) for id_, pathway in spec.pathways.items()}
+    names = [name for name in vars(Journey).get("__annotations__", {}) if name.startswith("__")]
+    body: dict[str, Any] = {
+        **{
+            name: getattr(spec, name.strip("_")) for name in names if hasattr(spec, name.strip("_"))
+        },
+        "__module__": __name__,
+        "__doc__": spec.purpose,
+        "__entry_pathway__": spec.entry,
+        "__transitions__": [_transition(item) for item in spec.transitions],
+        "__init_subclass__": classmethod(_refuse_subclass),
+        "pathways": property(lambda _: dict(classes)),
+        "source": source,
+    }
+    if spec.parts:
+        body["__journeys__"] = [journey_class(part, source) for part in spec.parts.values()]
+        body["__otherwise__"] = spec.otherwise
+    base = Concierge if spec.parts else Journey
+    return new_class(camel(spec.id), (base,), {"spec": spec}, lambda space: space.update(body))
+
+
+def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
+    said = "a journey from a file has no subclasses. Change the file."
+    raise JourneyDefinitionError([Fault(said, where=cls.__name__)])
+
+
+def _transition(spec: TransitionSpec) -> Transition:
+    return Transition(
+        spec.trigger,
+        from_pathway="*" if spec.sources == ("*",) else list(spec.sources),
+        to_pathway=spec.target,
+        context_update=spec.context_update or None,
+        priority=spec.priority,
+    )
+
+
+def _pathway_class(spec: PathwaySpec) -> type[Pathway]:
+    read = {attribute(name): getattr(spec, name) for name in spec.known(is_code=True)}
+    body = {name: value for name, value in read.items() if name in PATHWAY_ATTRIBUTES}
+    body |= {
+        "__module__": __name__,
+        "__doc__": spec.purpose,
+        "__signature__": Signature.of(spec.signature) if spec.signature else None,
+        "__fields__": spec.form or (),
+        "__pipeline__": spec.pipeline or "sequential",
+    }
+    return type(f"{camel(spec.id.replace('.', '_'))}Path", (Pathway,), body)

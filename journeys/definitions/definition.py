@@ -5,8 +5,6 @@ same class is what a class body holds, what a file is read into, and what the JS
 is made from.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Set

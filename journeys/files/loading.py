@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeVar, cast
 
+from journeys.concierge import journey_class
 from journeys.errors import JourneyDefinitionError
 from journeys.files.agents import agent_of
-from journeys.files.classes import journey_class
 from journeys.files.concierges import Beside, concierge_of
 from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.reading import (

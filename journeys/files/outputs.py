@@ -16,6 +16,7 @@ from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.files.form import JourneyForm
 from journeys.files.part import Part
 from journeys.notions.context import MergeStrategy
+from journeys.reading.reader import camel
 from journeys.spec.pathway_values import ValueSchema
 from journeys.spec.spec import PathwaySpec
 
@@ -26,16 +27,6 @@ _HEARD = "What the user just said"
 _SAID = "What to say to the user"
 _RESPONSE = "response"
 _GIVEN = ("message", "context", "history", "tool_results", "guidelines")
-
-
-def camel(id_: str) -> str:
-    """Return an id as the name of a class.
-
-    Example:
-        >>> camel("insurance_claim")
-        'InsuranceClaim'
-    """
-    return "".join(word[:1].upper() + word[1:] for word in id_.split("_"))
 
 
 def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | None:

@@ -52,6 +52,11 @@ class Declared(Definition):
             )
 
 
+def attribute(name: str) -> str:
+    """Return the attribute of a class body that a field is read from."""
+    return f"__{_NAMES.get(name, name)}__"
+
+
 class Attributes(ClassBody):
     """The attributes of a class body, as `__name__`."""
 
@@ -61,7 +66,7 @@ class Attributes(ClassBody):
 
     def named(self, path: Path) -> str:
         """Return what a fault calls a value."""
-        return super().named((f"__{_NAMES.get(str(path[0]), path[0])}__", *path[1:]))
+        return super().named((attribute(str(path[0])), *path[1:]))
 
     def note(self, held: Any, fault: Fault) -> None:
         """Take down a fault of an attribute."""
@@ -86,7 +91,7 @@ def read_attributes(
         faults: Takes every fault.
         known: Fields that are no attributes.
     """
-    names = {name: f"__{_NAMES.get(name, name)}__" for name in kind.known(is_code=True)}
+    names = {name: attribute(name) for name in kind.known(is_code=True)}
     given = {name: getattr(cls, at) for name, at in names.items() if hasattr(root, at)}
     set_ = {n: value for n, value in given.items() if value is not getattr(root, names[n])}
     source = Attributes({**set_, **known}, owner)

@@ -51,6 +51,16 @@ def snake(name: str) -> str:
     return re.sub(r"_+", "_", spaced).strip("_").lower()
 
 
+def camel(id_: str) -> str:
+    """Return an id as the name of a class.
+
+    Example:
+        >>> camel("insurance_claim")
+        'InsuranceClaim'
+    """
+    return "".join(word[:1].upper() + word[1:] for word in id_.split("_"))
+
+
 def pathway_id(class_name: str) -> str:
     """Return the id of a pathway class: without its suffix, in snake case."""
     return snake(re.sub(r"(Pathway|Path)$", "", class_name))

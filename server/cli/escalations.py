@@ -23,8 +23,8 @@ from journeys import (
     Page,
     TranscriptEntry,
 )
+from journeys.concierge import journey_class
 from journeys.files import read_journey_text
-from journeys.files.classes import journey_class
 from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
 from server.discover.journeys import Found, example_ids, find

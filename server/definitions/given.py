@@ -9,7 +9,7 @@ from typing import Any
 from graphs.agents.registry import check_all
 from graphs.agents.tools import shared_tools
 from journeys import JourneyConfig, JourneySpec
-from journeys.files.classes import journey_class
+from journeys.concierge import journey_class
 from nodes.llm.models import check_model, is_configured
 from server.discover.errors import CommandError
 from server.discover.journeys import agents_in, given_in, model_in, module_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
 import graphs.session.manager  # noqa: F401
 from journeys import JourneyConfig, JourneyDefinitionError
+from journeys.concierge import journey_class
 from journeys.files import read_journey_text
-from journeys.files.classes import journey_class
 from journeys.files.expressions.expressions import (
     ContextCondition,
     MessageCondition,

@@ -242,9 +242,9 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
         ),
         (
             {"pipeline": "paralel"},
-            "Did you mean 'parallel'? One of: sequential, supervisor_worker,",
+            "it must be one of sequential, supervisor_worker,",
         ),
-        ({"pipeline": 3}, "__pipeline__ is 3. One of: sequential,"),
+        ({"pipeline": 3}, "__pipeline__ is 3; it must be one of sequential,"),
         ({"next": "othr"}, "__next__ is 'othr', which is no pathway here. Did you mean 'other'?"),
         ({"next": 3}, "__next__ is 3; it must be text."),
         ({"signature": "Ask"}, "__signature__ is 'Ask'; it must be a Signature class or instance."),
