@@ -198,11 +198,9 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
         source: The file that it was read from, if it was.
     """
     classes = {id_: _pathway_class(pathway) for id_, pathway in spec.pathways.items()}
-    names = [name for name in vars(Journey).get("__annotations__", {}) if name.startswith("__")]
+    held = {name: name.strip("_") for name in JOURNEY_ATTRIBUTES}
     body: dict[str, Any] = {
-        **{
-            name: getattr(spec, name.strip("_")) for name in names if hasattr(spec, name.strip("_"))
-        },
+        **{name: getattr(spec, field) for name, field in held.items() if hasattr(spec, field)},
         "__module__": __name__,
         "__doc__": spec.purpose,
         "__entry_pathway__": spec.entry,
