@@ -30,6 +30,7 @@ from graphs.storage.errors import LostRace
 from graphs.storage.sealing import state_of
 from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
+from nodes.json_data import size
 
 _T = TypeVar("_T")
 Rows = list[Row]
@@ -40,15 +41,18 @@ _VALUES = "__values"
 _KEPT = "kept"
 """Key of a checkpoint that names those of its values that are apart from it."""
 _APART = ("context", "fields")
-"""Values that are apart from checkpoints: they may be large, and a turn need not change them."""
+"""Values that may be large, and that a turn need not change: then they are apart."""
+_SMALL = 4096
+"""Bytes up to which they are within the checkpoint for all that."""
 
 
 class SqliteJourneySaver(StoreSaver, SqliteSaver):
     """LangGraph's SQLite saver, which writes a turn's checkpoint and ledger together.
 
     LangGraph's own writes every value of the state with every checkpoint. Here the context and the
-    fields are apart, and are not written again by a turn that does not change them. A checkpoint of
-    an older release has all of its values in itself, or all apart, and is read as it is.
+    fields are apart once they are large, and are not written again by a turn that does not change
+    them. A checkpoint of an older release has all of its values in itself, or all apart, and is
+    read as it is.
 
     Args:
         conn: The connection, which no other saver has.
@@ -155,11 +159,10 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             return await self._done(
                 partial(self.put, config, checkpoint, metadata, new_versions), whole=True
             )
-        if commit.head:  # an older release may have written it, with none of its values apart
-            kept = {channel for channel, *_ in commit.head["channel_values"]}
-            new_versions = {*new_versions, *(name for name in _APART if name not in kept)}
         place = config["configurable"]
-        state = self._state(place, checkpoint, metadata, new_versions)
+        before = commit.head["channel_values"] if commit.head else ()
+        kept = [channel for channel, *_ in before]
+        state = self._state(place, checkpoint, metadata, new_versions, kept)
         await self.write([*commit.rows(checkpoint), *state])
         return config_at(place, checkpoint["id"])
 
@@ -171,12 +174,29 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         await self._done(partial(self.delete_thread, thread_id), whole=True)
 
     def _state(
-        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Collection[str]
+        self,
+        place: Row,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Collection[str],
+        kept: Collection[str] = (),
     ) -> Written:
-        """Return the statements that write a checkpoint and its new values."""
+        """Return the statements that write a checkpoint and its new values.
+
+        Args:
+            place: Where it is.
+            checkpoint: The checkpoint.
+            metadata: What is known of it.
+            new_versions: Names of the values that changed.
+            kept: Names of the values that are apart from the checkpoint before it.
+        """
         session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
-        apart = [name for name in _APART if name in values]
-        within = {name: value for name, value in values.items() if name not in _APART}
+        apart = [
+            name
+            for name in _APART
+            if name in values and (name in kept or size(values[name]) > _SMALL)
+        ]
+        within = {name: value for name, value in values.items() if name not in apart}
         document = {**checkpoint, "channel_values": within, _KEPT: apart}
         kind, blob = self._packed(document, session, id_)
         versions = checkpoint["channel_versions"]
@@ -190,8 +210,9 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             "checkpoint": blob,
             "metadata": _dumped(about),
         }
-        changed = self._values(place, checkpoint, [name for name in apart if name in new_versions])
-        return [changed, Statement(statements.SAVE_CHECKPOINT, [saved])]
+        written = [Statement(statements.SAVE_CHECKPOINT, [saved])]
+        changed = [name for name in apart if name in new_versions or name not in kept]
+        return [self._values(place, checkpoint, changed), *written] if changed else written
 
     def _opened(self, row: Row, writes: Iterable[Any] = ()) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place.

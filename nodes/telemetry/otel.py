@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -49,7 +50,13 @@ class Telemetry:
         self._context = context
         self._propagate = propagate
         self._trace = trace
-        self._metrics = metrics
+        self._given = tuple(
+            (sys.modules[get.__module__], name)
+            for get, name in (
+                (trace.get_tracer_provider, "_TRACER_PROVIDER"),
+                (metrics.get_meter_provider, "_METER_PROVIDER"),
+            )
+        )
         self._tracer = trace.get_tracer(SCOPE)
         self._client, self._internal = trace.SpanKind.CLIENT, trace.SpanKind.INTERNAL
         meter = metrics.get_meter(SCOPE)
@@ -63,9 +70,12 @@ class Telemetry:
 
     @property
     def is_watched(self) -> bool:
-        """Whether an application takes spans or metrics; until then both have a stand-in."""
-        providers = (self._trace.get_tracer_provider(), self._metrics.get_meter_provider())
-        return not all("Proxy" in type(provider).__name__ for provider in providers)
+        """Whether an application takes spans or metrics.
+
+        Its providers are looked at where OpenTelemetry keeps them: each time that it is asked for
+        them it searches the environment as well.
+        """
+        return any(getattr(module, name, module) is not None for module, name in self._given)
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
         """Begin a span beneath the one that runs here."""

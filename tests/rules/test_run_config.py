@@ -369,3 +369,35 @@ async def test_a_session_within_an_agent_has_its_own_services(memory_url: str) -
     assert (await outer.process_message("hello")).message == "inside"
     await inner.close()
     await outer.close()
+
+
+async def test_the_edges_of_a_turn_are_no_runs_of_a_trace() -> None:
+    class Tracer(AsyncCallbackHandler):
+        def __init__(self) -> None:
+            self.begun: list[str] = []
+
+        async def on_chain_start(self, *_: Any, name: str = "", **__: Any) -> None:
+            self.begun.append(name)
+
+    tracer = Tracer()
+    graph = Solo.compile(agents={"clerk": lambda payload: "fine"})
+
+    config: Any = {"callbacks": [tracer]}
+    await graph.ainvoke(HELLO, config)
+
+    assert tracer.begun[:2] == [Solo.spec.id, "understand"]
+    assert tracer.begun[-1] == "settle"
+    assert not {"route", "onward"} & set(tracer.begun)
+
+
+async def test_a_fork_behind_the_decision_goes_on_along_the_same_edge() -> None:
+    graph = Solo.compile(agents={"clerk": lambda payload: "fine"}, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t-1"}}
+    await graph.ainvoke(HELLO, config, interrupt_after=["understand"])
+    state = await graph.aget_state(config)
+
+    fork = await graph.aupdate_state(config, {"turn": state.values["turn"]}, as_node="understand")
+    assert (await graph.aget_state(fork)).next == (Solo.spec.entry,)
+
+    told = await graph.ainvoke(None, fork)
+    assert told["messages"][-1].content == "fine"

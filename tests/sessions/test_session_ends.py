@@ -176,7 +176,10 @@ async def test_every_turn_gives_a_session_its_whole_time_again(
         assert len(await parcel.versions()) == 5
 
 
-async def test_a_start_sweeps_what_has_expired_meanwhile(sqlite_url: str, clock: Clock) -> None:
+async def test_a_start_sweeps_what_has_expired_meanwhile(
+    sqlite_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphs.storage.sqlite._SMALL", 0)  # all values are apart
     told: list[str] = []
     letter = Letter("l-1", JourneyConfig(persistence=sqlite_url), agents=staff(Letter))
     stays: list[Journey] = [opened(sqlite_url, "there"), letter]

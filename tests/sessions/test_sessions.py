@@ -321,6 +321,23 @@ async def test_a_turn_does_not_store_again_what_it_does_not_change(
     assert found(kept_url, table)[0][0] < 500_000
 
 
+async def test_a_small_context_is_within_its_checkpoint_until_it_has_grown(
+    talk: Talk, sqlite_url: str
+) -> None:
+    names = "SELECT DISTINCT channel FROM checkpoint_blobs"
+    call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
+    await call.says("hello")
+    assert found(sqlite_url, names) == []
+    await call.says(f"street={'x' * 5_000}")
+    assert found(sqlite_url, names) == [("context",)]
+    await call.says("hello")
+    assert len((await call.journey.snapshot())["street"]) == 5_000
+    await call.journey.rollback(1)
+    assert await call.journey.snapshot() == {"customer": "C-1"}
+    await call.says("street=Side")
+    assert await call.journey.snapshot() == {"customer": "C-1", "street": "Side"}
+
+
 async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
     talk: Talk, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +346,7 @@ async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
         older.setattr(
             "graphs.storage.sqlite._APART", ("context", "fields", "messages", "position", "turn")
         )
+        older.setattr("graphs.storage.sqlite._SMALL", 0)
         call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
         await call.says("street=Main")
     assert len(found(sqlite_url, names)) >= 4
@@ -343,7 +361,7 @@ async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
 async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     talk: Talk, sqlite_url: str
 ) -> None:
-    call = await talk(Parcel, AGENTS, sqlite_url)
+    call = await talk(Parcel, AGENTS, sqlite_url, context={"kept": "x" * 5_000})
     other = await talk(Parcel, AGENTS, sqlite_url, session_id="other")
     await other.says("hello")
     for number in range(130):
@@ -352,7 +370,8 @@ async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     counts = rows(sqlite_url)
     assert counts["checkpoints"] <= 100 + 16 + 2
     newest, shared = counts["checkpoints"], len(found(sqlite_url, _NAMED_VALUES))
-    assert counts["checkpoint_blobs"] == shared < 5 * newest
+    assert counts["checkpoint_blobs"] == shared
+    assert 0 < shared < 5 * newest
     assert len(await call.journey.versions()) == 131
     with pytest.raises(VersionNotFoundError, match=r"version 5 .*pruned"):
         await call.journey.rollback(5)

@@ -272,8 +272,9 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
     ids=["missing", "unnamed", "plain", "older", "of-another-place"],
 )
 async def test_a_value_of_the_state_that_is_not_its_own_is_refused(
-    url: str, change: str, reason: str
+    url: str, change: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("graphs.storage.sqlite._SMALL", 0)  # all values are apart
     await conversation(url)
     with database(url) as connection:
         connection.execute(change)
