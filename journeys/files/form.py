@@ -26,22 +26,19 @@ from journeys.definitions.value_types import (
 )
 from journeys.locale import Locale
 from journeys.notions.effects import Effect
-from journeys.notions.escalation import Escalation
 from journeys.notions.guidelines import Guideline
-from journeys.notions.knowledge import Knowledge
 from journeys.notions.transitions import (
     BaseTrigger,
     HandOver,
     Transition,
     Triggered,
 )
-from journeys.reading.declared import Declared
+from journeys.reading.declared import Declared, OfJourney
 from journeys.spec.part_faults import OTHERWISE
 from journeys.spec.pathway_values import Fields
 from journeys.spec.spec import PathwaySpec
 
 Tools = Listed[ToolName]
-Knows = Annotated[Knowledge, Short("retriever")]
 Effects = Listed[Annotated[Effect, Short("tool")]]
 
 
@@ -78,18 +75,15 @@ class DefinitionForm(Declared):
     guidelines: Listed[Guideline] = ()
 
 
-class OwnForm(DefinitionForm):
+class OwnForm(DefinitionForm, OfJourney):
     """What journeys and agents share.
 
     Attributes:
         activation_conditions: What starts it among other journeys.
-        knowledge: Where questions of users are looked up: the name of a retriever.
     """
 
     tools: Listed[ToolForm] = ()
     activation_conditions: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = ()
-    escalation: Escalation | None = None
-    knowledge: Knows | None = None
 
 
 class JourneyForm(OwnForm):

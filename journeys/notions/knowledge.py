@@ -9,7 +9,6 @@ from journeys.definitions.definition import Definition
 from journeys.definitions.sources import wrong
 from journeys.definitions.value_types import InCode, Seconds, ToolName, at_least, is_whole
 from journeys.errors import ConfigurationError, shown
-from journeys.faults import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +118,6 @@ def retriever_fault(given: Any, *, named: bool = True) -> str:
         return ""
     hint = f"give an instance of {given.__name__}" if is_class else "give a function of a question"
     return f"{hint}, or an object with LangChain's ainvoke"
-
-
-def read_knowledge(where: str, declared: Any, faults: list[Fault]) -> Knowledge | None:
-    """Read the `__knowledge__` of a class; None where it has none."""
-    if declared is None or isinstance(declared, Knowledge):
-        return declared
-    if fault := retriever_fault(declared):
-        faults.append(
-            Fault(f"__knowledge__ is {shown(declared)}; {fault}.", "knowledge", where=where)
-        )
-        return None
-    return Knowledge(declared)
 
 
 def retriever_names(known: Sequence[Knowledge | None]) -> list[str]:

@@ -8,9 +8,7 @@ from typing import Any
 from journeys.errors import did_you_mean, shown
 from journeys.faults import Fault
 from journeys.locale import LANGUAGES, NOWHERE, Locale
-from journeys.notions.escalation import Escalation
 from journeys.notions.fields import Field
-from journeys.notions.knowledge import read_knowledge
 from journeys.notions.personality import Personality
 from journeys.spec.spec import PathwaySpec
 from journeys.texts.catalogue import Texts, placeholder_fault
@@ -74,17 +72,14 @@ def read_collecting(
     owner: str, cls: Any, pathways: Mapping[str, PathwaySpec], faults: list[Fault]
 ) -> dict[str, Any]:
     """Return what a journey says of collecting, by the names of the spec; note every fault."""
-    faults += _kind_faults(owner, cls, "__escalation__", Escalation)
     faults += collected_faults(pathways)
     manner = read_manner(owner, cls, faults)
     known = {"__patterns__": PATTERNS, "__migrations__": None}
     for name, keys in known.items():
         faults += mapping_faults(owner, name, getattr(cls, name), keys, pathways)
     return {
-        "escalation": cls.__escalation__,
         **manner,
         "patterns": dict(cls.__patterns__),
-        "knowledge": read_knowledge(owner, cls.__knowledge__, faults),
         "migrations": dict(cls.__migrations__),
     }
 
@@ -117,12 +112,6 @@ def _read_locale(owner: str, cls: type, faults: list[Fault]) -> Locale:
                 )
             )
     return read
-
-
-def _kind_faults(owner: str, cls: Any, name: str, kind: type) -> Iterator[Fault]:
-    value = getattr(cls, name)
-    if value is not None and not isinstance(value, kind):
-        yield Fault(f"{name} is {shown(value)}; it must be {kind.__name__}(...).", where=owner)
 
 
 def read_texts(owner: str, declared: Any, faults: list[Fault]) -> dict[str, dict[str, str]]:

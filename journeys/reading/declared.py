@@ -6,8 +6,10 @@ from typing import Annotated, Any, TypeVar
 
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.sources import ClassBody
-from journeys.definitions.value_types import ContextName, Listed, OneOf, Text
+from journeys.definitions.value_types import ContextName, Listed, OneOf, Short, Text
 from journeys.faults import Fault, Path, as_where
+from journeys.notions.escalation import Escalation
+from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
 from journeys.notions.validation import Validation
 
@@ -50,6 +52,17 @@ class Declared(Definition):
                 "a model outside of it. Choose 'canned' or 'refuse'.",
                 "degrade",
             )
+
+
+class OfJourney(Declared):
+    """What a journey declares as a whole, and a concierge does not.
+
+    Attributes:
+        knowledge: Where questions of users are looked up: the name of a retriever.
+    """
+
+    escalation: Escalation | None = None
+    knowledge: Annotated[Knowledge, Short("retriever")] | None = None
 
 
 def attribute(name: str) -> str:

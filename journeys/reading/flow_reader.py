@@ -9,7 +9,7 @@ from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.transitions import BaseTrigger, IntentTrigger
 from journeys.notions.validation import Validation
-from journeys.reading.declared import read_declared
+from journeys.reading.declared import OfJourney, read_attributes
 from journeys.reading.guideline_reader import numbered, read_each, relation_faults, taken_ids
 from journeys.reading.inheriting import GUIDELINES, declared
 from journeys.reading.transition_reader import trigger_faults
@@ -35,13 +35,15 @@ def read_flow(
     faults += taken_ids([*own, *of_pathways])
     guidelines = numbered([*own, *of_pathways])
     faults += relation_faults(guidelines)
-    whole = read_declared(owner, cls, root, faults)
+    whole = read_attributes(OfJourney, owner, cls, root, faults)
     return {
         "guidelines": guidelines,
         "validation": validation_of(whole.validation, guidelines),
         "safe_reply": whole.safe_reply,
         "degrade": whole.degrade,
         "model": whole.model,
+        "escalation": whole.escalation,
+        "knowledge": whole.knowledge,
         "activation": read_activation(owner, cls.__activation__, faults),
         "shared": tuple(dict.fromkeys(whole.shared)),
     }
