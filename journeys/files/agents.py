@@ -32,7 +32,7 @@ def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
         [],
         tools=tools,
         guidelines=_guidelines(part, form, list(tools)),
-        activation=tuple(form.activation_conditions),
+        activation=tuple(form.activation),
         escalation=form.escalation,
         knowledge=form.knowledge,
         personality=_personality(form),

@@ -28,10 +28,8 @@ from journeys.locale import Locale
 from journeys.notions.effects import Effect
 from journeys.notions.guidelines import Guideline
 from journeys.notions.transitions import (
-    BaseTrigger,
     HandOver,
     Transition,
-    Triggered,
 )
 from journeys.reading.declared import Declared, OfJourney
 from journeys.spec.part_faults import OTHERWISE
@@ -76,14 +74,9 @@ class DefinitionForm(Declared):
 
 
 class OwnForm(DefinitionForm, OfJourney):
-    """What journeys and agents share.
-
-    Attributes:
-        activation_conditions: What starts it among other journeys.
-    """
+    """What journeys and agents share."""
 
     tools: Listed[ToolForm] = ()
-    activation_conditions: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = ()
 
 
 class JourneyForm(OwnForm):

@@ -107,7 +107,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     declared = declared_of(part, form, pathways, owner)
     declared["guidelines"] = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
-    declared["activation"] = tuple(form.activation_conditions)
+    declared["activation"] = tuple(form.activation)
     entry = form.initial_state or next(iter(pathways))
     spec = whole(part, form, entry, pathways, transitions, tools=tools, **declared)
     return spec and _with_inputs(part, form, spec)

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, TypeVar
 
+from pydantic import Field
+
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.sources import ClassBody
 from journeys.definitions.value_types import ContextName, Listed, OneOf, Short, Text
@@ -11,6 +13,7 @@ from journeys.faults import Fault, Path, as_where
 from journeys.notions.escalation import Escalation
 from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
+from journeys.notions.transitions import BaseTrigger, Triggered
 from journeys.notions.validation import Validation
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
@@ -58,9 +61,13 @@ class OfJourney(Declared):
     """What a journey declares as a whole, and a concierge does not.
 
     Attributes:
+        activation: What starts it among other journeys.
         knowledge: Where questions of users are looked up: the name of a retriever.
     """
 
+    activation: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = Field(
+        default=(), validation_alias="activation_conditions"
+    )
     escalation: Escalation | None = None
     knowledge: Annotated[Knowledge, Short("retriever")] | None = None
 

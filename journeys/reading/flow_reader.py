@@ -7,12 +7,10 @@ from typing import Any
 
 from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.transitions import BaseTrigger, IntentTrigger
 from journeys.notions.validation import Validation
 from journeys.reading.declared import OfJourney, read_attributes
 from journeys.reading.guideline_reader import numbered, read_each, relation_faults, taken_ids
 from journeys.reading.inheriting import GUIDELINES, declared
-from journeys.reading.transition_reader import trigger_faults
 
 FLOW_ATTRIBUTES = (
     "__guidelines__",
@@ -44,7 +42,7 @@ def read_flow(
         "model": whole.model,
         "escalation": whole.escalation,
         "knowledge": whole.knowledge,
-        "activation": read_activation(owner, cls.__activation__, faults),
+        "activation": tuple(whole.activation),
         "shared": tuple(dict.fromkeys(whole.shared)),
     }
 
@@ -56,23 +54,3 @@ def validation_of(
     if declared is None and any(item.critical and item.enabled for item in guidelines):
         return Validation()
     return declared
-
-
-def read_activation(owner: str, declared: Any, faults: list[Fault]) -> tuple[BaseTrigger, ...]:
-    """Read what starts a journey: triggers, or conditions in words for a model."""
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault(
-                "__activation__ must be a list of triggers or conditions in words.",
-                "activation_conditions",
-                where=owner,
-            )
-        )
-        return ()
-    triggers: list[BaseTrigger] = []
-    for number, item in enumerate(declared):
-        trigger = IntentTrigger(description=item) if isinstance(item, str) else item
-        found = trigger_faults(f"{owner}.__activation__[{number}]", trigger)
-        faults += found
-        triggers += [] if found else [trigger]
-    return tuple(triggers)

@@ -17,6 +17,7 @@ from journeys import (
     Agent,
     AgentCard,
     AlwaysTrigger,
+    Call,
     Check,
     ConditionTrigger,
     ConfigurationError,
@@ -192,6 +193,28 @@ def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
     (fault,) = raised.value.faults
     assert fault.path == ("states", "b", "outputs", "model_dump")
     assert fault.startswith("a.yaml:3:29: pydantic keeps the name 'model_dump'")
+
+
+def test_what_a_class_declares_has_its_faults_at_once_with_their_paths() -> None:
+    wrong: Any = {"__activation__": ["asks", 3], "__escalation__": 4, "__knowledge__": 5}
+    with pytest.raises(JourneyDefinitionError) as raised:
+        type("Trip", (Journey,), {**wrong, "APath": type("APath", (Pathway,), {})})
+
+    assert [(fault.path, fault.where) for fault in raised.value.faults] == [
+        (("activation", 1), "Trip"),
+        (("escalation",), "Trip"),
+        (("knowledge",), "Trip"),
+    ]
+    with pytest.raises(JourneyDefinitionError) as raised:
+
+        class Walk(Journey):
+            class StepPath(Pathway):
+                __calls__ = ["find", Call("a b")]
+                __agents__ = ["guide", "guide"]
+
+    called, twice = sorted(raised.value.faults)
+    assert (called.where, called.path) == ("Walk.StepPath.__calls__[1]", ("calls", 1, "tool"))
+    assert (twice.where, twice.path) == ("Walk.StepPath", ("agents", 1))
 
 
 def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
