@@ -42,7 +42,7 @@ studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 20
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(PY) -m langgraph_cli dev --no-browser $(ARGS)
 
 test: $(DEV_STAMP)  ## Run the tests (ALL=1: the slow ones too, with branch coverage; ARGS="-k name": some, in one process)
-	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--numprocesses auto --dist worksteal $(if $(ALL),--hypothesis-profile all --cov,-m "not slow"))
+	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--processes auto $(if $(ALL),--hypothesis-profile all --cov,-m "not slow"))
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check

@@ -21,8 +21,9 @@ import pytest
 from journeys import Journey
 from nodes import breaker
 from nodes.llm import agent as model_agent
-from tests.support import postgres, properties, redis
+from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
+from tests.support.parallel import Parallel
 from tests.support.proxy import Proxy
 from tests.support.solo import Solo
 from tests.support.talk import Talk
@@ -30,7 +31,7 @@ from tests.support.talk import Talk
 # Processes that tests start would compile all they import anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# The processes of pytest-xdist have a width, by which piped output would be wrapped.
+# A width of the developer's terminal would wrap piped output.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
@@ -59,9 +60,15 @@ def _no_breaker_of_another_test() -> None:
     model_agent._records.clear()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one process more than there are cores: some tests wait for a process or a store."""
-    return 1 + (os.cpu_count() or 1)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processes", help="Run the tests in so many processes (auto: by the cores)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if wanted := config.option.processes:
+        # Two more than there are cores: some tests wait for a process or a store.
+        count = 2 + (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
+        config.pluginmanager.register(Parallel(count, _begin_redis, redis.end_shared))
 
 
 def pytest_asyncio_loop_factories(
@@ -74,8 +81,10 @@ def pytest_asyncio_loop_factories(
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, Any, Any]:
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     """Look for no garbage among what is imported and collected, now or later: all of it stays."""
+    if session.config.option.processes and not session.config.option.collectonly:
+        forked.share()
     gc.disable()
     try:
         return (yield)
@@ -100,9 +109,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     with contextlib.suppress(Exception):
         if any(_needs_postgres(item) for item in session.items):
             postgres.shared()
+    if not session.config.option.processes and any(_needs_redis(item) for item in session.items):
+        _begin_redis()
+
+
+def _begin_redis() -> None:
     with contextlib.suppress(Exception):
-        if any("redis_server" in getattr(item, "fixturenames", ()) for item in session.items):
-            redis.shared()
+        redis.shared()
+
+
+def _needs_redis(item: Any) -> bool:
+    return "redis_server" in getattr(item, "fixturenames", ())
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
+import importlib
 import io
 import multiprocessing
 import os
 import runpy
+import socket
 import subprocess
 import sys
 import time
-from multiprocessing import forkserver, reduction
+from multiprocessing import connection, forkserver, reduction, resource_tracker
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+_PRELOADED = "tests.support.preloaded"
 
 
 @functools.cache
 def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.support.preloaded"])
+    context.set_forkserver_preload([_PRELOADED])
     with contextlib.chdir(ROOT):  # from where it finds what it imports
         forkserver.ensure_running()
     return context
+
+
+def share() -> None:
+    """Fork the server of such processes from this one, for it and for those forked from it."""
+    resource_tracker.ensure_running()
+    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    address = connection.arbitrary_address("AF_UNIX")
+    alive, server._forkserver_alive_fd = os.pipe()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        if not os.fork():
+            _serve(listener.detach(), alive, server._forkserver_alive_fd)
+    os.close(alive)
+    server._forkserver_address = address
+    server.ensure_running = resource_tracker.ensure_running
+    atexit.register(_remove, address, os.getpid())
+
+
+def _serve(listener: int, alive: int, ours: int) -> None:
+    try:
+        os.close(ours)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        sys.settrace(None)
+        importlib.import_module(_PRELOADED)
+        forkserver.main(listener, alive, [])
+    finally:
+        os._exit(0)
+
+
+def _remove(address: str, owner: int) -> None:
+    if os.getpid() == owner:
+        Path(address).unlink(missing_ok=True)
 
 
 def process(target: Any, *args: Any) -> Any:

