@@ -7,6 +7,7 @@ import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -295,33 +296,30 @@ async def open_session(
     key = config.encryption_key if spec.sensitive else None
     store = await open_store(config.persistence, key, config.database_pool_size)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
-    built_in = _built_in(spec, config, saver)
-    graph = store.graphs.get(built_in)
-    if graph is None:
-        graph = build(spec, config).compile(checkpointer=used, name=spec.id)
-        store.graphs[built_in] = graph
+    graph = copy(_compiled(spec, config))
+    graph.checkpointer = used
     ttl, keep = config.session_ttl_seconds, config.keep_versions
     scribe = Scribe(spec, session_id, store.seal, ttl, keep)
     lock = store.lock(session_id)
     return Session(session_id, spec, store, used, graph, scribe, lock, on_commit)
 
 
-async def prepare(store: Store, spec: JourneySpec, config: JourneyConfig) -> None:
-    """Compile a journey for a store in a thread, before its first session asks for it.
+async def prepare(spec: JourneySpec, config: JourneyConfig) -> None:
+    """Compile a journey in a thread, before its first session asks for it.
 
     Raises:
         JourneyDefinitionError: It cannot be compiled.
     """
-
-    def compiled() -> Graph:
-        graph: Graph = build(spec, config).compile(checkpointer=store.saver, name=spec.id)
-        return graph
-
-    store.graphs[_built_in(spec, config, None)] = await asyncio.to_thread(compiled)
+    await asyncio.to_thread(_compiled, spec, config)
 
 
-def _built_in(spec: JourneySpec, config: JourneyConfig, saver: Any) -> tuple[Any, ...]:
-    return (spec, config.pathway_timeout_seconds, *_retrying(config), id(saver))
+def _compiled(spec: JourneySpec, config: JourneyConfig) -> Graph:
+    """Return the graph of a journey, which all stores share: a session gives it a saver."""
+    built_in = (config.pathway_timeout_seconds, *_retrying(config))
+    graph: Graph | None = spec.compiled.get(built_in)
+    if graph is None:
+        graph = spec.compiled[built_in] = build(spec, config).compile(name=spec.id)
+    return graph
 
 
 def _retrying(config: JourneyConfig) -> tuple[Any, ...]:

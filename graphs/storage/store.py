@@ -15,14 +15,13 @@ from urllib.parse import quote
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs.steps import Graph
 from graphs.storage import statements
 from graphs.storage.errors import raise_translated, reason_of
 from graphs.storage.migrate import migrate
 from graphs.storage.sealing import AesSeal, Seal
 from graphs.storage.sqlite import SqliteJourneySaver
 from graphs.storage.statements import Row, Sql, Statement
-from journeys import JourneySpec, StateError
+from journeys import StateError
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 
@@ -48,13 +47,11 @@ class Store:
     Attributes:
         saver: Checkpoints and ledger.
         seal: How text is stored.
-        graphs: Compiled graphs, by journey and settings that are built in.
     """
 
     key: _Key = field(repr=False)
     saver: SqliteJourneySaver | PostgresJourneySaver
     seal: Seal
-    graphs: dict[Any, Graph] = field(default_factory=dict)
     users: int = 0
     _locks: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=weakref.WeakValueDictionary
@@ -74,11 +71,6 @@ class Store:
             StateError: Another process kept it for too long, or the database could not be read.
         """
         return SessionTurn(self, session_id)
-
-    def forget_graphs(self, spec: JourneySpec) -> None:
-        """Let go of the graphs of a journey that is replaced; turns that run keep theirs."""
-        for key in [key for key in self.graphs if key[0] is spec]:
-            del self.graphs[key]
 
     async def head(self, session_id: str) -> Row | None:
         """Return the session's row with the state of its head; None if it is not there."""

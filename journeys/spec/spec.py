@@ -322,6 +322,11 @@ class JourneySpec:
         return replace(self, pathways=frozen(pathways), is_of_the_moment=True)
 
     @cached_property
+    def compiled(self) -> dict[Any, Any]:
+        """Graphs of this journey, by the settings that are built in; they live as long as it."""
+        return {}
+
+    @cached_property
     def _leaving(self) -> dict[tuple[str, ...], tuple[TransitionSpec, ...]]:
         return {}
 

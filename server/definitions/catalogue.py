@@ -163,12 +163,8 @@ class Catalogue:
         _tell([], faults)
 
     def _take_up(self, served: Mapping[str, Served], active: Sequence[str]) -> None:
-        before = self.served
-        self.served = {id_: one for id_, one in ({**before, **served}).items() if id_ in active}
-        for id_, old in before.items():
-            if self.served.get(id_) is not old:
-                for store in self._stores.values():
-                    store.forget_graphs(old.journey.spec)
+        known = {**self.served, **served}
+        self.served = {id_: one for id_, one in known.items() if id_ in active}
 
     async def _serving(
         self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
@@ -180,7 +176,8 @@ class Catalogue:
                 if id_ in self._taken:
                     raise ConfigurationError(f"A journey '{id_}' is served from elsewhere.")
                 served[id_] = self._given.serving(spec)
-                await prepare(await self._store_of(spec), spec, self._config)
+                await self._store_of(spec)
+                await prepare(spec, self._config)
             except JourneyError as error:
                 served.pop(id_, None)
                 faults[id_] = [str(error)]

@@ -212,7 +212,7 @@ class Wiring:
             if key not in stores:
                 stores[key] = await open_store(config.persistence, key, config.database_pool_size)
                 open_.push_async_callback(stores[key].close)
-            await prepare(stores[key], spec, config)
+            await prepare(spec, config)
 
     def _open_models(self) -> None:
         """Open the models of all journeys, so that their connections last as long as the app."""

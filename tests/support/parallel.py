@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import os
 import random
 import signal
@@ -45,25 +46,16 @@ class Parallel:
         session.config.pluginmanager.getplugin("terminalreporter").showfspath = False
         # The workers share the folder of all tests, each with a part of its own.
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-        queue, end = os.pipe()
-        os.set_blocking(end, False)
-        for first, last in _ranges(session.items):
-            os.write(end, _RANGE.pack(first, last))
-        os.close(end)
+        queue = _queue(session.items)
         sys.stdout.flush()
         sys.stderr.flush()
-        workers: dict[Connection, _Worker] = {}
+        workers: dict[Any, _Worker] = {}
         try:
             for number in range(self.processes):
                 self._fork(session, queue, number, [], workers)
             while workers:
                 for connection in wait(list(workers)):
-                    assert isinstance(connection, Connection)
-                    worker = workers[connection]
-                    if not worker.reports(session):
-                        del workers[connection]
-                        if worker.died(session):
-                            self._fork(session, queue, worker.number, worker.left, workers)
+                    self._read(session, queue, connection, workers)
                 if session.shouldfail or session.shouldstop:
                     raise session.Failed(session.shouldfail or session.shouldstop)
         finally:
@@ -72,13 +64,24 @@ class Parallel:
                 worker.end()
         return True
 
+    def _read(
+        self, session: pytest.Session, queue: int, connection: Any, workers: dict[Any, _Worker]
+    ) -> None:
+        """Take a report of a worker; another takes the place of one that died."""
+        worker = workers[connection]
+        if worker.reports(session):
+            return
+        del workers[connection]
+        if worker.died(session):
+            self._fork(session, queue, worker.number, worker.left, workers)
+
     def _fork(
         self,
         session: pytest.Session,
         queue: int,
         number: int,
         left: list[int],
-        workers: dict[Connection, _Worker],
+        workers: dict[Any, _Worker],
     ) -> None:
         ours, theirs = Pipe(duplex=False)
         if pid := os.fork():
@@ -94,9 +97,7 @@ class Parallel:
             self.enter()
             _run(session, _taken(queue, theirs, left))
             self.leave()
-            if "coverage" in sys.modules and (measured := _coverage()):
-                measured.stop()
-                measured.save()
+            _save_coverage()
             status = 0
         except KeyboardInterrupt:
             pass
@@ -193,7 +194,7 @@ def _become_worker(session: pytest.Session, number: int, connection: Connection)
     config: Any = session.config
     random.seed()
     reporter = config.pluginmanager.getplugin("terminalreporter")
-    reporter._tw._file = open(os.devnull, "w")
+    reporter._tw._file = io.StringIO()
     capture = config.pluginmanager.getplugin("capturemanager")
     capture.stop_global_capturing()
     capture.start_global_capturing()
@@ -225,10 +226,20 @@ def _taken(queue: int, connection: Connection, left: list[int]) -> Iterator[int]
         yield from range(*portion)
 
 
-def _coverage() -> Any:
-    import coverage
+def _save_coverage() -> None:
+    if (module := sys.modules.get("coverage")) and (measured := module.Coverage.current()):
+        measured.stop()
+        measured.save()
 
-    return coverage.Coverage.current()
+
+def _queue(items: list[pytest.Item]) -> int:
+    """Return a pipe from which processes read the numbers of the tests, each of them once."""
+    queue, end = os.pipe()
+    os.set_blocking(end, False)
+    for first, last in _ranges(items):
+        os.write(end, _RANGE.pack(first, last))
+    os.close(end)
+    return queue
 
 
 def _ranges(items: list[pytest.Item]) -> Iterator[tuple[int, int]]:
