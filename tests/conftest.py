@@ -37,7 +37,7 @@ for name in ("COLUMNS", "LINES"):
 
 
 SLOW_SECONDS = 600
-"""What ends a slow test that hangs; the machine may be busy."""
+"""What ends a slow test that hangs, or one of many examples; the machine may be busy."""
 
 properties.register()
 
@@ -95,10 +95,13 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow tests, and give them time: at the end one process would work at one."""
+    """Begin with the slow tests, and give time to all that try many examples.
+
+    At the end one process would work at a slow one alone.
+    """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.get_closest_marker("slow") or item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
 
 

@@ -11,8 +11,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from graphs.drawing.mermaid import mermaid
@@ -583,8 +585,15 @@ COMMANDS = [[], *([str(command.name)] for command in app.registered_commands)]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_help_is_wrapped_between_words(folder: Path, words: list[str]) -> None:
-    shown = {width: shown_at(width, folder, *words, "--help") for width in WIDTHS}
+def test_help_is_wrapped_between_words(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {}
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        with pytest.raises(SystemExit):
+            get_command(app)([*words, "--help"], prog_name="journeygraph")
+        shown[width] = capsys.readouterr().out
 
     for width, page in shown.items():
         assert flat(page) == flat(shown[120])
@@ -709,46 +718,55 @@ def test_definitions_are_listed_for_programs(folder: Path) -> None:
 DRIVERS = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres", "redis")
 
 
-def without_drivers(
-    folder: Path, *words: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the command in an environment like one without the extras `postgres` and `redis`."""
-    hidden = f"sys.modules.update(dict.fromkeys({DRIVERS}))"
-    code = f"import sys; {hidden}; from server.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-P", "-c", code, *words],
+def without_drivers(folder: Path, *commands: tuple[list[str], dict[str, str]]) -> list[Any]:
+    """Run commands in an environment like one without the extras `postgres` and `redis`.
+
+    Return the exit code, the output and the errors of each.
+    """
+    code = f"""
+import json, sys
+sys.modules.update(dict.fromkeys({DRIVERS}))
+from server.cli.app import app
+from typer.testing import CliRunner
+for words, variables in {commands}:
+    done = CliRunner().invoke(app, words, env=variables, input="a pear please\\n")
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", code],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-        input="a pear please\n",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("store", ["memory://", "sqlite:///orders.db"])
-def test_a_journey_runs_without_the_drivers_of_servers(folder: Path, store: str) -> None:
-    done = without_drivers(folder, "chat", "orders.py", "--store", store)
-
-    assert done.returncode == 0, done.stderr
-    assert "journey complete" in done.stdout or "pay" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "variables", "extra"),
-    [
-        (["chat", "orders.py", "--store", "postgresql://localhost/shop"], {}, "postgres"),
-        (["migrate", "--store", "postgresql://localhost/shop"], {}, "postgres"),
-        (["audit", "--review"], {"DATABASE_URL": "postgres://localhost/shop"}, "postgres"),
-        (["serve", "orders.py"], {"JOURNEYGRAPH_REDIS_URL": "redis://localhost"}, "redis"),
-        (["definitions"], {"JOURNEYGRAPH_REDIS_URL": "redis://localhost"}, "redis"),
-    ],
-)
-def test_a_server_whose_driver_is_missing_names_the_extra(
-    folder: Path, words: list[str], variables: dict[str, str], extra: str
+def test_without_the_drivers_of_servers_a_journey_runs_and_a_server_names_its_extra(
+    folder: Path,
 ) -> None:
-    done = without_drivers(folder, *words, **variables)
+    postgres, redis = "postgresql://localhost/shop", "redis://localhost"
+    served: list[tuple[list[str], dict[str, str], str]] = [
+        (["chat", "orders.py", "--store", postgres], {}, "postgres"),
+        (["migrate", "--store", postgres], {}, "postgres"),
+        (["audit", "--review"], {"DATABASE_URL": postgres}, "postgres"),
+        (["serve", "orders.py"], {"JOURNEYGRAPH_REDIS_URL": redis}, "redis"),
+        (["definitions"], {"JOURNEYGRAPH_REDIS_URL": redis}, "redis"),
+    ]
+    alone: list[tuple[list[str], dict[str, str]]] = [
+        (["chat", "orders.py", "--store", store], {})
+        for store in ("memory://", "sqlite:///orders.db")
+    ]
 
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert f"pip install 'journeygraph[{extra}]'" in done.stderr
+    done = without_drivers(folder, *alone, *[(words, given) for words, given, _ in served])
+
+    assert len(done) == 7
+    for status, written, errors in done[:2]:
+        assert status == 0, errors
+        assert "journey complete" in written or "pay" in written
+    for (status, _, errors), (*_, extra) in zip(done[2:], served, strict=True):
+        assert status == 1
+        assert "Traceback" not in errors
+        assert f"pip install 'journeygraph[{extra}]'" in errors

@@ -55,21 +55,27 @@ async def standing(url: str, session_id: str = "s-1") -> int:
     return state.version
 
 
-def killed(process: Any) -> None:
-    process.join(15)
-    if process.exitcode is None:  # it has not come so far; then it dies where it stands
-        process.kill()
-        process.join(5)
+OTHERS = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND backend_type = 'client backend'
+"""
+
+
+def killed(process: Any, url: str) -> None:
+    """Wait until a process is dead, and the server done with what it had sent."""
+    process.join()
     assert process.exitcode == -signal.SIGKILL
-    time.sleep(0.15)  # a server may still be at what the dead one had sent
+    while url.startswith("postgresql") and found(url, OTHERS) != [(0,)]:
+        time.sleep(0.01)
 
 
-def killed_once_it_talks(process: Any, log: Path, after: float) -> None:
+def killed_once_it_talks(process: Any, url: str, log: Path, after: float) -> None:
     while not log.read_text() and process.is_alive():
         time.sleep(0.001)
     time.sleep(after)
     process.kill()
-    killed(process)
+    killed(process, url)
 
 
 @pytest.mark.slow
@@ -84,7 +90,7 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> 
         log.write_text("")
         process = forked.process(crash_child.live, url, "s-1", str(log), "talk", None)
         process.start()
-        killed_once_it_talks(process, log, moments.uniform(0, 0.05))
+        killed_once_it_talks(process, url, log, moments.uniform(0, 0.05))
 
         acknowledged = [int(number) for number in log.read_text().split()]
         assert acknowledged == list(range(version + 1, version + 1 + len(acknowledged)))
@@ -110,7 +116,7 @@ async def test_killed_before_each_statement_of_a_turn(
         log = str(tmp_path / "acknowledged")
         process = forked.process(crash_child.live, url, "s-1", log, "talk", statement)
         process.start()
-        killed(process)
+        killed(process, url)
         stood.append(await standing(url))
         if stood[-1] > messages:
             break
@@ -125,7 +131,7 @@ async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
         log = str(tmp_path / "acknowledged")
         process = forked.process(crash_child.live, url, session_id, log, "agent", None)
         process.start()
-        killed(process)
+        killed(process, url)
         assert await standing(url, session_id) == messages
 
 
@@ -135,7 +141,7 @@ async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path / f'{statement}.db'}"
         process = forked.process(crash_child.live, url, "s-0", "", "open", statement)
         process.start()
-        killed(process)
+        killed(process, url)
         await begun(url, 1)
         assert await standing(url) == 1
 
@@ -147,7 +153,7 @@ async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
     for statement in range(1, 30):
         process = forked.process(crash_child.live, url, "s-1", "", "start", statement)
         process.start()
-        killed(process)
+        killed(process, url)
         if rows(url) != before:
             break
         async with crash_child.diary(url, "s-1") as diary:
@@ -162,7 +168,7 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
     for statement in range(1, 30):
         process = forked.process(crash_child.live, url, "s-1", "", "rollback", statement)
         process.start()
-        killed(process)
+        killed(process, url)
         async with crash_child.diary(url, "s-1") as diary:
             if (await diary.versions())[-1].kind == "rollback":
                 break
@@ -181,7 +187,7 @@ async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
     for statement in range(1, 30):
         process = forked.process(crash_child.live, url, "s-1", "", "delete", statement)
         process.start()
-        killed(process)
+        killed(process, url)
         if not any(rows(url).values()):
             break
         assert await standing(url) == 4
