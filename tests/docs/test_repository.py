@@ -230,3 +230,40 @@ def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch) ->
 
     with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
         bootstrap.require_python()
+
+
+DYING = """
+import os, time
+import pytest
+
+@pytest.mark.parametrize("number", range(40))
+def test_one(number):
+    if number == 20:
+        os.kill(os.getpid(), 9)
+    assert number != 30
+
+def test_alone(tmp_path, capfd):
+    os.system("echo printed")
+    assert capfd.readouterr().out == "printed\\n"
+    assert not list(tmp_path.iterdir())
+"""
+
+
+@pytest.mark.slow
+def test_a_process_of_the_tests_that_dies_fails_one_test_alone(tmp_path):
+    """The tests it had taken and not begun are run by the one that takes its place."""
+    (tmp_path / "test_dying.py").write_text(DYING)
+    options = ("-c", ROOT / "pyproject.toml", "--rootdir", ROOT, "-p", "tests.conftest")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--processes", "3", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "2 failed, 39 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "The process of this test died (status -9)." in ended.stdout
+    assert "test_one[20]" in ended.stdout
+    assert "test_one[30]" in ended.stdout
