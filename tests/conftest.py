@@ -113,7 +113,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     with contextlib.suppress(Exception):
         if any(_needs_postgres(item) for item in session.items):
             postgres.shared()
-    if not session.config.option.processes and any(_needs_redis(item) for item in session.items):
+    if session.config.option.processes:
+        properties.prepare()
+    elif any(_needs_redis(item) for item in session.items):
         _begin_redis()
 
 

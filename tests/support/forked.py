@@ -34,8 +34,8 @@ def _context() -> Any:
 def share() -> None:
     """Fork the server of such processes from this one, for it and for those forked from it."""
     resource_tracker.ensure_running()
-    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
-    address = connection.arbitrary_address("AF_UNIX")
+    server: Any = forkserver._forkserver
+    address = connection.arbitrary_address("AF_UNIX")  # type: ignore[attr-defined]
     alive, server._forkserver_alive_fd = os.pipe()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
