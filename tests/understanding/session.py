@@ -46,7 +46,7 @@ async def judge_all(rows: Iterable[Row], language: str, mode: str = "none") -> l
 async def a_store() -> AsyncIterator[str]:
     """Open a store in memory and let it be TODAY; return its URL.
 
-    It lives as long as somebody holds it, and with it what was compiled.
+    It lives as long as somebody holds it.
     """
     config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
     agents, tools = assistants.agents_of("bank", "en"), assistants.tools_of("bank")
