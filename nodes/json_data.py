@@ -6,6 +6,7 @@ true, false, null, lists and dicts with text keys; nothing else.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import hashlib
 import math
@@ -47,26 +48,40 @@ def size(value: Any) -> int:
 
 
 def copied(value: Any) -> Any:
-    """Return a deep copy of plain data, by way of JSON: a walk in Python takes twice as long."""
-    if not isinstance(value, (dict, list)):
-        return value
-    written = orjson.dumps(value)
-    return uncollected(orjson.loads, written) if len(written) >= LARGE else orjson.loads(written)
+    """Return a deep copy of plain data."""
+    return copied_and_sized(value)[0] if isinstance(value, (dict, list)) else value
+
+
+def copied_and_sized(value: Any) -> tuple[Any, int]:
+    """Return a deep copy of plain data, and its size.
+
+    The copy is made by way of JSON: a walk in Python takes twice as long.
+    """
+    written, load = orjson.dumps(value), orjson.loads
+    is_large = len(written) >= LARGE
+    return (uncollected(load, written) if is_large else load(written)), len(written)
 
 
 def uncollected(load: Callable[[_Given], _Loaded], given: _Given) -> _Loaded:
     """Return what a function in C makes of something large, while no garbage is collected.
 
     Nothing of it is garbage, and it has so many objects that full collections would begin, each of
-    which walks all objects of the process.
+    which walks all objects of the process. Nor is any collected before the next step of the loop:
+    an agent that does not wait has let go of its copy by then, and what is gone is not walked.
     """
     if not gc.isenabled():
         return load(given)
     gc.disable()
     try:
-        return load(given)
-    finally:
+        made = load(given)
+    except BaseException:
         gc.enable()
+        raise
+    try:
+        asyncio.get_running_loop().call_soon(gc.enable)
+    except RuntimeError:  # no loop runs here
+        gc.enable()
+    return made
 
 
 def stamp(time: datetime) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from journeys import ConfigurationError, JourneySpec
+from journeys import ConfigurationError
 from journeys.agents.io_fields import FieldSpec, SignatureSpec
 from nodes.authored import FAILURES
-from nodes.json_data import copied, plain
+from nodes.json_data import copied, copied_and_sized, plain
 from nodes.state.messages import text_of, told
 from nodes.state.secrets import without_secrets
 
 if TYPE_CHECKING:
     from nodes.pipelines.work import Brief
+    from nodes.services import Services
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""
@@ -46,7 +47,7 @@ def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def base_of(state: Mapping[str, Any], spec: JourneySpec) -> dict[str, Any]:
+def base_of(state: Mapping[str, Any], services: Services) -> dict[str, Any]:
     """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
 
     It is a copy: what an agent does to it changes nothing, for nobody. What the user said before of
@@ -55,9 +56,10 @@ def base_of(state: Mapping[str, Any], spec: JourneySpec) -> dict[str, Any]:
     if "inputs" in state:
         given: dict[str, Any] = copied(state["inputs"])
         return given
-    messages = without_secrets(spec, state) if state.get("fields") else state["messages"]
+    messages = without_secrets(services.spec, state) if state.get("fields") else state["messages"]
     history = told(messages[:-1])
-    context = copied(state["context"])
+    context, size = copied_and_sized(state["context"])
+    services.running.sized = (state["context"], size)
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class Running:
             agent. None where nobody wants to know.
         calls: What tools gave the agents that wait.
         speculation: What an agent was asked while the message was still being understood.
+        sized: The context that was copied last, and its size.
     """
 
     pathway: str = ""
@@ -35,11 +37,16 @@ class Running:
     askers: dict[str, tuple[str, str]] | None = None
     calls: KeptCalls = field(default_factory=KeptCalls)
     speculation: Speculation | None = None
+    sized: tuple[Any, int] | None = None
     _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
 
     def at(self, seat: Seat) -> _AtWork:
         """Return a block in which the agent in a seat works; one that is cut off stays noted."""
         return _AtWork(self._begun, seat)
+
+    def size_of(self, context: Mapping[str, Any]) -> int | None:
+        """Return the size of a context, if it is the one that was copied last."""
+        return self.sized[1] if self.sized and self.sized[0] is context else None
 
     def asked_ahead(self, place: tuple[str, str]) -> Speculation | None:
         """Return what the agent of a pathway, at a path in it, was asked ahead, if it was."""

@@ -372,7 +372,7 @@ async def _inner_worked(
     if brief is None:
         return {}
     told = given_in_turn(state, seat.pathway.id)
-    payload, _ = payload_of(None, base_of(state, services.spec) | told, brief)
+    payload, _ = payload_of(None, base_of(state, services) | told, brief)
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
     start: Any = {"inputs": {**payload, **told}, **turn}

@@ -48,10 +48,18 @@ def checked(
     ops: Sequence[Op],
     limit: int,
     prunable: Sequence[str] = (),
+    known: int | None = None,
 ) -> tuple[Context, list[Op]]:
     """Return the context after some operations, and those that pruned it.
 
     From 90 % of the limit on, the lists named in `prunable` lose their oldest entries.
+
+    Args:
+        context: The context before.
+        ops: The operations.
+        limit: Most bytes of the result.
+        prunable: Names of lists.
+        known: The size of the context before, where it is known; only what changes is measured.
 
     Raises:
         ContextMergeError: As `apply_ops`.
@@ -60,7 +68,7 @@ def checked(
     if not ops:
         return dict(context), []
     result = apply_ops(context, ops)
-    total = size(result)
+    total = size(result) if known is None else _size_after(known, context, result, ops)
     pruning: list[Op] = []
     if total > limit * NEAR_LIMIT and prunable:
         pruning = _pruned(result, total - int(limit * NEAR_LIMIT), prunable)
@@ -71,6 +79,22 @@ def checked(
         largest = sorted(sizes, key=lambda name: sizes[name], reverse=True)[:3]
         raise ContextSizeExceededError(total, limit, {name: sizes[name] for name in largest})
     return result, pruning
+
+
+def _size_after(
+    known: int, before: Mapping[str, Any], after: Context, ops: Sequence[Op]
+) -> int:
+    """Return the size of a context after some operations, from its size before."""
+    names = names_changed(ops)
+    if any(isinstance(before.get(name), (list, dict)) for name in names):
+        return size(after)  # what grew in place may be nearly all of it
+    # As entries of an object: one more or less has a comma, but for the first.
+    commas = max(len(after) - 1, 0) - max(len(before) - 1, 0)
+    return known + commas + _size_of(names, after) - _size_of(names, before)
+
+
+def _size_of(names: Iterable[str], context: Mapping[str, Any]) -> int:
+    return sum(size({name: context[name]}) - 2 for name in names if name in context)
 
 
 def restoring(context: Mapping[str, Any], before: Mapping[str, Any]) -> list[Op]:

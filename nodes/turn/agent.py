@@ -60,7 +60,7 @@ async def run_agent(
         return {}
     signature = agent.signature or seat.pathway.signature
     told = given_in_turn(state, seat.pathway.id)
-    payload, flags = payload_of(signature, base_of(state, services.spec) | told, brief)
+    payload, flags = payload_of(signature, base_of(state, services) | told, brief)
     payload |= told
     say = _speaker(state, services, seat, rules_in(state, told), calls)
     if services.listening:

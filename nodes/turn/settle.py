@@ -89,7 +89,8 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     config = services.config
     hop.ops += _accumulated(hop, ended.values)
     given = list(hop.ops)
-    context, pruning = checked(hop.context, hop.ops, config.max_context_size_bytes, config.prunable)
+    limit, known = config.max_context_size_bytes, services.running.size_of(hop.context)
+    context, pruning = checked(hop.context, hop.ops, limit, config.prunable, known)
     hop.context = context
     hop.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]

@@ -51,7 +51,7 @@ def speculate(draft: TurnDraft, reading: Reading) -> None:
     if brief is None:
         return
     signature = agent.signature or seat.pathway.signature
-    payload, _ = payload_of(signature, base_of(state, services.spec), brief)
+    payload, _ = payload_of(signature, base_of(state, services), brief)
     rules = rules_ahead(draft.spec, reading.weighed, seat.pathway.id)
     record, most = record_of(draft.spec), services.config.speculate_max_wrong
     place = (seat.pathway.id, seat.path)

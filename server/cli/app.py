@@ -423,7 +423,9 @@ def escalations(
     by: Annotated[str, typer.Option(help="Your name, for other operators.")] = "operator",
     journey: Annotated[
         str,
-        typer.Option(help="The journey, needed by --release. Default: the example of that id."),
+        typer.Option(
+            help="The journey: --release asks its open question. Default: the example of that id."
+        ),
     ] = "",
     status: Annotated[
         str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")

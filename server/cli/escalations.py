@@ -107,7 +107,8 @@ async def _one(config: JourneyConfig, call: str) -> EscalationCase:
 
 async def _acted(config: JourneyConfig, call: str, acts: Acts, journey: str) -> EscalationCase:
     entry = (await _one(config, call)).entry
-    if acts.claim or acts.say:
+    found = _named(journey, entry) if acts.release else None
+    if acts.claim or acts.say or found is None:
         async with _operating(
             await _stand_in(config, entry), entry, config, agents={_HELD: _is_silent}
         ) as manager:
@@ -115,8 +116,9 @@ async def _acted(config: JourneyConfig, call: str, acts: Acts, journey: str) -> 
                 await manager.claim(acts.by, entry.id)
             if acts.say:
                 await manager.operator_says(acts.say, acts.by, entry.id)
-    if acts.release:
-        found = _named(journey, entry)
+            if acts.release and found is None:
+                await manager.release(acts.by, entry.id)
+    if found:
         agents, tools = found.agents_for(config), found.checked_tools()
         async with _operating(
             found.journey, entry, config, agents=agents, tools=tools, model=found.model
@@ -144,18 +146,14 @@ async def _operating(
         await manager.close()
 
 
-def _named(journey: str, entry: EscalationEntry) -> Found:
-    """Return the journey that goes on: the one that was named, or the example of that id.
+def _named(journey: str, entry: EscalationEntry) -> Found | None:
+    """Return the journey that goes on: the one that was named, or the example of that id, if any.
 
     An id from a store is never imported: it is the name of no module.
     """
-    if not journey and entry.journey_id not in example_ids():
-        raise CommandError(
-            f"The assistant goes on by its journey, '{entry.journey_id}'. Name it: "
-            "--journey file.py:Class, file.yaml or module:Class.",
-            exit_code=2,
-        )
-    return find(journey or entry.journey_id)
+    if journey or entry.journey_id in example_ids():
+        return find(journey or entry.journey_id)
+    return None
 
 
 def _is_silent(_: Mapping[str, Any]) -> str:
@@ -165,7 +163,8 @@ def _is_silent(_: Mapping[str, Any]) -> str:
 async def _stand_in(config: JourneyConfig, entry: EscalationEntry) -> type[Journey]:
     """Return a journey that does for acts which leave the conversation where it is.
 
-    It has the id and the version of the session's own, and is sealed as that is.
+    Released by it, the assistant has the conversation again, and asks what is open only after the
+    user's next message. It has the id and the version of the session's own, and is sealed as that is.
     """
     directory = await Directory.open(config)
     try:
