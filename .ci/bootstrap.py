@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
 OLDEST = (3, 11)
 # Wheels only: building from source would fetch and run code that no hash of ours covers.
-LOCKED = ["--quiet", "--require-hashes", "--only-binary", ":all:"]
+LOCKED = ["--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
 # One package has no wheel: plain Python, and a part of LangGraph's development server. Its source
 # is hashed as well.
 LOCKED += ["--no-binary", "forbiddenfruit"]

@@ -3,12 +3,19 @@
 A server or a network that dies may leave a connection on which nothing ever comes back. Three
 limits end that: the server gives up a statement, or a lock that it waits for; and after a while
 the connection is cut on our side. What failed in passing is tried once more on another connection.
+
+The turn of a session is a lease, so that many processes can share a database. Who takes a session
+gets a number, the fence, which is higher than all before. A turn is committed only if its fence is
+still the newest, so a process that was away for too long writes nothing. The lease is on the
+database's clock and is renewed while the turn runs; a process that dies lets go of it by not
+renewing it. No connection is held in the meantime.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import random
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -21,7 +28,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from journeys import ConfigurationError
+from graphs.storage import statements
+from graphs.storage.errors import raise_translated
+from graphs.storage.statements import Row, Sql
+from journeys import ConfigurationError, StateError
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -283,3 +293,128 @@ def _parts_of(url: str) -> Mapping[str, Any] | None:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         return None
+
+
+LEASE = 10.0
+"""Seconds that a lease lasts without renewal; after a crash a session waits for so long."""
+WAIT = 30.0
+"""Seconds for which a turn waits for one of another process."""
+_SHORTLY = 1.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
+
+
+class Leases:
+    """The leases that one event loop holds in one database."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._held: set[tuple[str, int]] = set()
+        self._unwanted: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def of(self, session_id: str) -> AsyncIterator[Row | None]:
+        """Hold a session's lease and give its head; None if the session is not there.
+
+        The commit of a turn ends the lease with it; a turn that ends without a commit lets go of
+        it here.
+
+        Raises:
+            StateError: Another process keeps the session for too long, or the database fails.
+        """
+        head = await self._taken(session_id)
+        if head is None:
+            yield None
+            return
+        renewing = asyncio.ensure_future(self._renewed(session_id, head["fence"]))
+        try:
+            yield head
+        finally:
+            renewing.cancel()
+            if (session_id, head["fence"]) in self._held:
+                await asyncio.shield(asyncio.ensure_future(self._ended(session_id, head["fence"])))
+
+    def committed(self, session_id: str, fence: int) -> None:
+        """Take note that a commit has ended a lease."""
+        self._held.discard((session_id, fence))
+
+    def last(self) -> Deed | None:
+        """Return what lets go of every lease; None if there is none."""
+        return self._end if self._held else None
+
+    async def _end(self, connection: Connection) -> None:
+        """Let go of every lease: whose turns are still running will not be committed."""
+        while self._held:
+            session_id, fence = self._held.pop()
+            await _run(connection, statements.RELEASE, session=session_id, held=fence)
+
+    async def _taken(self, session_id: str) -> Row | None:
+        clock = asyncio.get_running_loop().time
+        deadline, pause = clock() + WAIT, _FIRST_PAUSE
+        while True:
+            there, head = await self._asked(session_id)
+            if head or not there:
+                return head
+            if clock() > deadline:
+                raise StateError(
+                    f"Session '{session_id}' has been busy in another process for {WAIT:g} "
+                    "seconds; nothing was changed. Try again.",
+                    retryable=True,
+                )
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+    async def _asked(self, session_id: str) -> tuple[bool, Row | None]:
+        """Take the lease if it is free; say whether the session is there, and return its head."""
+        asking = asyncio.ensure_future(
+            self._connections.trying(lambda connection: self._answered(connection, session_id))
+        )
+        try:
+            return await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            # What is asked for already may be given, and nobody would end it.
+            self._unwanted.add(unwanted := asyncio.ensure_future(self._given_back(asking)))
+            unwanted.add_done_callback(self._unwanted.discard)
+            raise
+        except Exception as error:
+            raise_translated(error)
+
+    async def _given_back(self, asking: asyncio.Future[tuple[bool, Row | None]]) -> None:
+        with suppress(psycopg.Error):
+            _, head = await asking
+            if head:
+                await self._ended(head["session_id"], head["fence"])
+
+    async def _answered(self, connection: Connection, session_id: str) -> tuple[bool, Row | None]:
+        taken = await _run(connection, statements.LEASE, session=session_id, seconds=LEASE)
+        if taken:
+            self._held.add((session_id, taken[0]["fence"]))
+            if taken[0]["checkpoint_id"] is not None:
+                return True, taken[0]
+        # Where the lease waited for a commit, it sees the new version but not yet its turn.
+        there = await _run(connection, statements.HEAD, session=session_id)
+        return bool(there), there[0] if taken and there else None
+
+    async def _renewed(self, session_id: str, fence: int) -> None:
+        """Keep the lease alive; what fails now may succeed before it ends, and the commit tells."""
+        mine = {"session": session_id, "held": fence, "seconds": LEASE}
+        while True:
+            await asyncio.sleep(LEASE / 3)
+            with suppress(psycopg.Error):
+                await self._connections.trying(
+                    lambda connection: _run(connection, statements.RENEW, **mine), LEASE / 3
+                )
+
+    async def _ended(self, session_id: str, fence: int) -> None:
+        mine = {"session": session_id, "held": fence}
+        # What cannot be written now ends when the store is closed, or else by itself.
+        with suppress(psycopg.Error):
+            await self._connections.trying(
+                lambda connection: _run(connection, statements.RELEASE, **mine), _SHORTLY
+            )
+            self._held.discard((session_id, fence))
+
+
+async def _run(connection: Connection, sql: Sql, **parameters: object) -> list[Row]:
+    assert sql.postgres
+    cursor = await connection.execute(sql.postgres, parameters, binary=True)
+    return await cursor.fetchall() if cursor.description else []

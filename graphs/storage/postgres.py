@@ -17,9 +17,8 @@ from psycopg.types.json import Jsonb
 
 from graphs.storage import statements
 from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
-from graphs.storage.connections import Connection, Connections, Deed
+from graphs.storage.connections import Connection, Connections, Deed, Leases
 from graphs.storage.errors import LostRace, Unconfirmed, reason_of
-from graphs.storage.lease import Leases
 from graphs.storage.sealing import AesSeal, Seal
 from graphs.storage.statements import Row, Sql, Statement, joined
 

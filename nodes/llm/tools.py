@@ -22,8 +22,8 @@ from journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
 from nodes.authored import Overdue, contained, in_thread
 from nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
 from nodes.json_data import cleaned, copied, plain, words_of
-from nodes.llm import json_schema
 from nodes.llm.client import Call
+from nodes.llm.structured import load_schemas, misfits
 from nodes.state.confirmation import Consent
 from nodes.telemetry import ToolRun
 
@@ -125,7 +125,7 @@ class Parameters:
             ValueError: They do not fit what the journey declares.
         """
         given = {name: value for name, value in arguments.items() if name not in self.kept_back}
-        if self.declared is not None and (faults := json_schema.misfits(self.declared, given)):
+        if self.declared is not None and (faults := misfits(self.declared, given)):
             raise ValueError(f"the arguments do not fit: {faults}")
         return given
 
@@ -154,7 +154,7 @@ class Parameters:
             ValueError: Something does not fit; the text says what.
         """
         if self.is_json_schema:
-            if faults := json_schema.misfits(self.schema, dict(arguments)):
+            if faults := misfits(self.schema, dict(arguments)):
                 raise ValueError(f"the arguments do not fit: {faults}")
         elif hasattr(self.schema, "model_validate"):
             self.schema.model_validate(dict(arguments))
@@ -185,7 +185,7 @@ def _read(agent: str, tool: BaseTool) -> Parameters:
             f"Agent '{agent}': the tool '{tool.name}' cannot be shown to a model: {error}"
         ) from error
     if isinstance(tool.args_schema, dict):
-        json_schema.load()
+        load_schemas()
         return Parameters(tool.args_schema, shown, {}, frozenset(), frozenset())
     schema = tool.get_input_schema()
     fields = getattr(schema, "model_fields", {})
@@ -526,7 +526,7 @@ def shared_tool(name: str, given: Any, declared: ToolSpec | None = None) -> Usab
     function = dict(usable.parameters.shown["function"]) | {"name": name}
     if declared is None:
         return _shown_as(usable, function, None)
-    json_schema.load()
+    load_schemas()
     function["description"] = declared.description or function.get("description", "")
     function["parameters"] = dict(declared.parameters)
     return _shown_as(usable, function, declared.parameters)

@@ -81,9 +81,7 @@ def checked(
     return result, pruning
 
 
-def _size_after(
-    known: int, before: Mapping[str, Any], after: Context, ops: Sequence[Op]
-) -> int:
+def _size_after(known: int, before: Mapping[str, Any], after: Context, ops: Sequence[Op]) -> int:
     """Return the size of a context after some operations, from its size before."""
     names = names_changed(ops)
     if any(isinstance(before.get(name), (list, dict)) for name in names):

@@ -163,8 +163,8 @@ def _is_silent(_: Mapping[str, Any]) -> str:
 async def _stand_in(config: JourneyConfig, entry: EscalationEntry) -> type[Journey]:
     """Return a journey that does for acts which leave the conversation where it is.
 
-    Released by it, the assistant has the conversation again, and asks what is open only after the
-    user's next message. It has the id and the version of the session's own, and is sealed as that is.
+    Released by it, the assistant asks what is open only after the user's next message. It has the
+    id and the version of the session's own, and is sealed as that is.
     """
     directory = await Directory.open(config)
     try:

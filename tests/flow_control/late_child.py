@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from graphs.storage import lease
+from graphs.storage import connections
 from journeys import JourneyConfig, Validation
 from nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import POLITE, VALID, desk, says, told, verdict
@@ -45,7 +45,7 @@ class Held(ScriptedModel):
 
 def live(url: str, begun: Any, let: Any) -> None:
     """Answer one message; say when its reply is judged, and judge it when that is let."""
-    lease.SECONDS = LEASE
+    connections.LEASE = LEASE
     asyncio.run(_live(url, begun, let))
 
 

@@ -12,7 +12,7 @@ import pytest
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
-from graphs.storage import lease
+from graphs.storage import connections
 from journeys import (
     CheckEntry,
     JourneyConfig,
@@ -214,7 +214,7 @@ async def test_another_process_waits_until_it_is_judged(talk: Talk, postgres_url
 async def test_what_a_killed_process_left_is_judged_first_by_the_next(
     talk: Talk, kept_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "SECONDS", LEASE)
+    monkeypatch.setattr(connections, "LEASE", LEASE)
     begun, let = forked.event(), forked.event()
     with ScriptedModel(RUDE, VALID) as model:
         chat = await talk(LateDesk, says("second"), kept_url, options={"model": model})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 from typing import Any
@@ -368,6 +369,21 @@ def test_restoring_brings_an_earlier_context_back(before: Any, ops: Any) -> None
         assert apply_ops(now, restoring(now, before)) == before
 
 
+@given(before=CONTEXTS, ops=OPS)
+def test_a_size_that_is_counted_from_what_changed_is_that_of_the_whole(
+    before: Any, ops: Any
+) -> None:
+    now = outcome(before, ops)
+    if not isinstance(now, dict) or not ops:
+        return
+    for limit, fits in ((size(now), True), (size(now) - 1, False)):
+        if fits:
+            assert checked(before, ops, limit, known=size(before))[0] == now
+        else:
+            with pytest.raises(ContextSizeExceededError, match=f"{size(now):,}|{size(now)}"):
+                checked(before, ops, limit, known=size(before))
+
+
 @given(one=CONTEXTS, other=CONTEXTS)
 def test_restoring_turns_any_context_into_any_other(one: Any, other: Any) -> None:
     ops = restoring(one, other)
@@ -396,6 +412,14 @@ def test_a_large_context_is_copied_without_full_collections() -> None:
     assert same == large
     assert same["topic 1"] is not large["topic 1"]
     assert len(collected) <= 1
+    assert gc.isenabled()
+
+
+async def test_no_garbage_is_collected_until_the_loop_goes_on_after_a_large_copy() -> None:
+    copied({str(n): [n] for n in range(20_000)})
+
+    assert not gc.isenabled()
+    await asyncio.sleep(0)
     assert gc.isenabled()
 
 

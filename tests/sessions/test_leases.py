@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from graphs.storage import lease
+from graphs.storage import connections
 from journeys import StateError
 from tests.sessions.test_session_faults import Gate, standing
 from tests.support import forked, lease_child
@@ -86,7 +86,7 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
 async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "SECONDS", 1.0)
+    monkeypatch.setattr(connections, "LEASE", 1.0)
     order: list[str] = []
     begun = asyncio.Event()
 
@@ -119,7 +119,7 @@ async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
 async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "PATIENCE", 0.3)
+    monkeypatch.setattr(connections, "WAIT", 0.3)
     async with opened(postgres_url) as parcel:
         await parcel.start()
         async with Elsewhere(postgres_url).turn() as first:
@@ -210,4 +210,4 @@ async def test_a_lease_is_timed_by_the_database(postgres_url: str) -> None:
         await parcel.start()
         async with Elsewhere(postgres_url).turn():
             ((seconds,),) = found(postgres_url, left)
-            assert lease.SECONDS - 2 < seconds <= lease.SECONDS
+            assert connections.LEASE - 2 < seconds <= connections.LEASE

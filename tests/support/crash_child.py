@@ -13,7 +13,7 @@ from typing import Any
 from psycopg import AsyncCursor
 
 import graphs.session.manager  # noqa: F401  (so that a fork has it)
-from graphs.storage import lease, statements, store
+from graphs.storage import connections, statements, store
 from graphs.storage.sqlite import SqliteJourneySaver
 from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
 from journeys import Transition as Move
@@ -88,7 +88,7 @@ def diary(url: str, session_id: str, *, dies_in_agent: bool = False) -> Diary:
 
 def live(url: str, session_id: str, acknowledged: str, deed: str, statement: int | None) -> None:
     """Do a deed, or talk for ever; with a statement's number, die before it is executed."""
-    lease.SECONDS = LEASE
+    connections.LEASE = LEASE
     asyncio.run(_live(url, session_id, acknowledged, deed, statement))
 
 

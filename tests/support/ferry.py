@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import graphs.session.manager  # noqa: F401  (so that a fork has it)
-from graphs.storage import lease
+from graphs.storage import connections
 from journeys import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
 from nodes.language.lexicon import lexicon_of
 from tests.support import crash_child
@@ -152,7 +152,7 @@ def confirm(
     url: str, folder: str, moment: str, statement: int | None, session_id: str = "s-1"
 ) -> None:
     """Say yes; die when a moment comes, or before a statement of the turn is executed."""
-    lease.SECONDS = crash_child.LEASE
+    connections.LEASE = crash_child.LEASE
     asyncio.run(_confirm(url, Path(folder), session_id, moment, statement))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphs.storage import lease
+from graphs.storage import connections
 from journeys import JourneyError
 from tests.support.post_office import AGENTS, opened
 
@@ -16,7 +16,7 @@ LEASE = 0.3
 
 def live(url: str, log: str) -> None:
     """Say once that the agent is at work; then how the turn ended."""
-    lease.SECONDS = LEASE
+    connections.LEASE = LEASE
     Path(log).write_text(asyncio.run(_live(url, Path(log).write_text)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.tools import ToolException
 
-from nodes.llm.json_schema import misfits
+from nodes.llm.structured import misfits
 
 KEPT_BACK = frozenset({"context", "history"})
 """What no server is given because its schema asks for it: the talk, and all that is known."""
