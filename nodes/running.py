@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +42,6 @@ class Running:
     def at(self, seat: Seat) -> _AtWork:
         """Return a block in which the agent in a seat works; one that is cut off stays noted."""
         return _AtWork(self._begun, seat)
-
-    def size_of(self, context: Mapping[str, Any]) -> int | None:
-        """Return the size of a context, if it is the one that was copied last."""
-        return self.sized[1] if self.sized and self.sized[0] is context else None
 
     def asked_ahead(self, place: tuple[str, str]) -> Speculation | None:
         """Return what the agent of a pathway, at a path in it, was asked ahead, if it was."""

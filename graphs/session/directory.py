@@ -17,7 +17,7 @@ from graphs.session.session import is_over
 from graphs.session.webhook import Courier, EscalationPort
 from graphs.storage.sealing import SealOfReader, is_sealed
 from graphs.storage.statements import AUDIT, TURNS, now
-from graphs.storage.store import SessionTurn, Store, open_store
+from graphs.storage.store import Store, open_store
 from journeys import (
     AuditedTurn,
     CheckEntry,
@@ -148,7 +148,7 @@ class Directory:
     """
 
     def __init__(self, store: Store, key: bytes | None = None) -> None:
-        self._store = store
+        self.store = store
         self._key = key
 
     @classmethod
@@ -164,7 +164,7 @@ class Directory:
 
     async def found(self, session_id: str) -> Found | None:
         """Return a session as `find` does, and with it when it expires and the epoch."""
-        rows = await self._store.read(definitions.FOUND, session=session_id, tenant_is=TENANT)
+        rows = await self.store.read(definitions.FOUND, session=session_id, tenant_is=TENANT)
         if not rows:
             return None
         head = rows[0]
@@ -172,10 +172,6 @@ class Directory:
         listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
         return Found(listed, head["expires_at"], epoch)
-
-    def turn(self, session_id: str) -> SessionTurn:
-        """Return a session's turn as a block, which gives its row; None if there is none."""
-        return self._store.turn(session_id)
 
     async def page(
         self,
@@ -193,7 +189,7 @@ class Directory:
             after: Where the page before ended.
             limit: Most sessions to return.
         """
-        return await read_sessions(self._store, journeys, status, after, limit)
+        return await read_sessions(self.store, journeys, status, after, limit)
 
     async def audit(
         self, session_id: str, limit: int | None = None, after: str | None = None
@@ -209,12 +205,12 @@ class Directory:
             InvalidCursorError: `after` is none that a page gave.
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
-        head = await self._store.head(session_id)
+        head = await self.store.head(session_id)
         if head is None:
             return None
         span, more = span_after(after, limit, head["version"])
         turns, events, checked, attempts = [
-            await self._store.read(records.of_turns, session=session_id, **span)
+            await self.store.read(records.of_turns, session=session_id, **span)
             for records in (TURNS, AUDIT, checks.CHECKS, ATTEMPTS)
         ]
         seal = SealOfReader(self._key)
@@ -240,12 +236,12 @@ class Directory:
             ConfigurationError: A journey is sensitive, and there is no key.
         """
         if journeys is None:
-            journeys = [row["journey_id"] for row in await self._store.read(checks.JOURNEYS)]
+            journeys = [row["journey_id"] for row in await self.store.read(checks.JOURNEYS)]
         wanted = {"before": LAST if before is None else before, "most": limit}
         rows = [
             row
             for journey in journeys
-            for row in await self._store.read(checks.REVIEWS, journey=journey, **wanted)
+            for row in await self.store.read(checks.REVIEWS, journey=journey, **wanted)
         ]
         newest = sorted(rows, key=lambda row: -row["id"])[:limit]
         seal = SealOfReader(self._key)
@@ -271,19 +267,19 @@ class Directory:
         last = LAST if before is None else before
         wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
         if journeys is None:
-            rows = await self._store.read(OF_ALL, **wanted)
+            rows = await self.store.read(OF_ALL, **wanted)
         else:
             rows = [
                 row
                 for journey in journeys
-                for row in await self._store.read(OF_JOURNEY, journey=journey, **wanted)
+                for row in await self.store.read(OF_JOURNEY, journey=journey, **wanted)
             ]
         newest = sorted(rows, key=lambda row: -row["number"])[:limit]
         return [Numbered(row["number"], entry(row)) for row in newest]
 
     async def escalation_entry(self, id_: str) -> EscalationEntry | None:
         """Return a call for a person, of a session that has not expired; None if there is none."""
-        rows = await self._store.read(ONE, id_is=id_, now=stamp(now()))
+        rows = await self.store.read(ONE, id_is=id_, now=stamp(now()))
         return entry(rows[0]) if rows else None
 
     async def escalation(self, id_: str) -> EscalationCase | None:
@@ -292,23 +288,23 @@ class Directory:
         Raises:
             ConfigurationError: Its journey is sensitive, and there is no key.
         """
-        return await read_case(self._store, id_, self._key)
+        return await read_case(self.store, id_, self._key)
 
     async def journey_of(self, escalation: EscalationEntry) -> tuple[str, bool]:
         """Return the version of the journey of a session with a call, and whether it is sealed."""
-        [row] = await self._store.read(ONE, id_is=escalation.id, now=stamp(now()))
+        [row] = await self.store.read(ONE, id_is=escalation.id, now=stamp(now()))
         session = escalation.session_id
-        [found] = await self._store.read(definitions.FOUND, session=session, tenant_is=TENANT)
+        [found] = await self.store.read(definitions.FOUND, session=session, tenant_is=TENANT)
         return found["journey_version"], is_sealed(row["payload"])
 
     async def last_escalation_of(self, session_id: str) -> str | None:
         """Return the id of the last call in a session; None if nobody was called into it."""
-        rows = await self._store.read(OF_SESSION, session=session_id)
+        rows = await self.store.read(OF_SESSION, session=session_id)
         return rows[-1]["id"] if rows else None
 
     def courier(self, port: EscalationPort) -> Courier:
         """Return what sends calls on; it must end before the store is closed."""
-        return Courier(self._store, port, self._key)
+        return Courier(self.store, port, self._key)
 
     async def ready(self) -> None:
         """Read from our own tables; returning says that the store answers and has them."""
@@ -316,4 +312,4 @@ class Directory:
 
     async def close(self) -> None:
         """Let go of the store."""
-        await self._store.close()
+        await self.store.close()

@@ -48,7 +48,7 @@ def checked(
     ops: Sequence[Op],
     limit: int,
     prunable: Sequence[str] = (),
-    known: int | None = None,
+    sized: tuple[Any, int] | None = None,
 ) -> tuple[Context, list[Op]]:
     """Return the context after some operations, and those that pruned it.
 
@@ -59,7 +59,7 @@ def checked(
         ops: The operations.
         limit: Most bytes of the result.
         prunable: Names of lists.
-        known: The size of the context before, where it is known; only what changes is measured.
+        sized: A context and its size: if it is that before, only what changes is measured.
 
     Raises:
         ContextMergeError: As `apply_ops`.
@@ -68,7 +68,10 @@ def checked(
     if not ops:
         return dict(context), []
     result = apply_ops(context, ops)
-    total = size(result) if known is None else _size_after(known, context, result, ops)
+    if sized and sized[0] is context:
+        total = _size_after(sized[1], context, result, ops)
+    else:
+        total = size(result)
     pruning: list[Op] = []
     if total > limit * NEAR_LIMIT and prunable:
         pruning = _pruned(result, total - int(limit * NEAR_LIMIT), prunable)

@@ -89,8 +89,8 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     config = services.config
     hop.ops += _accumulated(hop, ended.values)
     given = list(hop.ops)
-    limit, known = config.max_context_size_bytes, services.running.size_of(hop.context)
-    context, pruning = checked(hop.context, hop.ops, limit, config.prunable, known)
+    limit, sized = config.max_context_size_bytes, services.running.sized
+    context, pruning = checked(hop.context, hop.ops, limit, config.prunable, sized)
     hop.context = context
     hop.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]

@@ -135,7 +135,7 @@ class Wiring:
         """
         if self.catalogue:
             await self.follow()
-        async with self.directory.turn(session_id) as head:
+        async with self.directory.store.turn(session_id) as head:
             if head is None or head["journey_id"] not in self.journeys:
                 raise no_session()
             session = self.manager(head["journey_id"], session_id)

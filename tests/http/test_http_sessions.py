@@ -397,7 +397,7 @@ async def test_without_its_store_the_server_lives_and_is_not_ready(
     url = f"sqlite:///{tmp_path / 'post.db'}"
     api = await serve(url=url)
     parcel = await api.begin()
-    api.wiring.directory._store.saver.conn.close()
+    api.wiring.directory.store.saver.conn.close()
 
     unready = await api.client.get("/readyz")
     said = await api.client.post(f"{parcel}/messages", json={"message": "hello"})

@@ -297,7 +297,7 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
     def broken(*_: Any) -> Any:
         raise LookupError("a secret of ours")
 
-    monkeypatch.setattr(type(api.wiring.directory), "turn", broken)
+    monkeypatch.setattr(type(api.wiring.directory.store), "turn", broken)
     answers = [
         await api.client.post(f"{parcel}/messages", json={"message": "hi"}, headers=headers)
         for headers in ({"X-Request-Id": "trace-1"}, helpers.EVENTS)

@@ -378,10 +378,10 @@ def test_a_size_that_is_counted_from_what_changed_is_that_of_the_whole(
         return
     for limit, fits in ((size(now), True), (size(now) - 1, False)):
         if fits:
-            assert checked(before, ops, limit, known=size(before))[0] == now
+            assert checked(before, ops, limit, sized=(before, size(before)))[0] == now
         else:
             with pytest.raises(ContextSizeExceededError, match=f"{size(now):,}|{size(now)}"):
-                checked(before, ops, limit, known=size(before))
+                checked(before, ops, limit, sized=(before, size(before)))
 
 
 @given(one=CONTEXTS, other=CONTEXTS)
