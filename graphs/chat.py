@@ -95,7 +95,7 @@ def _plain(given: Any) -> Message | None:
         return None
     if isinstance(given, Mapping):
         given = _as_read(given, role)
-    (message,) = converted([given])
+    message = given if isinstance(given, BaseMessage) else converted([given])[0]
     # Calls of tools are the graph's own too, whatever is said beside them.
     calls = getattr(message, "tool_calls", ()) or getattr(message, "invalid_tool_calls", ())
     role = _ROLES.get(message.type.removesuffix("MessageChunk").lower(), "")

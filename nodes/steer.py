@@ -126,6 +126,8 @@ def steer(
         limits: Depth and confidence.
     """
     audit: list[dict[str, Any]] = []
+    if not commands and not standing.position["fired"]:
+        return _stay(spec, standing, audit)
     standing = standing.at(_rearmed(spec, standing.position, commands))
     held, doubts = _held(spec, standing.position, commands, limits, audit)
     chosen = held[0] if held else None

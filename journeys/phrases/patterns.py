@@ -52,6 +52,8 @@ def normal(text: str) -> str:
         >>> normal("  What\u2019s   the COPAY ")
         "what's the copay"
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFC", text.translate(_SAME)).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())
 

@@ -88,12 +88,14 @@ def _function(name: str, call: AgentCall, overdue: Overdue) -> Call:
     own = call.function
     body = own if inspect.isroutine(own) else getattr(own, "__call__", own)  # noqa: B004
 
+    streams, is_async = inspect.isasyncgenfunction(body), inspect.iscoroutinefunction(body)
+
     async def answer(payload: Payload, say: OutputSink) -> Any:
         with contained():
-            if inspect.isasyncgenfunction(body):
-                return await _gathered(call(payload), say)
-            if inspect.iscoroutinefunction(body):
+            if is_async:
                 return await call(payload)
+            if streams:
+                return await _gathered(call(payload), say)
             result = await in_thread(name, call, payload, overdue)
             if hasattr(result, "__aiter__"):
                 return await _gathered(result, say)

@@ -96,6 +96,8 @@ def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
     New ones that stand before a known one are older than it: whoever sends a whole conversation
     may know more of it than the window does.
     """
+    if not any("id" in message for message in new):
+        return [*window, *new][-WINDOW:]
     fresh = {m.get("id") or place: m for place, m in enumerate(new)}
     known = {message["id"] for message in window if "id" in message}
     if known.isdisjoint(fresh):  # as nearly always
