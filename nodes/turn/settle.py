@@ -11,7 +11,7 @@ from nodes.authored import FAILURES
 from nodes.draft import Hop
 from nodes.json_data import copied, words_of
 from nodes.pipelines.rules import RULES
-from nodes.pipelines.work import Conclusion, Work, flags_of, leaves, own_flags
+from nodes.pipelines.work import Conclusion, Work, flags_of, leaves
 from nodes.services import Services
 from nodes.state.confirmation import waiting
 from nodes.state.context import Op, checked, how_to_merge
@@ -95,9 +95,9 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
     hop.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]
     quiet = pathway.form is not None or len(turn["replies"]) > len(hop.state["turn"]["replies"])
-    outputs = list(leaves(hop.results))
+    outputs = list(leaves(hop.results)) if hop.results else []
     wrong = [output for output in outputs if "error" in output]
-    own = flags_of(hop.results) if wrong else own_flags(hop.results)
+    own = flags_of(hop.results) if wrong else [flag for one in hop.results for flag in one["flags"]]
     flags = [*turn["flags"], *own, *ended.report.get("flags", ())]
     if not said and not quiet:
         flags.append(f"no_reply:{pathway.id}")
