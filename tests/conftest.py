@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if wanted := config.option.processes:
         # Two more than there are cores: some tests wait for a process or a store.
         count = 2 + (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
-        config.pluginmanager.register(Parallel(count, _begin_redis, redis.end_shared))
+        config.pluginmanager.register(Parallel(count, redis.end_shared))
 
 
 def pytest_asyncio_loop_factories(
@@ -115,17 +115,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             postgres.shared()
     if session.config.option.processes:
         properties.prepare()
-    elif any(_needs_redis(item) for item in session.items):
-        _begin_redis()
-
-
-def _begin_redis() -> None:
-    with contextlib.suppress(Exception):
-        redis.shared()
-
-
-def _needs_redis(item: Any) -> bool:
-    return "redis_server" in getattr(item, "fixturenames", ())
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

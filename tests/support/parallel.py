@@ -30,13 +30,11 @@ class Parallel:
     """The tests of a session, and the processes that run them.
 
     Attributes:
-        enter: Is called in each worker before its first test.
         leave: Is called in each worker after its last test.
     """
 
-    def __init__(self, processes: int, enter: Callable[[], None], leave: Callable[[], None]):
+    def __init__(self, processes: int, leave: Callable[[], None]):
         self.processes = processes
-        self.enter = enter
         self.leave = leave
 
     @pytest.hookimpl(tryfirst=True)
@@ -94,9 +92,10 @@ class Parallel:
             for connection in workers:
                 connection.close()
             _become_worker(session, number, theirs)
-            self.enter()
-            _run(session, _taken(queue, theirs, left))
-            self.leave()
+            try:
+                _run(session, _taken(queue, theirs, left))
+            finally:
+                self.leave()
             _save_coverage()
             status = 0
         except KeyboardInterrupt:
