@@ -6,7 +6,7 @@ __all__ = ["installed_version"]
 
 
 def installed_version() -> str:
-    """Return the version of JourneyGraph; "0" where it is run without being installed."""
+    """Return the version of JourneyGraph; "0" if the package is not installed."""
     try:
         return metadata.version("journeygraph")
     except metadata.PackageNotFoundError:

@@ -18,9 +18,9 @@ from server.http.schemas.sessions import ProblemBody
 from server.http.wiring import Wiring, wire
 from server.settings import Settings
 
-_ABOUT = """Long conversations with a goal. Begin a session, then send it messages.
+_ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
 
-Errors are `application/problem+json` with a stable `code` and the `request_id` of their answer.
+Errors are `application/problem+json` with a stable `code` and the `request_id` of the response.
 """
 # Routes check the key themselves, before they read anything; this is how the description says so.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key")
@@ -33,18 +33,18 @@ def create_app(
 
     Args:
         settings: Default: from the environment and `.env`.
-        journeys: As the command line names them; without any, all examples.
-        store: URL used in place of the settings'.
+        journeys: Names of journeys, as on the command line. Default: all examples.
+        store: URL that replaces the store of the settings.
 
     Raises:
-        ConfigurationError: A setting cannot be honoured.
+        ConfigurationError: A setting is not valid.
         CommandError: A journey cannot be served.
     """
     return app_of(wire(settings or Settings(), journeys, store))
 
 
 def app_of(wiring: Wiring) -> FastAPI:
-    """Return the application of what is joined already."""
+    """Return the application for a complete wiring."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -71,7 +71,7 @@ def app_of(wiring: Wiring) -> FastAPI:
 
 
 class _Api(FastAPI):
-    """FastAPI's application, whose description knows what a problem looks like."""
+    """FastAPI's application, with the schema of problems in its API description."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the description."""
@@ -96,7 +96,7 @@ def _add_routes(app: FastAPI, wiring: Wiring) -> None:
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that routes answer with; without a status, all that there may be."""
+    """Describe the problems of routes; without a status, all of them."""
     schema = {"$ref": f"#/components/schemas/{ProblemBody.__name__}"}
     described = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": schema}}}
     return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}

@@ -1,7 +1,7 @@
 """Log of the server: one event a line on standard error, JSON unless it is a terminal.
 
-What an error says may be in a user's words, or hold a key. So of an error in the log there are its
-types and its places, and never its text; `--debug` alone shows that.
+The text of an error may contain words of a user, or a key. So the log has only the types and places
+of an error; `--debug` also shows its text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from nodes.telemetry.otel import DATA, ROOT
 
 Level = Literal["debug", "info", "warning", "error"]
 MOST_PLACES = 15
-"""Places of an error that are told, the innermost last."""
+"""Number of logged places of an error; the innermost is the last."""
 _Event = MutableMapping[str, Any]
 
 
 def write_logs(level: Level) -> None:
-    """Write the log of this process to standard error, and to nothing that was set up before.
+    """Write the log of this process only to standard error.
 
     Args:
-        level: From where on our own events are written; those of libraries are from warnings on.
+        level: Lowest level of our own events; for libraries it is "warning".
     """
     wanted = logging.getLevelNamesMapping()[level.upper()]
     handler = logging.StreamHandler()
@@ -38,12 +38,12 @@ def write_logs(level: Level) -> None:
 
 
 def _ours_or_a_warning(record: logging.LogRecord) -> bool:
-    """Whether to write a record: some libraries set a lower level for themselves."""
+    """Return whether to write a record: some libraries set a lower level for themselves."""
     return record.name == ROOT or record.levelno >= logging.WARNING
 
 
 def formatter(*, for_people: bool) -> logging.Formatter:
-    """Return what makes a line of a record, ours or a library's."""
+    """Return the formatter for records, ours or a library's."""
     renderer: Any = structlog.processors.JSONRenderer(_json)
     if for_people:
         renderer = structlog.dev.ConsoleRenderer(colors=False)
@@ -60,7 +60,7 @@ def formatter(*, for_people: bool) -> logging.Formatter:
 
 
 def places_of(error: BaseException) -> dict[str, Any]:
-    """Return the types of an error and of what caused it, and where it all began; no words."""
+    """Return the types of an error and of its causes, and the place of the first one; no text."""
     chain = list(_chain(error))
     walked = traceback.walk_tb(chain[-1].__traceback__)
     frames = traceback.StackSummary.extract(walked, lookup_lines=False)
@@ -70,7 +70,7 @@ def places_of(error: BaseException) -> dict[str, Any]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from; one that leads back to itself ends there."""
+    """Yield an error and its causes; stop at a cycle."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:
@@ -81,7 +81,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _as_data(_: Any, __: str, event: _Event) -> _Event:
-    """Take the data of our own records in place of their line; of others, say whose they are."""
+    """Replace the line of our own records by their data; add the logger's name to others."""
     record = event["_record"]
     data = getattr(record, DATA, None)
     return {**event, **data} if data else {**event, "logger": record.name}

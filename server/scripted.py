@@ -1,4 +1,4 @@
-"""A scripted model behind a real socket, for whatever talks to an OpenAI-compatible server."""
+"""A scripted model behind a real socket, for clients of an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _START_SECONDS = 10.0
 class ScriptedServer(Scripted):
     """An OpenAI-compatible server on 127.0.0.1 that answers from a script.
 
-    It serves POST /v1/chat/completions and GET /v1/models, on a port of its own, in a thread of
-    its own, for as long as the `with` block lasts; then it checks the script.
+    It serves POST /v1/chat/completions and GET /v1/models, on its own port and in its own thread,
+    until the end of the `with` block; then it checks the script.
 
     Args:
         answers: The answers, each used once.
-        always: Answers when no other is left.
-        understanding: Answers to the calls that understand a message alone.
-        agent: Answers to the calls of agents alone; as of a `Script`.
+        always: Answers that are used when no other is left.
+        understanding: Answers only for calls that understand a message.
+        agent: Answers only for calls of agents.
 
     Attributes:
         script: The script; `will_answer`, `calls` and `check` are its own. Another one may take its
             place, so that one server can serve many tests.
-        url: What OPENAI_BASE_URL or `base_url` has to be. Where no answer of the script names its
+        url: The value for OPENAI_BASE_URL or `base_url`. Where no answer of the script names its
             kind, it says that answers come by order, for whom an agent would be asked ahead.
 
     >>> import httpx2
@@ -58,7 +58,7 @@ class ScriptedServer(Scripted):
 
     @property
     def url(self) -> str:
-        """Where it serves the API; empty before it started."""
+        """URL of the API; empty before the start."""
         if not self._place:
             return ""
         return f"{self._place}{IN_ORDER if self.script.answers_in_order else '/'}v1"
@@ -67,10 +67,10 @@ class ScriptedServer(Scripted):
         """Listen on a free port; `url` says where.
 
         Raises:
-            RuntimeError: It did not come up, or runs already.
+            RuntimeError: It did not start, or is already running.
         """
         if self._server is not None:
-            raise RuntimeError("the scripted server runs already")
+            raise RuntimeError("the scripted server is already running")
         # With any other protocol number asyncio leaves Nagle's algorithm on: 40 ms a call.
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.bind(("127.0.0.1", 0))
@@ -87,7 +87,7 @@ class ScriptedServer(Scripted):
         self._place = f"http://127.0.0.1:{listening.getsockname()[1]}"
 
     def stop(self) -> None:
-        """Close every connection, also one that waits for an answer."""
+        """Close every connection, including one that waits for an answer."""
         if self._server is None or self._thread is None:
             return
         self._server.should_exit = True
@@ -112,7 +112,7 @@ class ScriptedServer(Scripted):
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it listens, and lets go of whoever waits when it stops."""
+    """A server that reports when it listens, and ends waiting requests when it stops."""
 
     def __init__(self, app: ScriptedApp) -> None:
         self.ready, self.app = threading.Event(), app
@@ -121,24 +121,24 @@ class _Server(uvicorn.Server):
         )
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until it is told to stop."""
+        """Serve until the signal to stop."""
         try:
             super().run(sockets)
         finally:
             self.ready.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, and report it."""
         logging.getLogger("uvicorn.error").addFilter(_unexpected)
         await super().startup(sockets)
         self.ready.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the answers that are under way, and stop."""
+        """End the running responses, and stop."""
         self.app.close()
         await super().shutdown(sockets)
 
 
 def _unexpected(record: logging.LogRecord) -> bool:
-    """Keep the connections that a script breaks out of the log of errors."""
+    """Keep connections that a script breaks out of the error log."""
     return not (record.exc_info and isinstance(record.exc_info[1], BrokenOff))

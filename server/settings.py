@@ -45,7 +45,7 @@ _NAMES_OF = {
     "persistence": ("persistence", "store", "database_url", "context_persistence"),
     "intent_detection_model": ("intent_detection_model", "intent_model"),
 }
-"""Settings of a session that have further names here."""
+"""Settings of a session with several names."""
 _FURTHER_NAMES = {name for own, names in _NAMES_OF.items() for name in names if name != own}
 
 
@@ -60,29 +60,30 @@ else:  # raw, whatever they are: `JourneyConfig` judges them, and says what is w
 
 
 class Settings(_OfSessions):
-    """Every setting of `JourneyConfig` by its name, and those of the server.
+    """All settings of `JourneyConfig`, by name, and those of the server.
 
-    What counts more comes first: an argument, a variable of the environment (`JOURNEYGRAPH_` and
+    Sources, the strongest first: an argument, a variable of the environment (`JOURNEYGRAPH_` and
     the name in capitals), `.env`, `journeygraph.toml`, `[tool.journeygraph]` of `pyproject.toml`.
 
     Attributes:
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
-        store: The same as `persistence`.
-        database_url: The same, from `DATABASE_URL` without our prefix, as hosts of Postgres set it.
-        intent_model: The same as `intent_detection_model`.
-        openai_api_key: With it, journeys run on models of OpenAI's API.
-        openai_base_url: A server that is compatible with OpenAI's.
-        redis_url: A Redis or Valkey that holds copies of what is read often: "redis://...",
-            "rediss://..." over TLS or "unix://FILE"; unset: each process holds its own.
-        definitions: Whether `serve` serves the journeys that are in the database (`load`).
-        api_keys: Keys that clients of the HTTP server show, parted by commas.
-        docs: Whether the server shows its API description at /docs and /openapi.json; unset: only
-            where no API key is set.
-        log_level: From where on the server's own events are logged: "debug", "info" (one event a
-            turn), "warning" or "error".
+        store: Another name of `persistence`.
+        database_url: Another name of `persistence`: the variable `DATABASE_URL`, without our
+            prefix, that hosts of Postgres set.
+        intent_model: Another name of `intent_detection_model`.
+        openai_api_key: Key of OpenAI's API; with it, journeys run on models.
+        openai_base_url: URL of a server with an API like OpenAI's.
+        redis_url: A Redis or Valkey for the cache of data that is read often: "redis://...",
+            "rediss://..." over TLS or "unix://FILE"; unset: each process has its own cache.
+        definitions: True to let `serve` serve the journeys that `load` stored in the database.
+        api_keys: API keys of the HTTP server, separated by commas.
+        docs: True to serve the API description at /docs and /openapi.json; unset: only if no API
+            key is set.
+        log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
+            or "error".
 
     Raises:
-        ConfigurationError: A name or a value is none, with the place where it stands.
+        ConfigurationError: A name or a value is not valid; the text has its place.
     """
 
     model_config = SettingsConfigDict(
@@ -112,7 +113,7 @@ class Settings(_OfSessions):
         try:
             super().__init__(**given)
         except UnicodeDecodeError as error:
-            raise ConfigurationError(f"{ENV_FILE} is no text in UTF-8: {error}.") from None
+            raise ConfigurationError(f"{ENV_FILE} is not UTF-8 text: {error}.") from None
 
     @classmethod
     def settings_customise_sources(
@@ -123,14 +124,14 @@ class Settings(_OfSessions):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return where settings come from; what counts more comes first."""
+        """Return the sources of settings, the strongest first."""
         files = (Toml(settings_cls), Project(settings_cls))
         variables = (env_settings, dotenv_settings)
         places = Places(settings_cls, known_settings(), init_settings, *variables, files)
         return init_settings, env_settings, dotenv_settings, *files, places
 
     def model_post_init(self, context: Any) -> None:
-        """Put the model's key and server where its client looks for them: `.env` may hold them."""
+        """Copy the model's key and server into the environment, because `.env` may hold them."""
         if self.openai_api_key:
             os.environ.setdefault(KEY, self.openai_api_key.get_secret_value())
         if self.openai_base_url:
@@ -140,11 +141,11 @@ class Settings(_OfSessions):
         """Return the settings of a session.
 
         Args:
-            store: Used in place of the settings'.
+            store: Replaces the store of the settings.
 
         Raises:
-            ConfigurationError: A value is none, or two names say different things; the place is
-                named, and neither keys nor passwords are shown.
+            ConfigurationError: A value is not valid, or two names of one setting differ. The text
+                has the place, but no keys and no passwords.
         """
         chosen = self._chosen(store)
         read = {name: _read_at(place, name, value) for name, (value, place) in chosen.items()}
@@ -161,7 +162,7 @@ class Settings(_OfSessions):
         return made
 
     def shown(self, store: str | None = None) -> Iterator[tuple[str, str, str]]:
-        """Yield what holds: each setting's name, its value, and where that stands; no secrets.
+        """Yield each setting: its name, its value and the source of the value; no secrets.
 
         Raises:
             ConfigurationError: As `config`.
@@ -191,22 +192,22 @@ class Settings(_OfSessions):
         return [key.strip() for key in given.split(",") if key.strip()]
 
     def require_key(self, spec: JourneySpec) -> None:
-        """Refuse a sensitive journey without a key, and say where one goes.
+        """Refuse a sensitive journey without a key; the error has the place for one.
 
         Raises:
             ConfigurationError: The journey is `__sensitive__`, and no key is set.
         """
         if spec.sensitive and getattr(self, "encryption_key", None) is None:
             raise ConfigurationError(
-                f"{spec.name} is marked __sensitive__, and there is no key. {_KEY_REMEDY}"
+                f"{spec.name} is marked __sensitive__, and no key is set. {_KEY_REMEDY}"
             )
 
     def origin(self, name: str) -> Origin:
-        """Return where the value of a setting stands."""
+        """Return the source of a setting's value."""
         return self.origins.get(name, DEFAULT)
 
     def _chosen(self, store: str | None) -> dict[str, tuple[Any, Origin]]:
-        """Return what is set of a session's settings, as it was written, and where."""
+        """Return the given settings of a session, unconverted, with their sources."""
         chosen: dict[str, tuple[Any, Origin]] = {}
         for item in dataclasses.fields(JourneyConfig):
             if item.name == "context_persistence":
@@ -225,7 +226,7 @@ class Settings(_OfSessions):
         return value
 
     def _counting(self, setting: str) -> str | None:
-        """Return the name by which a setting is set; the environment may not contradict itself."""
+        """Return the name by which a setting is given; two names must not differ."""
         names = _NAMES_OF.get(setting, (setting,))
         given = [name for name in names if getattr(self, name) is not None]
         if not given:
@@ -236,7 +237,7 @@ class Settings(_OfSessions):
             if self._written(other) != self._written(counting[0]):
                 store = setting == "persistence"
                 raise ConfigurationError(
-                    f"{self.origin(counting[0])} and {self.origin(other)} name two different "
+                    f"{self.origin(counting[0])} and {self.origin(other)} are two different "
                     f"{'stores' if store else 'models'}. Unset one of them"
                     f"{', or name the store with --store' if store else ''}."
                 )
@@ -245,16 +246,16 @@ class Settings(_OfSessions):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of a setting.
+    """Description of a setting.
 
     Attributes:
-        variable: Its variable of the environment.
-        default: Its default, as it is shown.
-        about: What it means.
-        is_secret: Whether it is taken from the environment and `.env` alone, and never shown.
-        is_table: Whether it is taken from TOML alone.
-        members: Keys of such a table; none where it takes any.
-        by_variable_alone: Whether it has no name but that of its variable.
+        variable: Its environment variable.
+        default: Its default, as text.
+        about: Its meaning.
+        is_secret: True if it is read only from the environment and `.env`, and never shown.
+        is_table: True if it is read only from TOML.
+        members: Keys of such a table; empty if all keys are valid.
+        by_variable_alone: True if its variable is its only name.
     """
 
     variable: str
@@ -308,7 +309,7 @@ def settings_table() -> str:
 
 
 def _attributes_of(kind: type) -> dict[str, str]:
-    """Return what a class says of its attributes, by their names."""
+    """Return the attribute descriptions of a class, by name."""
     listed = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
     told: dict[str, str] = {}
     for line in re.split(r"\n\s*\n", listed)[0].splitlines():
@@ -332,7 +333,7 @@ def _default_of(item: dataclasses.Field[Any]) -> Any:
 
 
 def _kinds(hint: Any) -> list[Any]:
-    """Return the types that a value may have besides None."""
+    """Return the types of a value, except None."""
     kinds = get_args(hint) if NoneType in get_args(hint) else (hint,)
     return [kind for kind in kinds if kind is not NoneType]
 
@@ -345,7 +346,7 @@ def _is_table(hint: Any) -> bool:
 
 
 def _members(hint: Any) -> tuple[str, ...]:
-    """Return the keys of a table; none where it takes any."""
+    """Return the keys of a table; empty if all keys are valid."""
     classes = [kind for kind in _kinds(hint) if dataclasses.is_dataclass(kind)]
     return tuple(item.name for kind in classes for item in dataclasses.fields(kind))
 
@@ -363,12 +364,13 @@ def _read_at(place: Origin, name: str, given: Any) -> tuple[Any, str]:
 
 
 def _read(name: str, given: Any) -> tuple[Any, str]:
-    """Return a value in the type of its setting, and what keeps it from having one.
+    """Convert a value to the type of its setting; return it with a fault, or "".
 
-    What cannot be brought into it stays as it is: `JourneyConfig` says more of what it must be.
+    A value that cannot be converted is returned as given: `JourneyConfig` describes the fault
+    better.
 
     Raises:
-        ConfigurationError: It is a key, and none of 32 bytes; or a table with wrong values.
+        ConfigurationError: A key does not have 32 bytes, or a table has values that are not valid.
     """
     hint = _hints()[name]
     kinds = _kinds(hint)
@@ -377,7 +379,7 @@ def _read(name: str, given: Any) -> tuple[Any, str]:
     if isinstance(given, str) and str not in kinds and _is_list(kinds):
         given = _listed(given)
     if isinstance(given, bool) and bool not in kinds:
-        return given, "a yes or no is no value of it"
+        return given, "true and false are not valid values"
     try:
         return TypeAdapter(hint).validate_python(given), ""
     except ValidationError as error:
@@ -397,7 +399,7 @@ def _is_list(kinds: list[Any]) -> bool:
 
 
 def _listed(text: str) -> Any:
-    """Return the names in a variable: parted by commas, or a list of JSON."""
+    """Return the names in a variable: separated by commas, or a JSON list."""
     if text.lstrip().startswith("["):
         with suppress(ValueError):
             return json.loads(text)
@@ -419,7 +421,7 @@ def _names(error: Exception, name: str) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as it may be shown: without passwords."""
+    """Return a value as text, without passwords."""
     if value is None or value == ():
         return "unset"
     if dataclasses.is_dataclass(value):

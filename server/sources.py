@@ -1,7 +1,7 @@
 """Sources of settings: the environment, `.env`, `journeygraph.toml`, `pyproject.toml`.
 
-The sources are those of pydantic-settings. What is added here is where each value stands, and that
-nothing is passed over: a name that is no setting is refused wherever it stands.
+The sources are those of pydantic-settings. This module adds the place of each value, and refuses
+unknown names in every source.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ENV_FILE, TOML_FILE, PROJECT_FILE = ".env", "journeygraph.toml", "pyproject.toml
 TABLE = ("tool", "journeygraph")
 ENCODING = "utf-8-sig"  # some editors begin a file with a byte order mark
 ORIGINS = "(origins)"
-"""Under this name, which no variable and no key can have, the places go along with the values."""
+"""Name under which the places are passed with the values; no variable and no key can have it."""
 # Kubernetes gives each container the address of every service, Docker that of every link: those of
 # a service "journeygraph" or "journeygraph-db" begin as our own variables do.
 _LINKED = re.compile(
@@ -47,13 +47,13 @@ _ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+|/\S+/\S+")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the value of a setting stands.
+    """Source of a setting's value.
 
     Attributes:
-        rank: 0 for an argument, 1 for the environment and `.env`, then the files; what counts
-            more has the lower one.
+        rank: 0 for an argument, 1 for the environment and `.env`, then the files; the stronger
+            source has the lower rank.
         name: Its name there.
-        place: That place, as a line that tells of it says; empty in the environment.
+        place: Description of the place for messages; empty for the environment.
     """
 
     rank: int
@@ -68,7 +68,7 @@ DEFAULT = Origin(9, "default")
 
 
 class Known(Protocol):
-    """What is known of a setting; see `server.settings.Setting`."""
+    """Description of a setting; see `server.settings.Setting`."""
 
     @property
     def variable(self) -> str: ...  # noqa: D102
@@ -83,7 +83,7 @@ class Known(Protocol):
 
 
 def is_linked(name: str, value: str) -> bool:
-    """Say whether a variable of our prefix was put there by Kubernetes or Docker."""
+    """Return whether Kubernetes or Docker set a variable with our prefix."""
     address = name.endswith(("_PORT", "_NAME")) and _ADDRESS.fullmatch(value)
     return bool(address or _LINKED.fullmatch(name))
 
@@ -113,22 +113,22 @@ class Project(_Text, PyprojectTomlConfigSettingsSource):
 
 @contextmanager
 def _read(file: str) -> Iterator[None]:
-    """Say of a file that cannot be read which one it is, and why."""
+    """Raise an error with the name of an unreadable file and the reason."""
     try:
         yield
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{file} is no valid TOML: {error}.") from None
+        raise ConfigurationError(f"{file} is not valid TOML: {error}.") from None
     except (AttributeError, TypeError, ValueError):
         table = ".".join(TABLE)
         raise ConfigurationError(f"{file}: [{table}] must be a table.") from None
 
 
 class Places(PydanticBaseSettingsSource):
-    """Reads nothing itself: judges what the others read, and notes where each value stands.
+    """Checks the values of the other sources and records the place of each value.
 
     Raises:
-        ConfigurationError: There is a name that is no setting, a secret in a file for everyone, a
-            table in the environment, or a value of the wrong type.
+        ConfigurationError: A name is unknown, a secret is in a TOML file, a table is in the
+            environment, or a value has the wrong type.
     """
 
     def __init__(
@@ -146,11 +146,11 @@ class Places(PydanticBaseSettingsSource):
         self._environment, self._env_file = environment, env_file
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Return nothing: all is read at once."""
+        """Return nothing: all values are read together."""
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        """Return the places under a name of their own."""
+        """Return the places under a reserved name."""
         assert isinstance(self._given, InitSettingsSource)
         toml, project = self._files
         arguments = self._given.init_kwargs.items()
@@ -169,9 +169,9 @@ class Places(PydanticBaseSettingsSource):
         return {ORIGINS: origins}
 
     def _take_up(self) -> None:
-        """Put what `.env` holds besides settings where the clients of models look for it.
+        """Copy the other variables of `.env` into the environment, for the clients of models.
 
-        Studio takes the whole file too. What the environment has already stays.
+        Studio reads the whole file too. Existing variables are not changed.
         """
         assert isinstance(self._env_file, EnvSettingsSource)
         for name, value in self._env_file.env_vars.items():
@@ -189,7 +189,7 @@ class Places(PydanticBaseSettingsSource):
             if name := self._variables.get(lower):
                 if self._known[name].is_table:
                     raise ConfigurationError(
-                        f"{origin}: {name} is a table. Write it in {TOML_FILE}, as [{name}]."
+                        f"{origin}: {name} is a table. Move it to {TOML_FILE}, as [{name}]."
                     )
                 if value:
                     yield name, origin, value
@@ -210,7 +210,7 @@ class Places(PydanticBaseSettingsSource):
                 raise ConfigurationError(_unknown(str(origin), meant, known))
             if setting.is_secret:
                 raise ConfigurationError(
-                    f"{origin}: that is a secret, and has no place in a file that others read. "
+                    f"{origin}: a secret is not allowed in this file, because others can read it. "
                     f"Set {setting.variable} in the environment or in {ENV_FILE}."
                 )
             if setting.by_variable_alone:
@@ -219,8 +219,9 @@ class Places(PydanticBaseSettingsSource):
                 )
             if isinstance(value, str) and masked(value) != value:
                 raise ConfigurationError(
-                    f"{origin}: it holds a password, which has no place in a file that others "
-                    f"read. Set {setting.variable} in the environment or in {ENV_FILE}."
+                    f"{origin}: a URL with a password is not allowed in this file, because "
+                    f"others can read it. Set {setting.variable} in the environment or in "
+                    f"{ENV_FILE}."
                 )
             self._check_members(file, (*header, name), setting, value)
             yield name, origin, value
@@ -232,10 +233,10 @@ class Places(PydanticBaseSettingsSource):
                 where = _placed(file, line_of_key(file, (*path, key)))
                 name = f"{path[-1]}.{key}"
                 hint = did_you_mean(key, setting.members)
-                raise ConfigurationError(f"{name} in {where}: there is no such setting.{hint}")
+                raise ConfigurationError(f"{where}: unknown setting {name}.{hint}")
 
     def _check_type(self, name: str, origin: Origin, value: Any) -> None:
-        """Refuse a value of the server's own settings; a session's settings judge their own."""
+        """Refuse a wrong value of the server's own settings; `JourneyConfig` checks a session's."""
         field = self.settings_cls.model_fields.get(name)
         if field is None:
             return
@@ -253,8 +254,8 @@ def _is_kept_out(setting: Known) -> bool:
 def _unknown(where: str, name: str, known: Sequence[str]) -> str:
     hint = did_you_mean(name, known)
     return (
-        f"{where}: there is no such setting.{hint} "
-        "`journeygraph serve --print-settings` lists them, as does docs/settings.md."
+        f"{where}: unknown setting.{hint} "
+        "`journeygraph serve --print-settings` and docs/settings.md list all settings."
     )
 
 
@@ -269,7 +270,7 @@ def _line_of_variable(variable: str) -> int | None:
 
 
 def line_of_key(file: str, path: Sequence[str]) -> int | None:
-    """Return the line of a key in a TOML file: its own, or that of what it stands in."""
+    """Return the line of a key in a TOML file: its own, or that of its table."""
     header: tuple[str, ...] = ()
     best, depth = None, 0
     for number, line in _lines(file):

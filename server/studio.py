@@ -1,8 +1,8 @@
 """The examples as graphs for LangGraph Studio; `langgraph.json` names them.
 
-Studio brings a saver of its own, so these are compiled without one, with the settings of the
-folder. Where a model is configured (`OPENAI_API_KEY`, which may stand in `.env`, or the name of
-another provider's), an example that has agents on models takes those.
+Studio has its own saver, so these are compiled without one, with the settings of the folder. If a
+model is configured (`OPENAI_API_KEY`, also in `.env`, or the name of another provider's model), an
+example uses its model agents.
 """
 
 from __future__ import annotations

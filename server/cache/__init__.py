@@ -1,7 +1,7 @@
-"""Caches: what was read from the database, kept closer; never the truth.
+"""Caches: copies of data from the database.
 
-Whatever a cache says is compared with the database's version of it, and its seal is checked, so
-that a cache that is down, slow or lying costs time and never an answer.
+Each copy is compared with the version in the database, and its seal is checked. So a cache that is
+down, slow or wrong costs time, but never gives a wrong answer.
 """
 
 from server.cache.contexts import Contexts

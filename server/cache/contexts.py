@@ -1,4 +1,4 @@
-"""The contexts of sessions in a cache: written through on commit, and judged when they are read."""
+"""The contexts of sessions in a cache: written on commit, checked on read."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from server.cache.port import Counts
 from server.cache.shelf import Envelope, Shelf
 
 LASTING = 3600.0
-"""Seconds for which a context is kept after a turn, or after a read that found none."""
+"""Seconds for which a context stays in the cache after a turn, or after a read without a hit."""
 _NAMES = frozenset(field.name for field in fields(SessionContext))
 
 
 class Contexts:
-    """What sessions know, kept closer than the database, and never older than it.
+    """Contexts of sessions in a cache, never older than the database.
 
-    A context counts only if it is of the version at which the database has the session just now.
-    What is written is written behind the turn, the last of a session at a time, so that a slow
-    cache holds nobody up.
+    A context is used only if its version is the session's version in the database. Writes happen
+    after the turn, and only the newest one of a session waits. So a slow cache delays no turn.
 
     Args:
-        shelf: Where they are kept.
+        shelf: Their place in the cache.
         lasting: Seconds that a session lives without a message.
     """
 
@@ -43,13 +42,13 @@ class Contexts:
         return self._shelf.counts
 
     def saw(self, epoch: Epoch) -> None:
-        """Take note of the epoch: what was kept before all copies were made void is void."""
+        """Set the epoch: copies from before the last invalidation are not used."""
         self._epoch = max(self._epoch, epoch)
 
     async def look(
         self, directory: Directory, session_id: str
     ) -> tuple[Found | None, Envelope | None]:
-        """Ask database and cache at once: where a session stands, and what is kept of it.
+        """Ask the database for a session's head and the cache for its context, concurrently.
 
         Raises:
             StateError: The database could not be read.
@@ -64,17 +63,17 @@ class Contexts:
         return found, envelopes[0]
 
     def judged(self, found: Found, kept: Envelope | None) -> SessionContext | None:
-        """Return what is kept of a session, if it is of the version at which the session stands."""
+        """Return the cached context of a session if it has the session's version."""
         listed = found.listed
         data = self._shelf.judge(kept, self._version(listed.version, listed.created_at))
         return SessionContext(**data) if data is not None and data.keys() == _NAMES else None
 
     def keep(self, context: SessionContext, expires_at: str | None = None) -> None:
-        """Keep a context, soon; what happens to its variables afterwards changes nothing.
+        """Store a context in the background; later changes of its variables have no effect.
 
         Args:
-            context: Of a session that is not sensitive.
-            expires_at: When the session is over; None just after a turn.
+            context: The context of a session that is not sensitive.
+            expires_at: Time at which the session expires; None just after a turn.
         """
         seconds = self._lasting
         if expires_at is not None:
@@ -86,11 +85,11 @@ class Contexts:
             self._soon(context.session_id, (sealed, seconds))
 
     def forget(self, session_id: str) -> None:
-        """Forget a session that was deleted, soon."""
+        """Delete the context of a deleted session, in the background."""
         self._soon(session_id, None)
 
     async def written(self) -> None:
-        """Wait until all is written that is to be."""
+        """Wait until all pending writes are done."""
         if self._writing:
             await self._writing
 

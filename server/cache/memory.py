@@ -1,4 +1,4 @@
-"""A cache in the process: what there is without Redis."""
+"""A cache in the process, used without Redis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cachetools import TLRUCache
 from server.cache.port import Counts
 
 MOST_BYTES = 64 * 2**20
-"""What the values may come to together; those unused for longest go first."""
+"""Maximum size of all values together; the least recently used ones are dropped first."""
 
 
 class _Kept(NamedTuple):
@@ -21,11 +21,11 @@ class _Kept(NamedTuple):
 
 
 class MemoryCache:
-    """Keeps values in this process, for one event loop.
+    """A cache in this process, for one event loop.
 
     Args:
-        most_bytes: What the values may come to together.
-        clock: Tells the time in seconds.
+        most_bytes: Maximum size of all values together.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -45,25 +45,25 @@ class MemoryCache:
         return [kept.value if kept else None for kept in found]
 
     async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keep values; one that is larger than the whole cache is left out."""
+        """Store values; skip a value that is larger than the whole cache."""
         for key, value in values.items():
             if len(value) <= self._kept.maxsize:
                 self._kept[key] = _Kept(value, math.inf if seconds is None else seconds)
 
     async def drop(self, keys: Sequence[str]) -> None:
-        """Forget values."""
+        """Delete values."""
         for key in keys:
             self._kept.pop(key, None)
 
     async def clear(self, prefix: str) -> int:
-        """Forget every value whose key begins like this; return how many there were."""
+        """Delete every value whose key has this prefix; return their number."""
         found = [key for key in self._kept if key.startswith(prefix)]
         await self.drop(found)
         return len(found)
 
     async def distrust(self) -> None:
-        """Do nothing: there is nobody else who could have answered."""
+        """Do nothing: a cache in the process cannot return a wrong response."""
 
     async def close(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         self._kept.clear()

@@ -1,4 +1,4 @@
-"""Open the cache that the settings name."""
+"""Open the cache of the settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from server.cache.port import Cache
 
 
 def open_cache(redis_url: str | None) -> Cache | None:
-    """Return the cache in the Redis of a URL; None without one.
+    """Return the cache in the Redis at this URL; None without a URL.
 
     Raises:
         ConfigurationError: The URL cannot be read, or the client is not installed.

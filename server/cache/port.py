@@ -9,14 +9,15 @@ from typing import Protocol
 
 @dataclass(slots=True)
 class Counts:
-    """What happened so far.
+    """Counters of a cache.
 
     Attributes:
-        hits: Values that were there, and right.
-        misses: Values that were not there, or not of the version that was asked for.
-        refused: Of the misses, values that were no envelope of ours, broken, or another's.
+        hits: Valid values.
+        misses: Values that were missing or had another version.
+        refused: Misses because of a value that was not our envelope, was damaged, or had another
+            owner.
         errors: Operations that failed or took too long.
-        unasked: Operations that were left out while the breaker was open.
+        unasked: Operations that were skipped because the breaker was open.
     """
 
     hits: int = 0
@@ -27,43 +28,43 @@ class Counts:
 
 
 class Cache(Protocol):
-    """Bytes under keys. Nothing but `clear` raises: what fails is as if it were not there.
+    """Bytes by key. Only `clear` raises: a failed read counts as a miss.
 
     Attributes:
-        counts: Its errors, and what was left out; hits and misses are counted where values are
-            judged.
+        counts: Errors and skipped operations; hits and misses are counted by the callers that check
+            values.
     """
 
     counts: Counts
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Return the values of keys, in their order; None for each that is not there."""
+        """Return the values of keys, in their order; None for each missing one."""
         ...
 
     async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keep values, for so many seconds or until they are dropped."""
+        """Store values, for so many seconds or until they are dropped."""
         ...
 
     async def drop(self, keys: Sequence[str]) -> None:
-        """Forget values."""
+        """Delete values."""
         ...
 
     async def clear(self, prefix: str) -> int:
-        """Forget every value whose key begins like this; return how many there were.
+        """Delete every value whose key has this prefix; return their number.
 
         Raises:
-            CacheUnavailableError: It could not be asked.
+            CacheUnavailableError: The cache did not answer.
         """
         ...
 
     async def distrust(self) -> None:
-        """Take note of an answer that was not to the question: begin anew with who gave it."""
+        """Report a response that did not match the request: reset the connections."""
         ...
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the cache."""
         ...
 
 
 class CacheUnavailableError(Exception):
-    """A cache could not be asked for what has to be known."""
+    """A cache did not answer a call that needs an answer."""

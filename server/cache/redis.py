@@ -1,8 +1,8 @@
-"""A cache in Redis or Valkey that is never waited for.
+"""A cache in Redis or Valkey with a strict time limit.
 
-Each operation has one budget, connecting included; what takes longer is given up, and its
-connection is closed, so that a late answer is nobody's. After a few failures it is not asked at all
-for some seconds.
+Each operation has one time budget, including the connection. An operation that exceeds it is
+cancelled and its connection closed, so that a late response is never read by another operation.
+After a few failures a breaker pauses all operations for some seconds.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from nodes.telemetry.otel import report
 from server.cache.port import CacheUnavailableError, Counts
 
 BUDGET_SECONDS = 0.05
-"""Longest operation, connecting included."""
+"""Time limit of an operation, including the connection."""
 BREAKER_FAILURES = 3
-"""Failures within a minute after which it is not asked any more."""
+"""Failures within a minute that open the breaker."""
 BREAKER_SECONDS = 5.0
-"""How long it is not asked then; one operation probes it afterwards."""
+"""Seconds for which the breaker stays open; then one operation probes the server."""
 CLEAR_SECONDS = 10.0
-"""Longest that forgetting by hand may take: somebody waits for it."""
+"""Time limit of a manual invalidation, which a person waits for."""
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _CONNECTIONS = 16
 _OF_ANOTHER_TYPE = "WRONGTYPE"
@@ -40,12 +40,12 @@ _T = TypeVar("_T")
 
 
 class RedisCache:
-    """Keeps values in the Redis or Valkey of a URL.
+    """A cache in the Redis or Valkey at a URL.
 
     Args:
         url: "redis://:PASSWORD@HOST:PORT/NUMBER", "rediss://..." over TLS, or "unix://FILE"; its
             password is never shown.
-        clock: Tells the breaker the time in seconds.
+        clock: Returns the time in seconds, for the breaker.
         budget: Seconds that an operation may take.
 
     Raises:
@@ -66,7 +66,7 @@ class RedisCache:
         self._breaker = Breaker(BREAKER_FAILURES, cooldown=BREAKER_SECONDS, clock=clock)
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Return the values of keys, in their order, in one way there and back."""
+        """Return the values of keys, in their order, in one round trip."""
         if not keys:
             return []
 
@@ -76,7 +76,7 @@ class RedisCache:
         return await self._tried(ask) or [None] * len(keys)
 
     async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keep values, in one way there and back."""
+        """Keep values, in one round trip."""
         lasting = None if seconds is None else max(int(seconds * 1000), 1)
 
         async def ask() -> None:
@@ -88,7 +88,7 @@ class RedisCache:
         await self._tried(ask)
 
     async def drop(self, keys: Sequence[str]) -> None:
-        """Forget values."""
+        """Delete values."""
 
         async def ask() -> None:
             await self._client.unlink(*keys)
@@ -96,7 +96,7 @@ class RedisCache:
         await self._tried(ask)
 
     async def clear(self, prefix: str) -> int:
-        """Forget every value whose key begins like this; return how many there were.
+        """Delete every value whose key has this prefix; return their number.
 
         Raises:
             CacheUnavailableError: It did not answer in time, or refused.
@@ -110,7 +110,7 @@ class RedisCache:
             ) from None
 
     async def distrust(self) -> None:
-        """Close every connection: one that is out of step answers every question wrongly."""
+        """Close every connection: one that is out of step returns wrong responses."""
         await self._client.connection_pool.disconnect()
 
     async def close(self) -> None:
@@ -130,16 +130,16 @@ class RedisCache:
         return await self._checked(await self._client.mget(keys), len(keys))
 
     async def _checked(self, found: Any, count: int) -> list[bytes | None]:
-        """Return values that may be the answer; a connection that gave another one is out of step.
+        """Check the type of returned values; other types mean that the connection is out of step.
 
         Raises:
-            TypeError: They cannot be.
+            TypeError: A value has another type.
         """
         listed = isinstance(found, list) and len(found) == count
         if listed and all(value is None or isinstance(value, bytes) for value in found):
             return list(found)
         await self.distrust()
-        raise TypeError("the answer is not to the question")
+        raise TypeError("the response does not match the request")
 
     async def _cleared(self, prefix: str) -> int:
         count, keys = 0, list[Any]()
@@ -150,7 +150,7 @@ class RedisCache:
         return count + (await self._client.unlink(*keys) if keys else 0)
 
     async def _tried(self, ask: Callable[[], Awaitable[_T]]) -> _T | None:
-        """Do something within the budget; None if it failed, or was not tried."""
+        """Run an operation within the budget; return None if it failed or was skipped."""
         if not self._breaker.allows():
             self.counts.unasked += 1
             return None
@@ -184,7 +184,7 @@ class RedisCache:
 def _client(url: str) -> Redis:
     if not url.startswith(_SCHEMES):
         raise ConfigurationError(
-            f"The cache is {masked(url)!r}; it must be redis://, rediss:// or unix://."
+            f"The cache is {masked(url)!r}; it must start with redis://, rediss:// or unix://."
         )
     try:
         pool = ConnectionPool.from_url(
@@ -206,5 +206,5 @@ def _client(url: str) -> Redis:
 
 
 def _literal(prefix: str) -> str:
-    """Return a prefix in which no character stands for others."""
+    """Return a prefix with its wildcards escaped."""
     return "".join(f"\\{char}" if char in "*?[]\\^" else char for char in prefix)

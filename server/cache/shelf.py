@@ -1,4 +1,4 @@
-"""Values of one kind in a cache: each in an envelope that says what it is, and is sealed."""
+"""Values of one kind in a cache, each in a sealed envelope that describes it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from nodes.telemetry import cache_read
 from server.cache.port import Cache, Counts
 
 LARGEST = 2**18
-"""Most bytes of a value; a larger one would take the time that a cache is to save."""
+"""Most bytes of a value; a larger one would cost more time than a cache saves."""
 _FORM = 1
 _SEAL = 64
 _SAYS = frozenset(("version", "data"))
 _UNKEYED = b"journeygraph"
 Envelope = dict[str, Any]
-"""What is under a key: form, tenant, key, version and data; its seal has been checked."""
+"""The content of a key: form, tenant, key, version and data, with a verified seal."""
 
 
 class Shelf:
-    """JSON values of one kind, each of a version that is compared with the database's.
+    """JSON values of one kind, each with a version that is compared with the database.
 
-    A value that is broken, of another form, tenant, key or version is a miss.
+    A damaged value, or one with another form, tenant, key or version, is a miss.
 
     Args:
-        cache: Where they are kept.
-        kind: What they are, as a part of their keys.
-        tenant: Whose they are.
-        secret: With it, nobody who does not know it can make a value; without it, the seal only
-            shows what was broken.
+        cache: The cache.
+        kind: Their kind, a part of their keys.
+        tenant: Their owner.
+        secret: Key of the seal: only its owners can make valid values. Without it, the seal only
+            detects damage.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Shelf:
         self._key = hmac.digest(secret or _UNKEYED, b"cached values", "sha256")
 
     async def fetch(self, names: Sequence[str]) -> list[Envelope | None]:
-        """Return what is there under names, in their order, whatever its version is."""
+        """Return the envelopes of names, in their order, in any version."""
         keys = [self.key(name) for name in names]
         found = await self._cache.get(keys)
         opened = [self._opened(key, sealed) for key, sealed in zip(keys, found, strict=True)]
@@ -54,7 +54,7 @@ class Shelf:
         return opened
 
     def judge(self, found: Envelope | None, version: str) -> Any:
-        """Return the data of an envelope of that version, which counts as a hit; else None."""
+        """Return the data of an envelope with that version and count a hit; else return None."""
         hit = found is not None and found["version"] == version
         self.counts.hits += hit
         self.counts.misses += not hit
@@ -62,12 +62,12 @@ class Shelf:
         return found["data"] if found and hit else None
 
     def seal(self, name: str, version: str, data: Any) -> bytes:
-        """Return data, or a dataclass of it, as it is kept under a name."""
+        """Return data or a dataclass as a sealed value for a name."""
         written = orjson.dumps({**self._about(self.key(name)), "version": version, "data": data})
         return self._seal(written) + written
 
     async def put(self, sealed: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keep what was sealed, by name; what is too large is forgotten."""
+        """Store sealed values by name; delete the names whose value is too large."""
         kept = {name: value for name, value in sealed.items() if len(value) <= LARGEST}
         if kept:
             await self._cache.put({self.key(name): kept[name] for name in kept}, seconds)
@@ -75,11 +75,11 @@ class Shelf:
             await self.drop(sorted(outgrown))
 
     async def drop(self, names: Sequence[str]) -> None:
-        """Forget values."""
+        """Delete values."""
         await self._cache.drop([self.key(name) for name in names])
 
     def key(self, name: str) -> str:
-        """Return the key under which a name is kept."""
+        """Return the key of a name."""
         return f"jg:{self._tenant}:{self._kind}:{name}"
 
     def _opened(self, key: str, sealed: bytes | None) -> Envelope | None:

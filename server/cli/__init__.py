@@ -1,4 +1,4 @@
-"""The `journeygraph` command. Importing this loads nothing yet, so that Ctrl-C is heard at once."""
+"""The `journeygraph` command. An import loads nothing else, so that Ctrl-C works at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands, their arguments and their help; what a command needs is imported when it runs."""
+"""The commands, their arguments and their help; each command imports its code when it runs."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ Store = Annotated[
         help="The store: sqlite:///FILE, postgresql://... or memory://. Default: settings."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else.")]
-Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Most entries of a page.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write only JSON.")]
+Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number of entries per page.")]
 After = Annotated[
     str | None,
-    typer.Option(help="Continue after the previous page, which names it.", show_default=False),
+    typer.Option(
+        help="Continue after the previous page; its output has the value.", show_default=False
+    ),
 ]
 Host = Annotated[
-    str, typer.Option(help="Address to listen at; others than this machine's need API keys.")
+    str, typer.Option(help="Address to listen at; an address of the network needs API keys.")
 ]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")]
 
 
 class _Commands(TyperGroup):
@@ -55,7 +57,7 @@ class _Commands(TyperGroup):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; what typer says of a wrong call is wrapped between words too."""
+        """Run a command; wrap typer's messages about a wrong call between words too."""
         try:
             return super().invoke(ctx)
         except Exception as error:
@@ -85,7 +87,7 @@ app = typer.Typer(
     cls=_Commands,
     name="journeygraph",
     help="Run, serve, check and draw journeys: long conversations with a goal.",
-    epilog="Begin with: journeygraph demo",
+    epilog="Start with: journeygraph demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Help is wrapped between words, by the width of the terminal up to 120 columns.
@@ -119,7 +121,7 @@ def _told(error: Exception) -> int:
 
 
 def _end(error: Exception) -> NoReturn:
-    """End the process at once; a thread of it waits for the client's next word."""
+    """End the process at once, because a thread waits for input of the client."""
     code = _told(error)
     sys.stderr.flush()
     os._exit(code)
@@ -138,10 +140,11 @@ def options(
         typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Log to standard error, with the place of an error.")
+        bool,
+        typer.Option("--debug", help="Write the log to standard error, with tracebacks of errors."),
     ] = False,
 ) -> None:
-    """Set up what all commands share."""
+    """Set up the options of all commands."""
     # Without a handler, Python would write warnings and tracebacks of the library to the terminal.
     handler = logging.StreamHandler() if debug else logging.NullHandler()
     level = logging.DEBUG if debug else logging.WARNING
@@ -184,7 +187,7 @@ def chat(
         ),
     ] = False,
 ) -> None:
-    """Talk to a journey in the terminal; every turn is stored and can be continued.
+    """Hold a conversation with a journey in the terminal; every turn is stored.
 
     Lines can be piped in. /help lists the commands inside a conversation.
     """
@@ -229,7 +232,7 @@ def serve(
         bool | None,
         typer.Option(
             "--definitions",
-            help="Serve the journeys in the database, which `load` puts there. Default: settings.",
+            help="Serve the journeys in the database (stored by `load`). Default: settings.",
             show_default=False,
         ),
     ] = None,
@@ -238,21 +241,21 @@ def serve(
         typer.Option(
             "--with",
             metavar="MODULE",
-            help="file.py or a module whose AGENTS and TOOLS serve them; may be repeated.",
+            help="file.py or a module with the AGENTS and TOOLS for them; may be repeated.",
             show_default=False,
         ),
     ] = None,
     print_settings: Annotated[
         bool,
         typer.Option(
-            "--print-settings", help="Show every setting and the place of its value; then end."
+            "--print-settings", help="Show every setting and the source of its value, then exit."
         ),
     ] = False,
 ) -> None:
     """Serve journeys over HTTP: sessions, their state, and turns as JSON or as events.
 
-    JOURNEYGRAPH_API_KEYS holds the keys that clients send as 'Authorization: Bearer KEY'; without
-    one, only this machine is answered. SIGTERM lets the running turns finish, and ends with 0.
+    JOURNEYGRAPH_API_KEYS has the keys that clients send as 'Authorization: Bearer KEY'; without a
+    key, only this machine is served. SIGTERM lets the running turns finish, and ends with 0.
     """
     from server.cli.serve import serve
 
@@ -281,8 +284,8 @@ def mcp(
     """Offer journeys and pipelines to MCP clients; each is a tool.
 
     Over standard streams it serves the client that started it. With --http, JOURNEYGRAPH_API_KEYS
-    holds the keys that clients send as 'Authorization: Bearer KEY'; without one, only this machine
-    is answered.
+    has the keys that clients send as 'Authorization: Bearer KEY'; without a key, only this machine
+    is served.
     """
     from journeys.errors import require_extra
 
@@ -324,7 +327,7 @@ def load(
 def definitions(
     retire: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Stop serving this one; loading it brings it back."),
+        typer.Option(metavar="ID", help="Stop serving this definition; `load` restores it."),
     ] = None,
     store: Store = None,
     limit: Limit = 200,
@@ -341,14 +344,14 @@ def definitions(
 def invalidate(
     definition: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Of a definition. Default: all that is cached."),
+        typer.Argument(metavar="[ID]", help="Id of a definition. Default: the whole cache."),
     ] = None,
     store: Store = None,
 ) -> None:
     """Invalidate cached values of one definition, or all, in the cache and in every process.
 
-    It counts at once, whether the cache answers or not: servers compare what it holds with the
-    database.
+    It takes effect at once, even if the cache does not answer: servers compare cached values with
+    the database.
     """
     from server.cli.definitions import invalidate
 
@@ -364,8 +367,8 @@ def check(
     against: Annotated[
         str | None,
         typer.Option(
-            help="A store, postgresql://... or sqlite:///FILE: list the sessions in it that these "
-            "versions would move, or whose values they would read again.",
+            help="A store, postgresql://... or sqlite:///FILE: list its sessions that these "
+            "versions would move to another pathway, or with values that would be read again.",
             show_default=False,
         ),
     ] = None,
@@ -373,16 +376,12 @@ def check(
 ) -> None:
     """Report every fault and every warning of the journeys in a file, folder or module.
 
-    Modules with a journey in them are imported, YAML and JSON files read; no agent runs. In a
-    folder, tests, hidden folders and environments are skipped. With --against, nothing in the
-    store is changed.
+    Modules with a journey are imported, YAML and JSON files are read; no agent runs. In a folder,
+    tests, hidden folders and environments are skipped. With --against, nothing in the store is
+    changed.
 
-    \b
-    Exit codes:
-      0  no fault; warnings may be there
-      1  faults, no journey at all, or sessions that
-         would be moved
-      2  nothing of that name
+    \b Exit codes: 0 no fault; warnings are possible 1  faults, no journey at all, or sessions that
+      would be moved 2 unknown name
     """  # noqa: D301
     from server.cli.check import check
 
@@ -394,7 +393,7 @@ def audit(
     session: Annotated[str, typer.Argument(help="Id of a session.", show_default=False)] = "",
     store: Store = None,
     review: Annotated[
-        bool, typer.Option("--review", help="List replies that somebody should look at.")
+        bool, typer.Option("--review", help="List replies that a person should review.")
     ] = False,
     as_json: AsJson = False,
     limit: Limit = 200,
@@ -402,8 +401,8 @@ def audit(
 ) -> None:
     """Show a session turn by turn: messages, transitions, and the checks of replies.
 
-    With --review, list instead the newest replies of all sessions that were replaced, judged
-    invalid, or could not be judged. Sensitive journeys need the key in the settings.
+    With --review, list instead the newest replies that were replaced, invalid, or not checked
+    because of an error. Sensitive journeys need the key in the settings.
     """
     from server.cli.audit import audit
 
@@ -416,9 +415,9 @@ def escalations(
         str, typer.Argument(help="Id of an escalation, or of its session.", show_default=False)
     ] = "",
     claim: Annotated[bool, typer.Option("--claim", help="Take the conversation.")] = False,
-    say: Annotated[str, typer.Option(help="Say this to the user, as an operator.")] = "",
+    say: Annotated[str, typer.Option(help="Send this text to the user, as an operator.")] = "",
     release: Annotated[
-        bool, typer.Option("--release", help="Give it back to the assistant.")
+        bool, typer.Option("--release", help="Give the conversation back to the assistant.")
     ] = False,
     by: Annotated[str, typer.Option(help="Your name, for other operators.")] = "operator",
     journey: Annotated[
@@ -431,7 +430,7 @@ def escalations(
         str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")
     ] = "",
     deliver: Annotated[
-        bool, typer.Option("--deliver", help="Send to the webhook what it has not taken yet.")
+        bool, typer.Option("--deliver", help="Send all undelivered events to the webhook.")
     ] = False,
     store: Store = None,
     as_json: AsJson = False,
@@ -485,10 +484,10 @@ def draw(
 
 @command
 def migrate(store: Store = None) -> None:
-    """Create or change the tables that this release needs, and say what was done.
+    """Create or change the tables that this release needs, and list the changes.
 
-    A Postgres database is migrated by nothing else; SQLite files also migrate themselves when they
-    are opened. It may run while the database is used, and in several places at once.
+    Only this command migrates a Postgres database; SQLite files also migrate themselves when they
+    are opened. It can run while the database is in use, and several times at once.
     """
     from server.cli.definitions import migrate
 
@@ -504,8 +503,8 @@ def schema(
 ) -> None:
     """Print the JSON Schema (draft 2020-12) of journeys in YAML and JSON files.
 
-    With `# yaml-language-server: $schema=FILE` in its first line, a file is completed and checked
-    by editors. Faults that only the whole file shows are found by `journeygraph check`.
+    With `# yaml-language-server: $schema=FILE` in its first line, editors complete and check a
+    file. `journeygraph check` also finds the faults that a schema cannot describe.
     """
     from server.cli.definitions import schema
 
@@ -513,7 +512,7 @@ def schema(
 
 
 def main() -> None:
-    """Run the command that was typed; ends the process with its exit code."""
+    """Run the command of the arguments and end the process with its exit code."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         # A byte that is no text, or a terminal without some letter, must not end a conversation.
         if isinstance(stream, io.TextIOWrapper):

@@ -1,4 +1,4 @@
-"""`journeygraph audit`: a conversation from its rows, and replies that somebody should look at."""
+"""`journeygraph audit`: the audit of a conversation, and replies that a person should review."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def audit(
 ) -> None:
     """Show a session turn by turn, or the replies to review."""
     if bool(session) is review:
-        raise CommandError("Name a session, or give --review; not both.", exit_code=2)
+        raise CommandError("Give a session or --review, not both.", exit_code=2)
     if review:
         found = asyncio.run(_reviews(store, limit, after))
         write_json([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
@@ -73,7 +73,7 @@ def _show(read: SessionAudit) -> None:
     out.print(plain(head), style="bold", markup=False, soft_wrap=True)
     for audited in read.turns:
         turn = audited.turn
-        title = f"\n{turn.version} · {turn.kind} · {turn.at} · stands in {turn.pathway_id}"
+        title = f"\n{turn.version} · {turn.kind} · {turn.at} · in {turn.pathway_id}"
         out.print(plain(title), style="cyan", markup=False, soft_wrap=True)
         shown = Listing("", "")
         for label, text in _lines(audited):
@@ -116,7 +116,7 @@ def _check(check: CheckEntry) -> str:
     if check.confidence is not None:
         parts.append(f"confidence {check.confidence:g}")
     if check.bypassed:
-        parts.append("no model could judge it")
+        parts.append("no model was able to check it")
     if check.review:
         parts.append("needs review")
     parts.append(f"{check.latency_ms:.0f} ms")
@@ -125,7 +125,7 @@ def _check(check: CheckEntry) -> str:
 
 def _show_reviews(found: Page[Review]) -> None:
     if not found:
-        out.print("There is no reply that anybody should look at.")
+        out.print("No reply needs a review.")
         return
     shown = Listing("session", "turn", "when", "why")
     for one in found:

@@ -1,6 +1,6 @@
 """`journeygraph check`: find faults and warnings of journeys without running them.
 
-Warnings come from a journey together with the Python beside it: names, functions, and the model.
+Warnings compare a journey with its Python module: names, functions, and the model.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _MOST_SHOWN = 5
 
 
 def check(path: str, against: str | None, *, as_json: bool = False) -> None:
-    """Report the faults and warnings of journeys; with a store, what they would move in it."""
+    """Report the faults and warnings of journeys; with a store, the sessions that would move."""
     report = _Report()
     _CHECKS[_kind(path)](path, report)
     if not as_json:
@@ -85,7 +85,7 @@ def _comparing(report: _Report, against: str) -> Iterator[_Compared]:
 
 
 def _existing(store: str) -> JourneyConfig:
-    """Return the settings of a store that is there: to look into one must not make one."""
+    """Return the settings of an existing store: a check must not create one."""
     config = Settings().config(store)
     file = config.persistence.removeprefix("sqlite:///")
     if config.persistence.startswith("sqlite:///") and not Path(file).exists():
@@ -95,13 +95,13 @@ def _existing(store: str) -> JourneyConfig:
 
 @dataclass
 class _Compared:
-    """What a journey would do to the sessions of a store.
+    """Effects of a journey on the sessions of a store.
 
     Attributes:
         journey: Its id.
-        seen: How many sessions it has there.
-        moves: Sessions that would be moved, by the pathway that is gone and the one they go to.
-        misfits: Sessions whose value would be read again, by the name of the field.
+        seen: Number of its sessions there.
+        moves: Sessions that would be moved, by removed pathway and new pathway.
+        misfits: Sessions with a value that would be read again, by field.
     """
 
     journey: str
@@ -118,18 +118,20 @@ class _Compared:
             self.misfits.setdefault(name, []).append(found.session_id)
 
     def print(self) -> None:
-        """Write it down."""
+        """Write the report."""
         title = f"{self.journey}: {_count(self.seen, 'session')} in the store"
         _line("✗" if self.moves else "✓", "red" if self.moves else "green", title)
         for (id_, place), sessions in self.moves.items():
-            text = f"'{id_}' is gone: {_named(sessions)} would go on in '{place}'."
+            text = (
+                f"'{id_}' does not exist any more: {_named(sessions)} would continue in '{place}'."
+            )
             _line("✗", "red", f"{text} `__migrations__` can name its new id.", "  ")
         for name, sessions in self.misfits.items():
-            text = f"'{name}' has another type now: {_named(sessions)} would have it read again."
+            text = f"'{name}' has a new type: its value would be read again in {_named(sessions)}."
             _line("!", "yellow", text, "  ")
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the report as JSON."""
         moves = [
             {"pathway": id_, "goes_to": place, "sessions": sessions}
             for (id_, place), sessions in self.moves.items()
@@ -141,14 +143,14 @@ class _Compared:
 async def _compared(journey: type[Journey], config: JourneyConfig) -> _Compared:
     """Compare the sessions of a store with a journey."""
     compared = _Compared(journey.spec.id)
-    with err.status(f"Looking at the sessions of {journey.spec.id} ..."):
+    with err.status(f"Reading the sessions of {journey.spec.id} ..."):
         async for found in strandings(journey.spec, config):
             compared.note(found)
     return compared
 
 
 def _named(sessions: Sequence[str]) -> str:
-    """Return how many sessions there are, and the ids of the first ones."""
+    """Return the number of sessions, and the first ids."""
     shown = ", ".join(sessions[:_MOST_SHOWN])
     more = ", ..." if len(sessions) > _MOST_SHOWN else ""
     return f"{_count(len(sessions), 'session')} ({shown}{more})"
@@ -156,7 +158,7 @@ def _named(sessions: Sequence[str]) -> str:
 
 @dataclass
 class _Report:
-    """What was found: journeys by their name and file, and faults with their places."""
+    """Result of a check: journeys by name and file, and faults with their places."""
 
     journeys: dict[str, type[Journey]] = field(default_factory=dict)
     warnings: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -165,7 +167,7 @@ class _Report:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Note the faults that stop an import, and go on."""
+        """Record the faults of an import, and continue."""
         try:
             yield
         except FaultyFileError as error:
@@ -177,7 +179,7 @@ class _Report:
             self.faults.update(dict.fromkeys(lines))
 
     def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
-        """Add journeys that have no faults, and the module whose agents they run with."""
+        """Add journeys without faults, and the module of their agents."""
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
@@ -185,16 +187,16 @@ class _Report:
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
-        """Add a file without faults that holds guidelines alone."""
+        """Add a file without faults that contains only guidelines."""
         self.guidelines[place] = number
 
     @property
     def is_sound(self) -> bool:
-        """Say whether there is something, and no fault in it."""
+        """Return whether something was found, without faults."""
         return not self.faults and bool(self.journeys or self.guidelines)
 
     def as_json(self, compared: Sequence[_Compared]) -> dict[str, Any]:
-        """Return it all as JSON."""
+        """Return the result as JSON."""
         journeys = [
             {
                 "id": journey.spec.id,
@@ -214,7 +216,7 @@ class _Report:
         }
 
     def print(self, path: str) -> None:
-        """Write it all down, faults last, and a summary under it."""
+        """Write the result: faults last, then a summary."""
         for place, journey in self.journeys.items():
             _line("✓", "green", f"{place}: {_size(journey)}")
             for warning in self.warnings[place]:
@@ -226,7 +228,7 @@ class _Report:
         if not (self.journeys or self.faults or self.guidelines):
             raise CommandError(f"There is no journey in {path}.")
         warnings = sum(map(len, self.warnings.values()))
-        counts = (len(self.journeys), "sound journey"), (len(self.faults), "fault")
+        counts = (len(self.journeys), "valid journey"), (len(self.faults), "fault")
         words = [_count(*count) for count in (*counts, (warnings, "warning"))]
         out.print(", ".join(words) + ".", style="bold")
 
@@ -269,7 +271,7 @@ def _check_file(path: str, report: _Report) -> None:
     elif file.suffix == ".py":
         _check_at(file, report)
     else:
-        raise CommandError(f"{path} is no Python, YAML or JSON file.", exit_code=2)
+        raise CommandError(f"{path} is not a Python, YAML or JSON file.", exit_code=2)
 
 
 def _check_class(path: str, report: _Report) -> None:
@@ -323,7 +325,7 @@ def _count(number: int, what: str) -> str:
 
 
 def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
-    """Yield what smells: in the journey alone, and beside what its module gives."""
+    """Yield warnings of the journey itself, and of the journey with its module."""
     spec = journey.spec
     yield from spec.warnings
     if not spec.pathways:
@@ -339,7 +341,7 @@ def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
 
 
 def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
-    """Say whether a journey has a model: its module's, its own, or one of the settings."""
+    """Return whether a journey has a model: its module's, its own, or one of the settings."""
     try:
         config = Settings().config()
     except (ConfigurationError, ValueError):  # a server says so; here a journey is judged
@@ -373,15 +375,15 @@ def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> I
 
 
 def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
-    """Warn of agents that a file names, where there is no Python that has any, and no model."""
+    """Warn of agents in a file that have no Python code and no model."""
     if not _stands_alone(journey) or _gives(module, "AGENTS"):
         return
     for pathway in journey.spec.pathways.values():
         for name in pathway.agents:
             if name != pathway.id:  # of its own accord a state is served by a model
                 yield (
-                    f"{pathway.where}: it names the agent '{name}', and there is no dict AGENTS in "
-                    f"{_beside(journey)} that has it; only a model could take its place."
+                    f"{pathway.where}: no code for the agent '{name}': there is no dict AGENTS in "
+                    f"{_beside(journey)}, so only a model could run it."
                 )
 
 
@@ -403,8 +405,8 @@ def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
         if _stands_alone(journey) and not _gives(module, "TOOLS"):
             for name in journey.spec.tools:
                 yield (
-                    f"{journey.__name__}: it declares the tool '{name}', and there is no dict "
-                    f"TOOLS in {_beside(journey)} that has what does its work."
+                    f"{journey.__name__}: no code for the tool '{name}': there is no dict "
+                    f"TOOLS in {_beside(journey)}."
                 )
         return
     names = [str(name) for name in given]
@@ -417,7 +419,7 @@ def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
 
 
 def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[str]:
-    """Yield where a function does not take what the schema of a file has it given."""
+    """Yield differences between a function's parameters and the schema in a file."""
     call = given.call if isinstance(given, Tool) else given
     try:
         tool = call if isinstance(call, BaseTool) else as_tool(name, call)
@@ -431,20 +433,20 @@ def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[str]:
     for parameter in properties:
         if parameter not in takes and not _takes_any(call):
             hint = did_you_mean(parameter, list(takes))
-            yield f"takes no '{parameter}', which the file's schema gives it.{hint}"
+            yield f"has no parameter '{parameter}', but the file's schema passes it.{hint}"
     for parameter in needs:
         if parameter == "idempotency_key":
             continue
         if parameter not in properties:
             hint = did_you_mean(parameter, properties)
-            yield f"needs '{parameter}', which the file's schema does not give it.{hint}"
+            yield f"needs '{parameter}', but the file's schema does not pass it.{hint}"
         elif parameter not in required:
-            said = "which the file's schema does not require. Give it a default."
+            said = "but the file's schema does not require it. Give it a default."
             yield f"needs '{parameter}', {said}"
 
 
 def _takes_any(call: Any) -> bool:
-    """Say whether a function takes arguments of all names."""
+    """Return whether a function takes arguments of all names."""
     function = getattr(call, "func", None) or getattr(call, "coroutine", None) or call
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -457,13 +459,13 @@ def _takes_any(call: Any) -> bool:
 
 
 def _stands_alone(journey: type[Journey]) -> bool:
-    """Say whether a journey is of a file, and no part of a concierge, which brings the Python."""
+    """Return whether a journey is from a file and not part of a concierge with Python code."""
     is_part = bool(journey.spec.activation) and not journey.spec.parts
     return getattr(journey, "source", None) is not None and not is_part
 
 
 def _gives(module: ModuleType, name: str) -> bool:
-    """Say whether a module builds agents or tools, or has those for models."""
+    """Return whether a module builds agents or tools, or has those for models."""
     build = (f"build_{name.lower()}", f"build_model_{name.lower()}")
     return any(hasattr(module, other) for other in (*build, f"MODEL_{name}"))
 
@@ -477,13 +479,14 @@ def _beside(journey: type[Journey]) -> str:
 
 
 def _needs_model(spec: JourneySpec) -> Iterator[str]:
-    """Warn of intents that nothing but a model can tell, where there is none."""
+    """Warn of intents that only a model can recognise if no model is configured."""
     for transition in spec.transitions:
         if _asks_alone(transition) and not any(
             _is_beside(other, transition) for other in spec.transitions
         ):
             yield (
-                f"{transition.where}: only a model can tell '{transition.label}', and none is "
+                f"{transition.where}: only a model can recognise '{transition.label}', and no "
+                f"model is "
                 "configured. Give it patterns, or set OPENAI_API_KEY."
             )
 
@@ -497,7 +500,7 @@ def _asks_alone(transition: TransitionSpec) -> bool:
 
 
 def _is_beside(other: TransitionSpec, transition: TransitionSpec) -> bool:
-    """Say whether another transition does the same, and needs no model."""
+    """Return whether another transition does the same without a model."""
     same = (other.target, other.sources, other.kind)
     return same == (transition.target, transition.sources, transition.kind) and not _asks_alone(
         other

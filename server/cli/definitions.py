@@ -62,7 +62,7 @@ def definitions(
         write_json({"definitions": served, "next": found.next})
         return
     if retire is not None:
-        _say(f"'{retire}' is served no more.")
+        _say(f"'{retire}' is not served any more.")
     if not found:
         _say("There are no definitions. Store some with: journeygraph load PATH")
         return
@@ -74,12 +74,12 @@ def definitions(
 
 
 def invalidate(definition: str | None, store: str | None) -> None:
-    """Invalidate what is cached of one definition, or all."""
+    """Invalidate the cached values of one definition, or of all."""
 
     async def dropped() -> None:
         async with _opened(store) as (definitions, cache):
             await definitions.invalidate(definition)
-            _say(f"Void from now on: what was cached of {definition or 'everything'}.")
+            _say(f"Cleared the cache of {definition or 'everything'}.")
             await _removed(cache, definition)
 
     asyncio.run(dropped())
@@ -128,7 +128,7 @@ async def _removed(cache: Cache, definition: str | None) -> None:
     try:
         count = await cache.clear(f"jg:{TENANT}:")
     except CacheUnavailableError as error:
-        _say(f"{error} What it holds counts for nothing all the same.")
+        _say(f"{error} Its entries are not used any more.")
     else:
         _say(f"Removed from the cache: {count}.")
 

@@ -1,4 +1,4 @@
-"""`journeygraph demo`: the conversation of an example, and what changes in each turn."""
+"""`journeygraph demo`: the conversation of an example, and the changes of each turn."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def demo(name: str, *, fast: bool, svg: Path | None) -> None:
     config = Settings().config("memory://demo")
     announce(config, found.journey.spec, model=found.model)
     if not found.demo_messages:
-        raise CommandError(f"'{name}' has no DEMO_MESSAGES: a list of what is said.")
+        raise CommandError(f"'{name}' has no DEMO_MESSAGES, the list of messages to send.")
     interruptible()
     asyncio.run(_hold(found, config, 0.0 if fast or not sys.stdout.isatty() else _WORD_PAUSE))
     _show_picture(found, svg)
@@ -48,7 +48,7 @@ def demo(name: str, *, fast: bool, svg: Path | None) -> None:
 
 
 async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
-    """Hold the whole conversation on a store that forgets it."""
+    """Run the whole conversation on a temporary store."""
     agents, tools = found.agents_for(config), found.checked_tools()
     given = {"agents": agents, "tools": tools, "model": found.model}
     async with found.journey("demo", config, **given) as journey:
@@ -77,11 +77,11 @@ def _show_beginning(found: Found, pathway: str) -> None:
     out.print()
     out.print(f"{spec.name}: {spec.purpose}", style="bold", markup=False)
     given = f", knowing {short(found.sample_context, 200)}" if found.sample_context else ""
-    out.print(f"The session begins in {pathway}{given}.\n", style="dim", markup=False)
+    out.print(f"The session starts in {pathway}{given}.\n", style="dim", markup=False)
 
 
 async def _say(who: str, what: str, style: str, pause: float) -> None:
-    """Write who says what; word by word if there is someone to watch."""
+    """Write a message with its role; word by word on a terminal."""
     out.print(Text(who, style=style))
     for line in Text(plain(what)).wrap(out, out.width):
         for word in re.findall(r"\s*\S+", line.plain):
@@ -111,8 +111,8 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
 
 
 def _show_case(case: EscalationCase) -> None:
-    """Describe what the person sees to whom the conversation was handed."""
-    out.print(Rule("What the person is told who takes over", align="left", style="dim"))
+    """Show the handoff payload as the person gets it."""
+    out.print(Rule("Payload for the person who takes over", align="left", style="dim"))
     payload = case.payload
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -139,7 +139,7 @@ def _show_picture(found: Found, svg: Path | None) -> None:
 
 
 def _show_way_on(found: Found) -> None:
-    out.print(Rule("How to go on", align="left", style="dim"))
+    out.print(Rule("Next steps", align="left", style="dim"))
     for what, how in (
         ("talk to it", f"{command()} chat {found.name}"),
         ("draw it", f"{command()} draw {found.name} --output journey.svg"),

@@ -52,8 +52,8 @@ def _by_ending(output: Path | None) -> str:
     ending = output.suffix.lower() if output else ""
     if ending and ending not in _SUFFIXES:
         raise CommandError(
-            f"A picture cannot be written as '{ending}'. Endings: {', '.join(_SUFFIXES)}; "
-            "or say which with --format.",
+            f"'{ending}' is not a format of pictures. Use one of {', '.join(_SUFFIXES)}, or "
+            f"give --format.",
             exit_code=2,
         )
     return _SUFFIXES.get(ending, "mermaid")
@@ -71,12 +71,12 @@ def drawn(spec: JourneySpec, style: str) -> str:
 
 
 def drawn_pipeline(found: FoundPipeline, style: str, *, graph: bool = False) -> str:
-    """Draw who works in a pipeline, and what leads from one to the other.
+    """Draw the agents of a pipeline and the edges between them.
 
     Args:
         found: The pipeline.
-        style: How.
-        graph: Whether to draw the compiled LangGraph graph as it is.
+        style: Options of the picture.
+        graph: True to draw the compiled LangGraph graph instead.
     """
     if graph:
         _only_mermaid(style)
@@ -86,7 +86,7 @@ def drawn_pipeline(found: FoundPipeline, style: str, *, graph: bool = False) -> 
 
 def _only_mermaid(style: str) -> None:
     if style != "mermaid":
-        raise CommandError("--graph is drawn as Mermaid only.", exit_code=2)
+        raise CommandError("--graph writes only Mermaid.", exit_code=2)
 
 
 def _compiled(found: Found, style: str) -> str:

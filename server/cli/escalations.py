@@ -1,4 +1,4 @@
-"""`journeygraph escalations`: conversations that a person was called into, and what to do there."""
+"""`journeygraph escalations`: conversations that need a person, and the acts of an operator."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ class _Sent(NamedTuple):
 def show_page(
     store: str | None, status: str, limit: int, after: str | None, *, as_json: bool = False
 ) -> None:
-    """List calls for a person, newest first."""
+    """List escalations, newest first."""
     if status and status not in _STATUSES:
-        raise CommandError(f"--status is one of: {', '.join(_STATUSES)}.", exit_code=2)
+        raise CommandError(f"--status must be one of: {', '.join(_STATUSES)}.", exit_code=2)
     found = asyncio.run(_listed(Settings().config(store), status, limit, after))
     write_json([asdict(entry) for entry in found]) if as_json else _show_list(found)
 
 
 def act(call: str, acts: Acts, journey: str, store: str | None, *, as_json: bool = False) -> None:
-    """Do what an operator does in a conversation, and show it."""
+    """Run the acts of an operator in a conversation, and show it."""
     if not call:
-        raise CommandError("Name the escalation or its session to act in it.", exit_code=2)
+        raise CommandError("Give the id of the escalation or of its session.", exit_code=2)
     config = Settings().config(store)
     case = asyncio.run(_acted(config, call, acts, journey) if acts else _one(config, call))
     write_json(asdict(case)) if as_json else _show(case)
 
 
 def deliver(store: str | None) -> None:
-    """Send to the webhook what it has not taken yet."""
+    """Send all undelivered events to the webhook."""
     sent = asyncio.run(_delivered(Settings().config(store)))
-    out.print(f"The webhook took {sent.taken}, and did not take {sent.refused}.")
+    out.print(f"The webhook accepted {sent.taken} and refused {sent.refused}.")
     if sent.refused:
         raise typer.Exit(1)
 
@@ -101,7 +101,7 @@ async def _one(config: JourneyConfig, call: str) -> EscalationCase:
     finally:
         await directory.close()
     if case is None:
-        raise CommandError(f"Nobody was called into '{call}': there is no such escalation.")
+        raise CommandError(f"There is no escalation '{call}', and no session of this id has one.")
     return case
 
 
@@ -149,7 +149,7 @@ async def _operating(
 def _named(journey: str, entry: EscalationEntry) -> Found | None:
     """Return the journey that goes on: the one that was named, or the example of that id, if any.
 
-    An id from a store is never imported: it is the name of no module.
+    An id from a store is never imported as a module.
     """
     if journey or entry.journey_id in example_ids():
         return find(journey or entry.journey_id)
@@ -161,7 +161,7 @@ def _is_silent(_: Mapping[str, Any]) -> str:
 
 
 async def _stand_in(config: JourneyConfig, entry: EscalationEntry) -> type[Journey]:
-    """Return a journey that does for acts which leave the conversation where it is.
+    """Return a stand-in journey for acts that do not move the conversation.
 
     Released by it, the assistant asks what is open only after the user's next message. It has the
     id and the version of the session's own, and is sealed as that is.
@@ -187,7 +187,7 @@ async def _delivered(config: JourneyConfig) -> _Sent:
     port = port_of(config)
     if port is None:
         raise CommandError(
-            "There is no webhook to send to: set JOURNEYGRAPH_ESCALATION_WEBHOOK and "
+            "No webhook is configured: set JOURNEYGRAPH_ESCALATION_WEBHOOK and "
             "JOURNEYGRAPH_ESCALATION_SECRET."
         )
     directory = await Directory.open(config)
@@ -200,7 +200,7 @@ async def _delivered(config: JourneyConfig) -> _Sent:
 
 def _show_list(found: Page[EscalationEntry]) -> None:
     if not found:
-        out.print("Nobody is called for.")
+        out.print("There are no escalations.")
         return
     shown = Listing("escalation", "session", "status", "by", "why", "since")
     for one in found:
@@ -225,7 +225,7 @@ def _show(case: EscalationCase) -> None:
         out.print(shown)
     paused = [frame["title"] for frame in payload["stack"]]
     place = " < ".join([payload["position"]["title"], *reversed(paused)])
-    out.print(plain(f"It stands in {place}."), markup=False, soft_wrap=True)
+    out.print(plain(f"Position: {place}."), markup=False, soft_wrap=True)
     _show_talk(case.transcript)
     if case.since:
         out.print("Since then:", style="dim")

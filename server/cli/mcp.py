@@ -36,7 +36,7 @@ def _loaded(targets: Sequence[str], store: str | None) -> _Loaded:
 def offered(
     targets: Sequence[str], store: str | None
 ) -> Callable[[], AbstractAsyncContextManager[Offering]]:
-    """Load what the targets name; return what opens it for a client of standard streams."""
+    """Load the targets; return a function that opens them for a client of standard streams."""
     loaded = _loaded(targets, store)
 
     @asynccontextmanager
@@ -51,7 +51,7 @@ def offered(
 def over_http(
     targets: Sequence[str], host: str, port: int, allow_host: Sequence[str], store: str | None
 ) -> None:
-    """Serve clients by streamable HTTP until the process is told to stop."""
+    """Serve clients by streamable HTTP until the process gets a signal to stop."""
     loaded = _loaded(targets, store)
     with listening(host, port, loaded.wiring.keys) as listener:
         run_loop(_by_http(loaded, listener, [*allow_host, host]))

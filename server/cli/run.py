@@ -1,4 +1,4 @@
-"""`journeygraph run`: give a pipeline a message, and watch who works on it."""
+"""`journeygraph run`: run a pipeline on a message, and show its agents at work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from server.settings import Settings
 
 Data = Mapping[str, Any]
 _LONG = 200
-_ONLY_FUNCTIONS = "No model is asked: agents are ordinary functions."
+_ONLY_FUNCTIONS = "No model is called: agents are ordinary functions."
 
 
 def run(pipeline: str | None, message: str | None, *, as_json: bool = False) -> None:
@@ -48,7 +48,7 @@ def run(pipeline: str | None, message: str | None, *, as_json: bool = False) -> 
         outputs, spoken = asyncio.run(_watched(configured, said))
         _tell_outcome(outputs, spoken)
     if isinstance(outputs, Mapping) and (error := outputs.get("error")):
-        raise CommandError(f"It failed: {error}")
+        raise CommandError(f"The pipeline failed: {error}")
 
 
 def _list() -> None:
@@ -70,7 +70,7 @@ def _message(found: FoundPipeline, message: str | None) -> str:
     if not found.samples:
         where = called(found.module)
         raise CommandError(
-            f"'{where}' has no SAMPLES: write what it is given after its name.", exit_code=2
+            f"'{where}' has no SAMPLES: write the message after its name.", exit_code=2
         )
     return found.samples[0]
 
@@ -89,7 +89,7 @@ def _introduce(pipeline: Pipeline, config: JourneyConfig, said: str) -> None:
 
 
 def _models(pipeline: Any, prefix: str = "") -> Iterator[str]:
-    """Yield whom models are in it: agents by their paths, and whoever chooses among them."""
+    """Yield the model agents by path, and the pipelines whose agents are selected by a model."""
     if not isinstance(pipeline, PatternPipeline):
         return
     if "llm" in pipeline.settings.values():
@@ -105,7 +105,7 @@ async def _outputs(pipeline: Pipeline, said: str) -> Any:
 
 
 async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
-    """Run it and write its events as they come; return its outputs, and what was spoken."""
+    """Run the pipeline and write its events; return its outputs and the streamed text."""
     outputs: Any = {}
     spoken, line, flow = "", "", Flow(out)
     async for event in pipeline.stream(message=said):
@@ -124,7 +124,7 @@ async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
 
 
 def _tell_outcome(outputs: Any, spoken: str) -> None:
-    """Write the reply unless it was spoken, or outputs without one, and how it came about."""
+    """Write the reply or the outputs if they were not streamed, and the report of the run."""
     story = outputs.get("pipeline") if isinstance(outputs, Mapping) else None
     reply = _reply(outputs)
     out.print()
@@ -144,7 +144,7 @@ def _reply(outputs: Any) -> str:
 
 
 def _line_of(event: Data) -> str:
-    """Return an event as a line; empty for one that is shown otherwise."""
+    """Return an event as a line; "" for an event that is shown elsewhere."""
     told = _EVENTS.get(event["type"])
     return told(event) if told else ""
 
@@ -172,10 +172,10 @@ _EVENTS: Mapping[str, Callable[[Data], str]] = {
 
 
 def _ending_of(story: Data) -> Iterator[str]:
-    """Say how a run ended, line by line.
+    """Yield the report of a run, line by line.
 
     Args:
-        story: What a pipeline gives back under `pipeline`.
+        story: The value under `pipeline` in the outputs.
     """
     agents = _count(len({result["agent"] for result in story["results"]}), "agent")
     answers = _count(len(story["results"]), "answer")
@@ -205,7 +205,7 @@ def _agreed(consensus: Data) -> str:
 
 
 def _judged(verdict: Data) -> str:
-    return f"verdict: {verdict['winner'] or 'nobody'}, by {verdict['by']}"
+    return f"verdict: {verdict['winner'] or 'none'}, by {verdict['by']}"
 
 
 def _handed(path: list[Data]) -> str:

@@ -1,4 +1,4 @@
-"""`journeygraph serve`: listen at an address, and answer there until told to stop."""
+"""`journeygraph serve`: listen at an address, and serve until a signal to stop."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def serve(
     given: Sequence[str],
     print_settings: bool,
 ) -> None:
-    """Serve journeys over HTTP until the process is told to stop."""
+    """Serve journeys over HTTP until the process gets a signal to stop."""
     settings = Settings() if definitions is None else Settings(definitions=definitions)
     if print_settings:
         _print_settings(settings, store)
         return
     stored = settings.definitions
     if given and not stored:
-        raise CommandError("--with is for the journeys of --definitions.", exit_code=2)
+        raise CommandError("--with needs --definitions.", exit_code=2)
     wiring = wire(settings, journeys, store, examples=not stored, given=given if stored else None)
     write_log(settings.log_level)
     with listening(host, port, wiring.keys) as listener:
@@ -54,7 +54,7 @@ def serve(
 
 
 def _introduce(wiring: Wiring, listener: socket.socket) -> None:
-    """Say what is served, from which store, where, and to whom."""
+    """Write the journeys, the store, the address and the access rule."""
     place = place_of(listener)
     announce_all(wiring)
     _tell(f"Journeys: {', '.join(wiring.journeys) or 'none'}")
@@ -63,7 +63,7 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
             for fault in faults:
                 _tell(f"Not served: {id_}: {fault}")
         if wiring.catalogue.faults:
-            _tell("What does the work of definitions comes from modules: --with file.py")
+            _tell("Definitions take agents and tools from modules: --with file.py")
     _tell(f"Store: {masked(wiring.config.persistence)}")
     _tell(whom_answered(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
@@ -95,7 +95,7 @@ def listening(host: str, port: int, keys: Keys) -> socket.socket:
     """Open the socket that clients connect to.
 
     Raises:
-        CommandError: The host is not this machine's, and there is no key; or it cannot be had.
+        CommandError: The host is not this machine and no key is set, or the address cannot be used.
     """
     try:
         # With its protocol named, asyncio sends small answers at once (TCP_NODELAY).
@@ -103,8 +103,8 @@ def listening(host: str, port: int, keys: Keys) -> socket.socket:
         family, kind, protocol, _, address = min(found, key=lambda item: item[0])
         if not keys and not is_loopback(str(address[0])):
             raise CommandError(
-                f"--host {host} would answer the network, and no API key is set. Set "
-                f"JOURNEYGRAPH_API_KEYS, or leave --host out. {KEY_REMEDY}",
+                f"--host {host} would serve the network without an API key. Set "
+                f"JOURNEYGRAPH_API_KEYS, or omit --host. {KEY_REMEDY}",
                 exit_code=2,
             )
         return _bound(socket.socket(family, kind, protocol), address)
@@ -127,26 +127,26 @@ def _bound(listener: socket.socket, address: Any) -> socket.socket:
 
 
 def place_of(listener: socket.socket) -> str:
-    """Return where a socket listens, as the beginning of a URL."""
+    """Return the address of a socket as the start of a URL."""
     host, port, *_ = listener.getsockname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def whom_answered(keys: Keys) -> str:
-    """Say to whom a server answers."""
+    """Return the access rule of a server as a sentence."""
     if keys:
         return "Clients need a key of JOURNEYGRAPH_API_KEYS."
-    return "No API key is set (JOURNEYGRAPH_API_KEYS), so only this machine is answered."
+    return "No API key is set (JOURNEYGRAPH_API_KEYS): only requests from this machine are served."
 
 
 def write_log(level: Level) -> None:
-    """Write the log of a server on standard error, unless --debug shows more than it would."""
+    """Write the log of a server to standard error, except with --debug, which shows more."""
     if logging.getLogger().level > logging.DEBUG:
         write_logs(level)
 
 
 def run_loop(serving: Coroutine[Any, Any, None]) -> None:
-    """Run what serves, on uvloop where that is installed."""
+    """Run a server, on uvloop if that is installed."""
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
         runner.run(serving)
 
@@ -154,13 +154,13 @@ def run_loop(serving: Coroutine[Any, Any, None]) -> None:
 async def answer(
     app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
 ) -> None:
-    """Answer until the process is told to stop; turns that run then may finish.
+    """Serve until the process gets a signal to stop; let running turns finish.
 
     Args:
-        app: What answers; what it needs is open.
+        app: The application; its resources are open.
         listener: The socket.
-        turns: What runs in this process.
-        tell: Says a line to who started the command.
+        turns: The running turns of this process.
+        tell: Writes a line to the terminal.
     """
     config = uvicorn.Config(
         app,
@@ -185,7 +185,7 @@ async def answer(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which tells the turns when it begins to stop."""
+    """uvicorn's server; it notifies the turns when it starts to stop."""
 
     def __init__(self, config: uvicorn.Config, turns: Turns, tell: Callable[[str], None]) -> None:
         super().__init__(config)
@@ -193,8 +193,10 @@ class _Server(uvicorn.Server):
         self._tell = tell
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """Stop accepting; let what runs finish."""
+        """Stop accepting requests; let running turns finish."""
         self._turns.close()
         if running := len(self._turns):
-            self._tell(f"Stopping; {running} turns may finish, for {GRACE_SECONDS:.0f} seconds.")
+            self._tell(
+                f"Stopping; {running} running turns have {GRACE_SECONDS:.0f} seconds to finish."
+            )
         await super().shutdown(sockets)

@@ -1,1 +1,1 @@
-"""Definitions on their way from files to a database, and from there to what is served."""
+"""Definitions: stored from files, and served from the database."""

@@ -1,4 +1,4 @@
-"""The journeys of a store as they are now, followed while others change them."""
+"""The current journeys of a store, updated when other processes change them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from server.definitions.texts import SHELF, Texts
 from server.discover.served import Served
 
 FOLLOW_SECONDS = 1.0
-"""Longest that a turn waits for definitions that changed; then it goes on with those before."""
+"""Longest wait of a turn for changed definitions; then it uses the previous ones."""
 
 
 class Catalogue:
-    """Serves the active definitions of a store, and takes up what is loaded later.
+    """The active definitions of a store, with later changes.
 
-    A definition that cannot be taken up leaves what was served before in its place, and is told.
+    If a new definition has a fault, its previous version stays in use and the fault is reported.
     docs/flow-control.md shows one in a program.
 
     Attributes:
         served: Journeys and concierges by id.
-        faults: Why a definition could not be taken up, by its id.
+        faults: The fault of each definition that was not accepted, by id.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Catalogue:
         cache: Cache | None = None,
         taken: Iterable[str] = (),
     ) -> Self:
-        """Return the catalogue of the store that a config names, read once.
+        """Open the store of a config, read it once and return its catalogue.
 
         Args:
-            config: Also of the sessions.
-            given: What does the work of the journeys.
-            cache: Where definitions are kept closer than the database.
-            taken: Ids that are served from elsewhere, and keep to that.
+            config: Settings of the store and of the sessions.
+            given: Agents and tools of the journeys.
+            cache: The cache of definitions.
+            taken: Ids that are served from another place and stay there.
 
         Raises:
             StateError: The store cannot be opened or read.
@@ -90,7 +90,7 @@ class Catalogue:
         return catalogue
 
     async def look(self) -> None:
-        """Ask the store whether anything changed, and take it up; one tiny query if nothing did.
+        """Ask the store for changes and load them; without a change this is one small query.
 
         Raises:
             StateError: The store could not be read.
@@ -98,10 +98,10 @@ class Catalogue:
         await self.follow(await self._definitions.epoch())
 
     async def follow(self, epoch: Epoch) -> None:
-        """Take up what was changed before an epoch, which came with another read.
+        """Load the changes up to an epoch that came with another read.
 
-        It is read and compiled once, however many turns ask for it, and apart from them. They wait
-        for it a moment, and go on with what there was before if that takes longer or fails.
+        The work is done once, in a task of its own, for all turns that ask for it. They wait for a
+        moment and use the previous definitions if the load takes longer or fails.
         """
         # What is being read already may be older than that.
         for _ in range(2):
@@ -112,7 +112,7 @@ class Catalogue:
             await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS / 2)
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         if self._reading:
             await asyncio.wait([self._reading])
         for store in self._stores.values():
@@ -150,14 +150,16 @@ class Catalogue:
     def _keep_to_what_is_served(
         self, epoch: Epoch, faults: dict[str, list[str]], lost: Sequence[str]
     ) -> None:
-        """Take nothing up where rules of all journeys are lost, which may be critical ones.
+        """Raise an error if global guidelines cannot be read: a critical one may be among them.
 
         Raises:
             JourneyDefinitionError: Nothing is served yet.
         """
         if self._epoch is None:
             said = [f"{id_}: {fault}" for id_ in lost for fault in faults[id_]]
-            remedy = "No journey is served without its guidelines: load them anew, or retire them."
+            remedy = (
+                "A journey is not served without its guidelines: load them again, or retire them."
+            )
             raise JourneyDefinitionError([*said, remedy])
         self._epoch, self.faults = epoch, faults
         _tell([], faults)
@@ -169,12 +171,14 @@ class Catalogue:
     async def _serving(
         self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
     ) -> dict[str, Served]:
-        """Return journeys with what does their work, compiled; those that cannot be have faults."""
+        """Compile journeys with their agents and tools; the others get faults."""
         served: dict[str, Served] = {}
         for id_, spec in specs.items():
             try:
                 if id_ in self._taken:
-                    raise ConfigurationError(f"A journey '{id_}' is served from elsewhere.")
+                    raise ConfigurationError(
+                        f"A journey '{id_}' is already served from another place."
+                    )
                 served[id_] = self._given.serving(spec)
                 await self._store_of(spec)
                 await prepare(spec, self._config)
@@ -187,7 +191,7 @@ class Catalogue:
         """Return the store that holds the sessions of a journey, which stays open."""
         key = self._config.encryption_key
         if spec.sensitive and key is None:
-            raise ConfigurationError(f"{spec.name} is sensitive, and there is no encryption key.")
+            raise ConfigurationError(f"{spec.name} is sensitive, and no encryption key is set.")
         if spec.sensitive not in self._stores:
             self._stores[spec.sensitive] = await open_store(
                 self._config.persistence,
@@ -198,7 +202,7 @@ class Catalogue:
 
 
 def _marks(active: Sequence[Definition]) -> dict[str, str]:
-    """Return what each journey is made of: its own text, and all global guidelines."""
+    """Return the sources of each journey: its own text, and all global guidelines."""
     rules = [f"{one.digest}|{one.dropped}" for one in active if one.kind == "guidelines"]
     made_of = digest_of(" ".join(rules))
     return {

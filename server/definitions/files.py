@@ -1,4 +1,4 @@
-"""Files and folders in, drafts of definitions out; every fault of every file is told."""
+"""Read files and folders into drafts of definitions; report every fault of every file."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from server.discover.files import is_definition, journey_files, placed
 from server.discover.modules import shown
 
 _RESEALED = (
-    "'{0}' has another `sensitive` in the store, and its sessions are kept as that says: they "
-    "could not be read any more. Choose another id; or, where they may be lost, retire '{0}' first."
+    "'{0}' has another value of `sensitive` in the store: its stored sessions could not be "
+    "read any more. Choose another id; or, if these sessions are not needed, retire '{0}' first."
 )
 
 
 def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]:
-    """Return the definitions in files and folders, judged alone and together.
+    """Return the definitions in files and folders, checked alone and together.
 
     Args:
         paths: YAML and JSON files, and folders of them.
-        stored: What is active in the store: journeys and global guidelines there have to fit these.
+        stored: The active definitions of the store, which must fit these.
 
     Raises:
-        CommandError: There is no such file, or nothing in them; or a file has faults: all faults
-            of all files.
+        CommandError: A file is missing, or no file has a definition, or files have faults: the text
+            has all of them.
     """
     faults: list[str] = []
     found: dict[Path, Draft] = {}
@@ -58,11 +58,11 @@ def _files(path: str) -> Iterator[Path]:
     elif is_definition(place):
         yield place.resolve()
     else:
-        raise CommandError(f"{path} is no YAML or JSON file.", exit_code=2)
+        raise CommandError(f"{path} is not a YAML or JSON file.", exit_code=2)
 
 
 def _draft(file: Path) -> Draft:
-    """Read one file, and those beside it that it names.
+    """Read one file, and the files that it names.
 
     Raises:
         JourneyDefinitionError: With every fault.
@@ -87,11 +87,11 @@ def _twice(found: dict[Path, Draft]) -> Iterator[str]:
     for file, draft in found.items():
         other = first.setdefault(draft.id, file)
         if other is not file:
-            yield f"{shown(file)}: the id '{draft.id}' is taken by {shown(other)}."
+            yield f"{shown(file)}: the id '{draft.id}' is already used by {shown(other)}."
 
 
 def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]:
-    """Yield what is wrong between journeys and guidelines once these are stored."""
+    """Yield conflicts of journeys and guidelines after these are stored."""
     stored = list(stored)
     drafts = {draft.id: draft for draft in stored}
     files = {draft.id: file for file, draft in found.items()}
@@ -110,7 +110,7 @@ def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]
 
 
 def _resealed(before: Read, after: Read) -> Iterator[str]:
-    """Yield the ids of journeys whose sessions could not be read any more."""
+    """Yield the ids of journeys with sessions that would become unreadable."""
     for id_, spec in after.specs.items():
         if id_ in before.specs and before.specs[id_].sensitive is not spec.sensitive:
             yield id_

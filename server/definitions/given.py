@@ -18,10 +18,10 @@ from server.discover.served import Served
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Agents and tools by name, of which each journey takes those that it names.
+    """Agents and tools by name; each journey takes the ones that it names.
 
     Attributes:
-        model: What `Journey` takes under that name.
+        model: The argument `model` of `Journey`.
         config: The settings of the sessions.
     """
 
@@ -35,7 +35,7 @@ class Given:
 
         Raises:
             AgentNotRegisteredError: Agents are missing, and no model is configured.
-            ConfigurationError: Tools are missing, or do not fit.
+            ConfigurationError: Tools are missing or not valid.
         """
         agents = {name: agent for name, agent in self.agents.items() if name in spec.agents}
         known = {*spec.tools, *spec.retrievers}
@@ -47,27 +47,32 @@ class Given:
 
 
 def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given:
-    """Return what modules offer: `AGENTS` (with a model `MODEL_AGENTS` first), `TOOLS`, models.
+    """Return the `AGENTS` (with a model `MODEL_AGENTS` first), `TOOLS` and models of modules.
 
     Args:
         names: `file.py` or a dotted name.
         config: The settings of the sessions.
 
     Raises:
-        CommandError: There is no such module, it has faults, or two give the same name.
+        CommandError: A module is missing, it has faults, or two modules define the same name.
     """
     agents: dict[str, Any] = {}
     tools: dict[str, Any] = {}
     modules = {name: module_of(name, alone=False) for name in names}
     models = {name: model for name, module in modules.items() if (model := model_in(module))}
     if len(models) > 1:
-        raise CommandError(f"{' and '.join(models)} give a model each; one serves all journeys.")
+        raise CommandError(
+            f"{' and '.join(models)} each have a model, and all journeys use "
+            f"one. Remove one of them."
+        )
     model = next(iter(models.values()), None)
     has_model = is_configured(model, config)
     for name, module in modules.items():
         own_agents = agents_in(module, has_model=has_model)
         for all_, own in ((agents, own_agents), (tools, given_in(module, "TOOLS") or {})):
             if twice := [one for one in own if one in all_]:
-                raise CommandError(f"{name} gives '{twice[0]}', which another module gives too.")
+                raise CommandError(
+                    f"{name} has '{twice[0]}', and so has another module. Rename one of them."
+                )
             all_.update(own)
     return Given(agents, tools, model, config)

@@ -1,4 +1,4 @@
-"""Stored definitions in, journeys out; a faulty one keeps no other from being read."""
+"""Read stored definitions into journeys; a fault in one does not stop the others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from journeys.reading.global_guidelines import with_guidelines
 
 @dataclass(slots=True)
 class Read:
-    """What definitions come to.
+    """Result of reading definitions.
 
     Attributes:
         specs: Journeys and concierges by id, the global guidelines among them.
-        faults: What is wrong with each faulty definition, by id.
+        faults: The fault of each definition that has one, by id.
     """
 
     specs: dict[str, JourneySpec] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Read:
 
 
 def read_all(drafts: Sequence[Draft]) -> Read:
-    """Read definitions together: guidelines that stand by themselves apply to every journey."""
+    """Read definitions together: global guidelines apply to every journey."""
     read = Read()
     journeys = [draft for draft in drafts if draft.kind != "guidelines"]
     rules = _rules([draft for draft in drafts if draft.kind == "guidelines"], read)
@@ -64,7 +64,7 @@ def _rules(drafts: Iterable[Draft], read: Read) -> list[GuidelineSpec]:
         twice = [rule for rule in found if rule.id in rules]
         if twice:
             read.faults[draft.id] = [
-                f"{rule.where}: the id '{rule.id}' is taken by {rules[rule.id].where}."
+                f"{rule.where}: the id '{rule.id}' is already used by {rules[rule.id].where}."
                 for rule in twice
             ]
             continue

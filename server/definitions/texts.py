@@ -1,4 +1,4 @@
-"""The texts of definitions: from a cache where it has just these, else from the database."""
+"""The texts of definitions, from the cache if it has these versions, else from the database."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from graphs.records.definitions import (
 from server.cache import Shelf
 
 SHELF = "definition"
-"""What kind of values definitions are in a cache."""
+"""Kind of the cached values."""
 
 
 class Texts:
-    """Reads the texts of definitions, and keeps them on a shelf.
+    """Reader of the texts of definitions, with a cache.
 
     Args:
-        definitions: Where they are.
-        shelf: Where they are kept, until they are void.
+        definitions: Their records in the database.
+        shelf: Their place in the cache.
     """
 
     def __init__(self, definitions: Definitions, shelf: Shelf) -> None:
@@ -34,12 +34,12 @@ class Texts:
     async def drafts(
         self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
     ) -> list[Draft]:
-        """Return definitions with their texts; those that are gone have faults instead.
+        """Return definitions with their texts; missing ones get faults instead.
 
         Args:
-            active: As the database has them now.
-            epoch: Of before that.
-            faults: Takes what is wrong with each, by id.
+            active: The active definitions in the database.
+            epoch: The epoch before that read.
+            faults: Gets the fault of each missing definition, by id.
 
         Raises:
             StateError: The store failed.
@@ -79,6 +79,6 @@ class Texts:
 
 
 def _version(definition: Definition, epoch: Epoch) -> str:
-    """Return what a cached body has to be of to count."""
+    """Return the version that a cached body must have."""
     dropped = f"{definition.dropped}|{epoch.dropped}"
     return f"{definition.version}|{definition.digest}|{dropped}"

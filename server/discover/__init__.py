@@ -1,1 +1,1 @@
-"""Find and import what a name means: journeys, pipelines, and what does their work."""
+"""Find and import objects by name: journeys, pipelines, agents and tools."""

@@ -1,4 +1,4 @@
-"""Errors that a user of the command can mend, and how they are worded."""
+"""Errors that a user of the command can fix, and their texts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from journeys import JourneyDefinitionError, JourneyError
 
 
 class CommandError(Exception):
-    """What was asked of the command cannot be done.
+    """The command cannot be carried out.
 
     Attributes:
-        lines: What to tell the one who typed it.
-        exit_code: 2 where the call itself is wrong, 1 otherwise.
+        lines: The message for the user.
+        exit_code: 2 if the call itself is wrong, else 1.
     """
 
     def __init__(self, *lines: str, exit_code: int = 1) -> None:
@@ -25,7 +25,7 @@ class CommandError(Exception):
 
 
 def described(error: BaseException) -> list[str]:
-    """Put an error into words: one line, or one for each fault of a definition."""
+    """Describe an error: one line, or one for each fault of a definition."""
     if isinstance(error, JourneyDefinitionError):
         return [_one_line(fault) for fault in error.faults]
     if isinstance(error, CommandError):
@@ -44,7 +44,7 @@ def _one_line(text: str) -> str:
 
 
 def command() -> str:
-    """Return how the command is called from here: by its name, or by its place in .venv."""
+    """Return the command as it must be typed here: its name, or its path in .venv."""
     if shutil.which("journeygraph"):
         return "journeygraph"
     installed = Path(sys.prefix) / "bin" / "journeygraph"

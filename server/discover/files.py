@@ -1,4 +1,4 @@
-"""Definition files and what stands beside them; which files of a folder may hold journeys."""
+"""Definition files with their modules, and the files of a folder that may contain journeys."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def journey_at(file: Path) -> type[Journey]:
 
 
 def checked_guidelines(file: Path) -> int | None:
-    """Return how many global guidelines a file holds; None where it holds a journey.
+    """Return the number of global guidelines in a file; None if it contains a journey.
 
     Raises:
         FaultyFileError: It has faults.
@@ -65,9 +65,9 @@ def checked_guidelines(file: Path) -> int | None:
 
 
 def module_beside(file: Path) -> ModuleType:
-    """Return the module of the same name in the same folder: what a journey is run with.
+    """Return the module of the same name in the same folder, with the agents of a journey.
 
-    It is an empty one of that name where there is none.
+    Without such a file it is an empty module.
 
     Raises:
         LoadError: It cannot be imported.
@@ -81,7 +81,7 @@ def module_beside(file: Path) -> ModuleType:
 
 
 def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
-    """Return faults that begin with the name of their file, with its folder before it."""
+    """Return faults with the folder in front of their file's name."""
     folder = shown(file.parent)
     before = "" if folder == "." else f"{folder}/"
     return (f"{before}{fault}" for fault in faults)
@@ -92,10 +92,10 @@ def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:
 
 
 def journey_files(folder: Path) -> Iterator[Path]:
-    """Files in which a journey is written, hidden folders, environments and tests left out.
+    """Return the files that may contain journeys, without hidden folders, environments and tests.
 
-    A file that mentions journeys and is no valid Python is among them: that is a fault to report.
-    So is a YAML or JSON file that looks like a definition.
+    A file that mentions journeys and is not valid Python is included, so that its fault is
+    reported. So is a YAML or JSON file that looks like a definition.
     """
     for entry in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
         if entry.is_dir():
@@ -106,7 +106,7 @@ def journey_files(folder: Path) -> Iterator[Path]:
 
 
 def is_definition(place: str | Path) -> bool:
-    """Say whether a name is that of a definition file, whether there is one or not."""
+    """Return whether a name has the ending of a definition file; the file need not exist."""
     return Path(place).suffix.lower() in (".yaml", ".yml", ".json")
 
 

@@ -1,4 +1,4 @@
-"""Find the journey that a name means: an example's id, a file or a module, and perhaps a class."""
+"""Find a journey by name: an example's id, a file or a module, with or without a class."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from server.discover.modules import (
 
 @dataclass(frozen=True)
 class Found:
-    """A journey, and what its module offers to run it with.
+    """A journey with the agents, tools and samples of its module.
 
     Attributes:
-        name: As it was asked for.
+        name: The name that was searched.
         journey: The class.
-        module: Where it was found.
+        module: Its module.
     """
 
     name: str
@@ -49,11 +49,11 @@ class Found:
 
     @property
     def model(self) -> Any:
-        """What `Journey` takes as its model: `MODEL`, `UNDERSTANDING_MODEL` and `CHECK_MODEL`."""
+        """The argument `model` of `Journey`: `MODEL`, `UNDERSTANDING_MODEL` and `CHECK_MODEL`."""
         return model_in(self.module)
 
     def has_model(self, config: JourneyConfig | None) -> bool:
-        """Say whether the journey has a model: the module's, or one of the settings."""
+        """Return whether the journey has a model: the module's, or one of the settings."""
         return is_configured(self.model, config, self.journey.spec)
 
     @property
@@ -62,13 +62,13 @@ class Found:
         return self.agents_for(None)
 
     def agents_for(self, config: JourneyConfig | None) -> dict[str, Any]:
-        """Return a fresh set from `build_agents()`, else `AGENTS`; empty where there is neither.
+        """Return a fresh set from `build_agents()`, else `AGENTS`; empty if neither exists.
 
-        Where the journey has a model, `build_model_agents()` and `MODEL_AGENTS` come first. Agents
-        that only another journey of the module uses are left out.
+        If the journey has a model, `build_model_agents()` and `MODEL_AGENTS` come first. Agents
+        that only another journey of the module uses are omitted.
 
         Raises:
-            CommandError: What the module offers is no mapping of names.
+            CommandError: The attribute of the module is not a mapping of names.
         """
         agents = agents_in(self.module, has_model=self.has_model(config))
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
@@ -77,12 +77,12 @@ class Found:
 
     @property
     def tools(self) -> dict[str, Any]:
-        """What does the work of the journey's tools: `build_tools()`, else `TOOLS`.
+        """The functions of the journey's tools: `build_tools()`, else `TOOLS`.
 
-        Tools that only another journey of the module names are left out.
+        Tools that only another journey of the module names are omitted.
 
         Raises:
-            CommandError: What the module offers is no mapping of names.
+            CommandError: The attribute of the module is not a mapping of names.
         """
         tools = given_in(self.module, "TOOLS") or {}
         specs = [other.spec for other in journeys_in(self.module)]
@@ -92,19 +92,20 @@ class Found:
 
     @property
     def sample_context(self) -> dict[str, Any]:
-        """What a session begins with: `SAMPLE_CONTEXT`, if there is one."""
+        """The first context of a session: `SAMPLE_CONTEXT`, or empty."""
         return dict(getattr(self.module, "SAMPLE_CONTEXT", {}))
 
     @property
     def demo_messages(self) -> Sequence[str]:
-        """A conversation to show: `DEMO_MESSAGES`, if there is one."""
+        """The messages of a demonstration: `DEMO_MESSAGES`, or empty."""
         return tuple(getattr(self.module, "DEMO_MESSAGES", ()))
 
     def checked_tools(self) -> dict[str, Any]:
-        """Return the tools, which are all there and fit.
+        """Return the checked tools.
 
         Raises:
-            CommandError: One is missing, or is none; with the place where they are looked for.
+            CommandError: A tool is missing or not valid; the text has the place where tools are
+                searched.
         """
         from graphs.agents.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
 
@@ -113,20 +114,20 @@ class Found:
             shared_tools(self.journey.spec, tools)
         except ConfigurationError as error:
             place = called(self.module)
-            said = f"{error} The command takes them from a dict TOOLS in '{place}'."
+            said = f"{error} The command reads tools from a dict TOOLS in '{place}'."
             raise CommandError(said) from None
         return tools
 
     def without_agents(self, error: AgentNotRegisteredError) -> CommandError:
-        """Say of missing agents where the command would have taken them from."""
+        """Raise the error for missing agents with the place where they are searched."""
         place = called(self.module)
-        return CommandError(f"{error} The command takes them from a dict AGENTS in '{place}'.")
+        return CommandError(f"{error} The command reads agents from a dict AGENTS in '{place}'.")
 
 
 def model_in(module: ModuleType) -> Any:
-    """Return the model that a module gives its journeys: a chat model, a name, or several.
+    """Return the model of a module for its journeys: a chat model, a name, or several.
 
-    `MODEL` is for every step; `UNDERSTANDING_MODEL` and `CHECK_MODEL` do their work in its place.
+    `MODEL` is for every step; `UNDERSTANDING_MODEL` and `CHECK_MODEL` replace it for their steps.
     """
     names = ("MODEL", "UNDERSTANDING_MODEL", "CHECK_MODEL")
     general, understanding, check = (getattr(module, name, None) for name in names)
@@ -136,10 +137,10 @@ def model_in(module: ModuleType) -> Any:
 
 
 def agents_in(module: ModuleType, *, has_model: bool) -> Mapping[str, Any]:
-    """Return the agents that a module offers; those for models first, where there is one.
+    """Return the agents of a module; with a model, those for models first.
 
     Raises:
-        CommandError: What it offers is no mapping of names.
+        CommandError: The attribute is not a mapping of names.
     """
     agents = given_in(module, "MODEL_AGENTS") if has_model else None
     return (given_in(module, "AGENTS") or {}) if agents is None else agents
@@ -149,14 +150,14 @@ def given_in(module: ModuleType, name: str) -> Mapping[str, Any] | None:
     """Return the agents or tools of one kind that a module has; None if it has none.
 
     Raises:
-        CommandError: What it has is no mapping of names.
+        CommandError: The attribute is not a mapping of names.
     """
     build = getattr(module, f"build_{name.lower()}", None)
     given = build() if callable(build) else getattr(module, name, None)
     if given is None or isinstance(given, Mapping):
         return given
     what = name.rpartition("_")[2].lower().removesuffix("s")
-    raise CommandError(f"{name} in {called(module)} must be a dict of name to {what}.")
+    raise CommandError(f"{name} in {called(module)} must be a dict from names to {what}.")
 
 
 def example_ids() -> list[str]:
@@ -174,11 +175,11 @@ def find(name: str) -> Found:
     """Return the journey of that name.
 
     Args:
-        name: Id of an example, `file.yaml`, `file.py`, or a module; `:Class` after one of Python
-            where it holds several.
+        name: Id of an example, `file.yaml`, `file.py`, or a module; `:Class` after a Python one
+            with several journeys.
 
     Raises:
-        CommandError: There is none, with the names that are near; exit code 2.
+        CommandError: There is no such journey; the text has similar names; exit code 2.
         LoadError: Its module has faults.
         FaultyFileError: Its definition file has faults.
     """
@@ -202,7 +203,7 @@ def _example(name: str) -> Found:
         return Found(name, journey_at(file), module)
     declared = journeys_in(module)
     if not declared:
-        raise CommandError(f"The example '{name}' has no journey in it.")
+        raise CommandError(f"The example '{name}' contains no journey.")
     return Found(name, declared[0], module)
 
 
@@ -216,14 +217,14 @@ def _of_file(name: str) -> Found:
 
 
 def module_of(place: str, *, alone: bool) -> ModuleType:
-    """Import what a name means before its colon: `file.py` or a dotted name.
+    """Import the part of a name before its colon: `file.py` or a dotted name.
 
     Args:
         place: That part of the name.
-        alone: Whether there is no colon, so that an example may be meant.
+        alone: True if there is no colon, so that the name can be an example.
 
     Raises:
-        CommandError: There is none; exit code 2.
+        CommandError: There is no such module; exit code 2.
         LoadError: It has faults.
     """
     file = Path(place)
@@ -235,7 +236,7 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
     _keep_importable(Path.cwd())
     if hidden := hidden_by_installed(place):
         raise CommandError(
-            f"An installed module is named '{place}' too, and comes first. "
+            f"An installed module has the same name '{place}' and would be imported instead. "
             f"Name the file: {hidden.relative_to(Path.cwd())}",
             exit_code=2,
         )
@@ -249,7 +250,7 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
 
 
 def _keep_importable(folder: Path) -> None:
-    """Agents may import their neighbours as late as in their first run."""
+    """Keep the folder importable, because agents may import other modules in their first run."""
     if str(folder) not in sys.path:
         # Last, or a file of theirs would take the place of an installed module of its name.
         sys.path.append(str(folder))
@@ -263,7 +264,7 @@ def _only(name: str, module: ModuleType) -> Found:
     if not whole:
         raise CommandError(f"There is no journey in {name}.", exit_code=2)
     choices = ", ".join(f"{name}:{journey.__name__}" for journey in whole)
-    raise CommandError(f"{name} holds several journeys. Name one: {choices}.", exit_code=2)
+    raise CommandError(f"{name} contains several journeys. Choose one: {choices}.", exit_code=2)
 
 
 def _declared(name: str, module: ModuleType, class_name: str) -> Found:
@@ -271,7 +272,7 @@ def _declared(name: str, module: ModuleType, class_name: str) -> Found:
     if isinstance(found, type) and issubclass(found, Journey) and found is not Journey:
         return Found(name, found, module)
     known = [journey.__name__ for journey in journeys_in(module)]
-    there = f" Journeys in it: {', '.join(known)}." if known else " There is no journey in it."
+    there = f" Journeys in it: {', '.join(known)}." if known else " It contains no journey."
     hint = did_you_mean(class_name, known)
     place = name.rpartition(":")[0]
     raise CommandError(f"'{place}' has no journey '{class_name}'.{hint}{there}", exit_code=2)
@@ -280,7 +281,6 @@ def _declared(name: str, module: ModuleType, class_name: str) -> Found:
 def _unknown(message: str) -> CommandError:
     ids = ", ".join(example_ids()) or "none"
     return CommandError(
-        f"{message} Examples: {ids}. A journey of your own is named file.yaml, file.py or "
-        "module:Class.",
+        f"{message} Examples: {ids}. Your own journey: file.yaml, file.py or module:Class.",
         exit_code=2,
     )

@@ -1,6 +1,6 @@
-"""Import the module of a file or of a dotted name; a failure names file and line.
+"""Import the module of a file or of a dotted name; a failure has file and line.
 
-A class body keeps no line numbers, so the place of a fault is looked for in the source.
+A class body has no line numbers, so the place of a fault is searched in the source.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _MARKS = ("__transitions__", "__entry_pathway__")
 
 
 class LoadError(CommandError):
-    """A module cannot be imported: a faulty definition, or anything else that goes wrong in it.
+    """A module cannot be imported: its definition has faults, or its code fails.
 
     Attributes:
         place: File and line, shown from the current folder.
         faults: One sentence for each fault.
-        unread: Journeys further down in the file, which the faulty one kept from being read.
+        unread: Journeys further down in the file, which were not read because of the fault.
     """
 
     def __init__(self, place: str, faults: list[str], cause: BaseException | None = None) -> None:
@@ -49,18 +49,18 @@ class LoadError(CommandError):
 
 
 class NoSuchModuleError(CommandError):
-    """There is no module of that name."""
+    """There is no module with that name."""
 
 
 def module_named(name: str) -> ModuleType:
     """Import a module by its dotted name.
 
     Raises:
-        NoSuchModuleError: There is none.
-        LoadError: It is there, and fails.
+        NoSuchModuleError: There is no such module.
+        LoadError: Its import fails.
     """
     if not all(part.isidentifier() for part in name.split(".")):
-        raise NoSuchModuleError(f"'{name}' is no name of a module.", exit_code=2)
+        raise NoSuchModuleError(f"'{name}' is not a valid module name.", exit_code=2)
 
     def load() -> ModuleType:
         try:
@@ -75,9 +75,9 @@ def module_named(name: str) -> ModuleType:
 
 
 def hidden_by_installed(name: str) -> Path | None:
-    """Return the file in the current folder that a dotted name would not reach, if there is one.
+    """Return the file in the current folder that a dotted name does not reach, or None.
 
-    An installed module of that name comes first, so that no file can break the command itself.
+    An installed module with that name has priority, so that no file can break the command itself.
     """
     here = Path.cwd().joinpath(*name.split(".")).with_suffix(".py")
     spec = importlib.util.find_spec(name.partition(".")[0]) if here.is_file() else None
@@ -90,7 +90,7 @@ def module_at(file: Path) -> ModuleType:
     """Import a file: as a member of its package if it is in one, else by itself.
 
     Raises:
-        LoadError: It fails.
+        LoadError: Its import fails.
     """
     file = file.resolve()
     if not (file.parent / "__init__.py").is_file():
@@ -119,7 +119,7 @@ def _dotted(file: Path) -> str:
 
 @contextmanager
 def importing_from(folder: Path) -> Iterator[None]:
-    """Let the modules of a folder be imported; its single files are forgotten afterwards."""
+    """Make the modules of a folder importable; unload its single files afterwards."""
     before = set(sys.modules)
     # Last, or a file of theirs would take the place of an installed module of its name.
     sys.path.append(str(folder))
@@ -139,14 +139,14 @@ def _last(path: list[str], folder: str) -> int:
 
 
 def _lies_in(folder: Path, name: str) -> bool:
-    """Whether a module is a neighbour that another folder may have under the same name."""
+    """Return whether another folder can have a module with the same name."""
     file = getattr(sys.modules[name], "__file__", None)
     alone = "." not in name and not name.startswith(_BY_PATH)
     return alone and file is not None and Path(file).parent == folder
 
 
 def journeys_in(module: ModuleType) -> list[type[Journey]]:
-    """Return the journeys that a module defines, or that a package shows from its own modules."""
+    """Return the journeys of a module, or those that a package exports from its own modules."""
     inside = f"{module.__name__}." if hasattr(module, "__path__") else module.__name__
     shown = [value for value in vars(module).values() if isinstance(value, type)]
     return [
@@ -161,20 +161,20 @@ def journeys_in(module: ModuleType) -> list[type[Journey]]:
 
 
 def shown(path: Path | str) -> str:
-    """Return a path as seen from the current folder, where it lies in it."""
+    """Return a path relative to the current folder, if it is inside."""
     path = Path(path).resolve()
     cwd = Path.cwd()
     return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
 
 
 def called(module: ModuleType) -> str:
-    """Return a module as whoever wrote it knows it: by its name, or by the file that was named."""
+    """Return the name of a module for its author: its dotted name, or its file."""
     name, file = module.__name__, module.__file__
     return shown(file) if name.startswith(_BY_PATH) and file else name
 
 
 def file_of(journey: type[Journey]) -> str:
-    """Return the file a journey is written in, as seen from the current folder."""
+    """Return the file of a journey, relative to the current folder."""
     source: Path | None = getattr(journey, "source", None)
     file = source or getattr(sys.modules.get(journey.__module__), "__file__", None)
     return shown(file) if file else journey.__module__
@@ -185,7 +185,7 @@ def _by_itself(file: Path) -> ModuleType:
     name = _BY_PATH + "".join(c if c.isalnum() else "_" for c in str(file))
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ImportError("it is no Python file")
+        raise ImportError("it is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -197,13 +197,13 @@ def _by_itself(file: Path) -> ModuleType:
 
 
 def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
-    """Run an import; whatever the module does wrong becomes one kind of error."""
+    """Run an import; every failure of the module becomes a `LoadError`."""
     try:
         return load()
     except CommandError:
         raise
     except SystemExit:
-        raise LoadError(_place(None, file), ["it ends the program when it is imported"]) from None
+        raise LoadError(_place(None, file), ["its import ends the program"]) from None
     except KeyboardInterrupt:
         raise LoadError(_place(None, file), ["its import was interrupted"]) from None
     except Exception as error:
@@ -249,7 +249,7 @@ def line_of(file: Path, fault: str) -> int | None:
 
 
 def journeys_after(file: Path, line: int) -> list[str]:
-    """Names of the classes below a line that look like journeys."""
+    """Return the names of classes below a line that look like journeys."""
     return [
         node.name
         for node in parsed(file)
@@ -279,7 +279,7 @@ def parsed(file: Path) -> list[ast.stmt]:
 
 
 def looks_like_journey(node: ast.ClassDef) -> bool:
-    """By the name of a base, by a pathway inside, or by what only journeys declare."""
+    """Recognise a journey by the name of a base, by a pathway inside, or by its attributes."""
     return _has_base(node, "Journey") or any(
         _has_base(part, "Pathway") if isinstance(part, ast.ClassDef) else _is_mark(part)
         for part in node.body

@@ -1,4 +1,4 @@
-"""Find the pipeline that a name means: an example, or an attribute of a file or a module."""
+"""Find a pipeline by name: an example, or an attribute of a file or a module."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _WITH_MODEL, _WITHOUT = "MODEL_PIPELINE", "PIPELINE"
 
 @dataclass(frozen=True)
 class FoundPipeline:
-    """A pipeline, and what its module offers to try it with.
+    """A pipeline with the samples of its module.
 
     Attributes:
-        name: Its own name, or that of its example or attribute where it was given none.
-        pipeline: The pipeline, under that name if it is of a pattern.
-        module: Where it was found.
+        name: Its own name, or that of its example or attribute if it has none.
+        pipeline: The pipeline; if it is of a pattern, with that name.
+        module: Its module.
     """
 
     name: str
@@ -43,12 +43,12 @@ class FoundPipeline:
 
     @property
     def samples(self) -> Sequence[str]:
-        """Messages to try it with: `SAMPLES`, if there are any."""
+        """Sample messages: `SAMPLES`, or empty."""
         return tuple(getattr(self.module, "SAMPLES", ()))
 
     @property
     def purpose(self) -> str:
-        """What it is for: its description, or the first line of its module."""
+        """Its purpose: its description, or the first line of its module."""
         said = self.pipeline.description or self.module.__doc__ or ""
         return said.strip().partition("\n")[0]
 
@@ -58,12 +58,12 @@ def find_pipeline(name: str, config: JourneyConfig | None = None) -> FoundPipeli
 
     Args:
         name: Name of an example, or `file.py` or a module with `:attribute` after it. Without an
-            attribute it is `PIPELINE`, or where a model is configured `MODEL_PIPELINE` if there
-            is one, or else the only one of the module.
+            attribute it is `PIPELINE` (with a model configured, `MODEL_PIPELINE` first), or else
+            the only pipeline of the module.
         config: The settings, which may configure a model.
 
     Raises:
-        CommandError: There is none, with the names that are near; exit code 2.
+        CommandError: There is no such pipeline; the text has similar names; exit code 2.
         LoadError: Its module has faults.
     """
     if name in pipeline_ids():
@@ -76,10 +76,10 @@ def find_pipeline(name: str, config: JourneyConfig | None = None) -> FoundPipeli
 
 
 def pipeline_meant(name: str, config: JourneyConfig | None = None) -> FoundPipeline | None:
-    """Return the pipeline that a name means; None where it names a journey, or nothing.
+    """Return the pipeline with that name; None if the name is a journey's, or unknown.
 
     Raises:
-        CommandError: It means nothing, and a pipeline has a name that is near.
+        CommandError: The name is unknown, and a pipeline has a similar name.
         LoadError: Its module has faults.
     """
     if name in pipeline_ids():
@@ -104,14 +104,14 @@ def targets_of(
 ) -> tuple[list[str], dict[str, Pipeline]]:
     """Return the names of journeys, and the pipelines by their names.
 
-    A pipeline is called as it calls itself, or else by its example or attribute.
+    The name of a pipeline is its own, or else that of its example or attribute.
 
     Args:
-        targets: As they were typed.
-        config: Settings of pipelines that have none of their own.
+        targets: The typed names.
+        config: Settings of pipelines without their own.
 
     Raises:
-        CommandError: Two pipelines have one name, or a name means neither.
+        CommandError: Two pipelines have one name, or a name is unknown.
         LoadError: A module has faults.
     """
     journeys: list[str] = []
@@ -121,7 +121,9 @@ def targets_of(
         if found is None:
             journeys.append(target)
         elif found.name in pipelines:
-            raise CommandError(f"Two of the pipelines are named '{found.name}'.", exit_code=2)
+            raise CommandError(
+                f"Two pipelines have the name '{found.name}'. Rename one of them.", exit_code=2
+            )
         else:
             pipelines[found.name] = found.configured(config) if config else found.pipeline
     return journeys, pipelines
@@ -147,7 +149,7 @@ def _is_pipeline(value: Any) -> bool:
 
 
 def _offered(name: str, module: ModuleType, config: JourneyConfig | None) -> FoundPipeline:
-    """Return the pipeline that a module is there for."""
+    """Return the main pipeline of a module."""
     known = _all(module)
     wanted = [_WITH_MODEL, _WITHOUT] if is_configured(None, config) else [_WITHOUT]
     chosen = [name for name in wanted if name in known] or list(known)
@@ -155,7 +157,9 @@ def _offered(name: str, module: ModuleType, config: JourneyConfig | None) -> Fou
         raise CommandError(f"There is no pipeline in {name}.", exit_code=2)
     if len(known) > 1 and chosen == list(known):
         choices = ", ".join(f"{name}:{attribute}" for attribute in known)
-        raise CommandError(f"{name} holds several pipelines. Name one: {choices}.", exit_code=2)
+        raise CommandError(
+            f"{name} contains several pipelines. Choose one: {choices}.", exit_code=2
+        )
     called = Path(name).stem if name.endswith(".py") else name.rpartition(".")[2]
     return _made(name, known[chosen[0]], called, module)
 
@@ -165,18 +169,17 @@ def _declared(name: str, module: ModuleType, attribute: str) -> FoundPipeline:
     if attribute in known:
         return _made(name, known[attribute], attribute, module)
     place, hint = name.rpartition(":")[0], did_you_mean(attribute, list(known))
-    there = f"Pipelines in it: {', '.join(known)}." if known else "There is no pipeline in it."
+    there = f"Pipelines in it: {', '.join(known)}." if known else "It contains no pipeline."
     raise CommandError(f"'{place}' has no pipeline '{attribute}'.{hint} {there}", exit_code=2)
 
 
 def _made(name: str, found: Any, called: str, module: ModuleType) -> FoundPipeline:
-    """Return what was found with a name; one that was given none is called as its pattern."""
+    """Return a found pipeline with a name; one without a name has that of its pattern."""
     try:
         pipeline: Pipeline = found() if isinstance(found, type) else found
     except TypeError as error:
         raise CommandError(
-            f"{name} is a class that cannot be made without arguments ({error}). Name a pipeline "
-            "that is made already."
+            f"{name} is a class that needs arguments ({error}). Name an object of it instead."
         ) from None
     if isinstance(pipeline, PatternPipeline) and pipeline.name == pipeline.pattern:
         pipeline = pipeline.with_name(called)
@@ -191,7 +194,7 @@ def _unknown(name: str) -> CommandError:
     what = f"file {file}" if missing else f"pipeline '{name}'"
     hint = did_you_mean(name, pipeline_ids())
     return CommandError(
-        f"There is no {what}.{hint} Examples: {', '.join(pipeline_ids())}. One of your "
-        "own is named file.py:attribute or module:attribute.",
+        f"There is no {what}.{hint} Examples: {', '.join(pipeline_ids())}. Your own pipeline: "
+        f"file.py:attribute or module:attribute.",
         exit_code=2,
     )

@@ -1,4 +1,4 @@
-"""A journey as it is served: with what does its work."""
+"""A journey with the agents, tools and model that serve it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from journeys import Journey
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A journey, and the agents, tools and model that all of its sessions here share.
+    """A journey with the agents, tools and model that all its sessions here share.
 
     Attributes:
-        model: What `Journey` takes under that name; None leaves it to the settings.
+        model: The argument `model` of `Journey`; None: the model of the settings.
     """
 
     journey: type[Journey]

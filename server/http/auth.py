@@ -16,19 +16,19 @@ from journeys import ConfigurationError
 from server.http.problems import Problem
 
 LEAST_CHARACTERS = 16
-"""Shortest key that is taken."""
+"""Least length of a key."""
 KEY_REMEDY = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-"""How to come by a key."""
+"""Remedy for a missing key."""
 
 
 class Keys:
     """The API keys, as SHA-256 digests.
 
     Args:
-        keys: The keys themselves; they are not kept.
+        keys: The keys in plain text; only their digests are stored.
 
     Raises:
-        ConfigurationError: A key is too short or holds blanks; it is not shown.
+        ConfigurationError: A key is too short or contains blanks; the text does not show it.
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
@@ -36,16 +36,17 @@ class Keys:
         if any(len(key) < LEAST_CHARACTERS or not _writable(key) for key in given):
             raise ConfigurationError(
                 "Every key in JOURNEYGRAPH_API_KEYS must be at least "
-                f"{LEAST_CHARACTERS} visible ASCII characters; commas part them. {KEY_REMEDY}"
+                f"{LEAST_CHARACTERS} visible ASCII characters; separate keys by commas. "
+                f"{KEY_REMEDY}"
             )
         self._digests = tuple(_digest(key) for key in given)
 
     def __bool__(self) -> bool:
-        """Say whether there are any."""
+        """Return whether there are any keys."""
         return bool(self._digests)
 
     def admit(self, authorization: str) -> None:
-        """Let a request in by its header `Authorization: Bearer KEY`; anyone where no key is set.
+        """Check the header `Authorization: Bearer KEY` of a request, if a key is set.
 
         Raises:
             Problem: 401 `unauthorized`; the same for no key and a wrong one.
@@ -58,15 +59,15 @@ class Keys:
             raise Problem(
                 HTTPStatus.UNAUTHORIZED,
                 "unauthorized",
-                "This needs an API key: send the header 'Authorization: Bearer KEY'.",
+                "An API key is required: send the header 'Authorization: Bearer KEY'.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
 
     def admit_from(self, scope: Scope) -> None:
-        """Where no key is set, answer this machine alone, and only by its own names.
+        """Without a key, accept only requests from this machine to its own names.
 
-        A page in a browser on this machine could otherwise reach the server by a name of its own
-        that leads here.
+        Otherwise a page in a browser on this machine could reach the server by a foreign name that
+        resolves to it.
 
         Raises:
             Problem: 403 `this_machine_only`.
@@ -79,14 +80,14 @@ class Keys:
             raise Problem(
                 HTTPStatus.FORBIDDEN,
                 "this_machine_only",
-                "No API key is set here, so only this machine is answered, by the names "
-                "localhost and 127.0.0.1.",
+                "No API key is set here: only requests from this machine are served, to "
+                "localhost or 127.0.0.1.",
             )
 
 
 @lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
-    """Say whether a name or an address means this machine."""
+    """Return whether a name or an address is this machine's."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -34,7 +34,7 @@ async def _request_id(request: Request) -> str:
 
 
 async def _spoken(said: Message) -> str:
-    """Read the message before anything is begun."""
+    """Read the message before the turn starts."""
     return read(said.message)
 
 
@@ -82,16 +82,16 @@ async def _opened(listed: _ListedSession, wiring: Wired) -> AsyncIterator[Pathwa
 
 
 class Standing(NamedTuple):
-    """A session, and what it knows."""
+    """A session with its context."""
 
     listed: Listed
     context: SessionContext
 
 
-Cursor = Annotated[str | None, Query(description="`next_cursor` of the page before.")]
+Cursor = Annotated[str | None, Query(description="`next_cursor` of the previous page.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
-"""Most entries of a page."""
-Turns = Annotated[int, Query(ge=1, le=1_000, description="Most turns of a page.")]
+"""Maximum number of entries per page."""
+Turns = Annotated[int, Query(ge=1, le=1_000, description="Maximum number of turns per page.")]
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
 KnownJourney = Annotated[JourneySpec, Depends(_spec)]
@@ -101,11 +101,11 @@ OpenSession = Annotated[PathwayManager, Depends(_opened)]
 
 
 async def standing_of(wiring: Wiring, session_id: str) -> Standing:
-    """Find out what a session knows: from the cache, if that is as new as the database.
+    """Return the context of a session, from the cache if it has the database's version.
 
     Raises:
         Problem: There is no such session.
-        SessionExpiredError: It is over.
+        SessionExpiredError: The session has expired.
         StateError: The store failed.
     """
     contexts = None if wiring.cache is None else wiring.contexts
@@ -148,5 +148,5 @@ def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
     raise Problem(
         HTTPStatus.NOT_FOUND,
         "journey_not_found",
-        f"There is no journey of this id. There are: {', '.join(wiring.journeys)}.",
+        f"There is no journey with this id. Journeys: {', '.join(wiring.journeys)}.",
     )

@@ -1,4 +1,4 @@
-"""Middleware of every answer: request id, headers, and the last handler of errors."""
+"""Middleware of every response: request id, headers, and the last handler of errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from server.http.auth import Keys
 from server.http.problems import problem_of
 
 STALL_SECONDS = 10.0
-"""How long a client may take nothing of a stream before it is closed."""
+"""Seconds without progress after which a stream to a client is closed."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -34,7 +34,7 @@ class Envelope:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens."""
+        """Handle one request; errors become responses."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -65,7 +65,7 @@ class Envelope:
 
 
 class _Answer:
-    """Sends a response with our headers on it, and gives up on who does not take a stream."""
+    """Sender of a response with our headers; it closes a stream whose client does not read."""
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send

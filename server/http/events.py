@@ -1,4 +1,4 @@
-"""A turn as server-sent events, for a client that may be slow, or gone."""
+"""A turn as server-sent events, for a client that may be slow or disconnected."""
 
 from __future__ import annotations
 
@@ -16,28 +16,34 @@ from server.http.schemas.sessions import Reply
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The reply; or, with `Accept: text/event-stream`, the events of the turn: "
-        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, `waiting` {waiting} "
-        "where an agent asks, then `done` with the whole reply, or `error` with a problem.",
+        "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, `waiting` "
+        "{waiting} if an agent asks, then `done` with the whole reply, or `error` with a problem.",
         "content": {EventSourceResponse.media_type: {"schema": {"type": "string"}}},
     }
 }
-"""What a route that also answers in events says of itself."""
+"""API description of a route that can also return events."""
 MOST_WAITING = 64
-"""Events that are kept for a client that does not take them."""
+"""Size of the buffer of events for a slow client."""
 PUBLIC = ("transition", "pathway", "token", "waiting", "done")
-"""Events of a turn that are sent. Who works behind it and what they failed at stays inside; an
-error is raised as well, and said in words of our own."""
+"""Events of a turn that clients get.
+
+Names of agents and their failures are not among them; an error is raised and described in our own
+words.
+"""
 
 
 class Listener:
-    """Who hears a turn. The turn does not wait for it: one that takes nothing for long is left."""
+    """Listener to the events of a turn.
+
+    The turn never waits for it: a listener that stops reading is dropped.
+    """
 
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(MOST_WAITING)
         self._gone = self._over = False
 
     async def hear(self, event: ServerSentEvent) -> None:
-        """Pass an event on; returns at once if nobody listens any more."""
+        """Send an event; return at once if the listener is gone."""
         if self._gone:
             return
         try:
@@ -47,13 +53,13 @@ class Listener:
             self._leave()
 
     def end(self) -> None:
-        """Let the stream end after what was heard so far."""
+        """End the stream after the events so far."""
         self._over = True
         if self._waiting.empty():
             self._waiting.put_nowait(None)  # wakes who waits for more
 
     async def events(self) -> AsyncIterator[ServerSentEvent]:
-        """Yield what is heard; leaving early leaves the turn as it is."""
+        """Yield the events; the turn continues if the caller stops early."""
         try:
             while not (self._over and self._waiting.empty()):
                 if event := await self._waiting.get():
@@ -69,7 +75,7 @@ class Listener:
 
 
 def sent(event: JourneyEvent, session_id: str) -> ServerSentEvent:
-    """Return an event of a turn as it is sent; `done` holds what the JSON answer would be."""
+    """Return an event of a turn for clients; `done` has the same data as the JSON response."""
     if event.type == "done":
         reply = Reply.of(session_id, event.data["response"])
         return ServerSentEvent(event="done", data=reply)

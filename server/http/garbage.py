@@ -1,8 +1,8 @@
-"""Garbage collection in a process that serves: between turns, as far as there is a between.
+"""Garbage collection of a serving process, between turns if possible.
 
-A full collection looks at every object of the process and stops all sessions for as long. So what
-is there when the server has started is left out of all collections, and a full one is made in a
-moment without a turn. Where there is never such a moment, Python's own come, seldom.
+A full collection visits every object and stops all sessions meanwhile. So the objects that exist
+after the start are excluded from all collections, and a full one runs in a moment without a turn.
+If there is never such a moment, Python's own thresholds apply, at longer intervals.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from contextlib import asynccontextmanager
 from server.http.turns import Turns
 
 THRESHOLDS = (5_000, 20, 50)
-"""Those of `gc.set_threshold` while a server runs; Python's own are about a tenth and half."""
+"""Arguments of `gc.set_threshold` while a server runs, larger than Python's defaults."""
 LOOK_SECONDS = 0.5
-"""How often it is looked whether a turn runs."""
+"""Seconds between two checks for running turns."""
 MOST_TURNS = 100
-"""After so many turns the first moment without one is used; after fewer, one of a whole look."""
+"""Turns after which the first moment without a turn is used; before, one full interval must be
+free.
+"""
 
 
 @asynccontextmanager

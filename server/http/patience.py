@@ -9,14 +9,14 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
-"""How long the head of a request may take to arrive."""
+"""Seconds within which the head of a request must arrive."""
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's protocol with a limit on the time until a request has begun.
+    """uvicorn's protocol with a time limit for the head of a request.
 
     Between two requests of a connection, before the first byte of the next one, uvicorn's own
-    keep-alive limit holds. A body has its limit where it is read (`server.http.routing`).
+    keep-alive limit holds. The limit for the body is in `server.http.routing`.
     """
 
     _waiting: asyncio.TimerHandle | None = None
@@ -28,7 +28,7 @@ class PatientProtocol(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; wait on if it was not yet a whole head."""
+        """Receive data; keep the timer until the head is complete."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._wait()
@@ -36,7 +36,7 @@ class PatientProtocol(H11Protocol):
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 

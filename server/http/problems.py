@@ -1,4 +1,4 @@
-"""Errors as problem+json (RFC 9457): a stable code, never the data that was sent."""
+"""Errors as problem+json (RFC 9457), with a stable code and without data of the request."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from nodes.telemetry import report
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
-"""Seconds after which a store that did not answer may be asked again."""
+"""Value of `Retry-After`, in seconds, if the store did not answer."""
 
 
 class Problem(HTTPException):
-    """An answer that says why there is no other.
+    """An error response.
 
     Attributes:
-        code: What went wrong, for programs; it does not change between releases.
-        errors: Where in the request, and what is wrong there; never the value.
+        code: Code for programs, stable between releases.
+        errors: The place in the request and the fault, without the value.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class Problem(HTTPException):
 
 
 def no_session() -> Problem:
-    """Say that a session is not there, in the same words whatever the reason."""
+    """Return the problem for a missing session, with the same text for every reason."""
     return Problem(*_NO_SESSION)
 
 
 def problem_of(error: Exception, request_id: str) -> Problem:
-    """Return what an error means to a client; one that nobody expected is logged."""
+    """Return the problem for an error; log an unexpected one."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, StateError) and error.retryable:
@@ -90,7 +90,7 @@ def problem_of(error: Exception, request_id: str) -> Problem:
         return Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "try_again",
-            "The request could not be carried out just now; nothing of it was kept. Send it again.",
+            "The request failed for a temporary reason and changed nothing. Send it again.",
             headers={"Retry-After": str(RETRY_AFTER)},
         )
     for kind, (status, code, detail) in _MEANINGS.items():
@@ -100,20 +100,20 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     return Problem(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",
-        "Something went wrong here. The log of the server has it under this request id.",
+        "Internal error. The log of the server has the details under this request id.",
     )
 
 
 _UNCONFIRMED = (
     HTTPStatus.SERVICE_UNAVAILABLE,
     "outcome_unknown",
-    "The store did not answer, so this may have been done, or not. "
-    "GET the session before you send it again.",
+    "The store did not answer: the request may or may not have taken effect. GET the "
+    "session before you send it again.",
 )
 _NO_SESSION = (
     HTTPStatus.NOT_FOUND,
     "session_not_found",
-    "There is no session of this id. POST /v1/sessions begins one.",
+    "There is no session with this id. POST /v1/sessions starts one.",
 )
 # The text of an error is said only where it can hold nothing of what was sent.
 _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
@@ -121,33 +121,33 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
     VersionNotFoundError: (
         HTTPStatus.NOT_FOUND,
         "version_not_found",
-        "The session has no version of this number, or its state was pruned. "
+        "The session has no version with this number, or its state was pruned. "
         "GET .../versions lists them.",
     ),
     FieldNotFoundError: (
         HTTPStatus.NOT_FOUND,
         "field_not_found",
-        "The journey collects no field of this name. GET .../fields lists them.",
+        "The journey has no field with this name. GET .../fields lists them.",
     ),
     SessionExistsError: (
         HTTPStatus.CONFLICT,
         "session_exists",
-        "A session of this id is there already. Go on with it, or DELETE it first.",
+        "A session with this id exists. Continue it, or DELETE it first.",
     ),
     SessionExpiredError: (
         HTTPStatus.GONE,
         "session_expired",
-        "The session has expired. Begin another one, or DELETE it to use its id again.",
+        "The session has expired. Start another one, or DELETE it to use its id again.",
     ),
     ContextSizeExceededError: (
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "context_too_large",
-        "The context is larger than a session may keep.",
+        "The context is larger than the limit of a session. Send less.",
     ),
     ContextMergeError: (
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_context",
-        "A value of the context cannot be kept.",
+        "A value of the context cannot be stored: use JSON types within the limits.",
     ),
     TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
     NotWaitingError: (HTTPStatus.CONFLICT, "not_waiting", None),
@@ -157,24 +157,24 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
 
 
 def invalid_request(*faults: dict[str, str]) -> Problem:
-    """Say of a request where it is not as described: `where`, and `what` is wrong there."""
+    """Return the problem for a request that is not valid, with `where` and `what` of each fault."""
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_request",
-        "The request is not as the API describes it.",
+        "The request does not match the API description; `errors` has each fault.",
         errors=list(faults),
     )
 
 
 def _fault(fault: Mapping[str, Any]) -> dict[str, str]:
-    """Say where and what; a name that we do not know is the client's, and is not repeated."""
+    """Return place and fault; an unknown name comes from the client and is not repeated."""
     unknown = fault["type"] == "extra_forbidden"
     where = fault["loc"][:-1] if unknown else fault["loc"][:2]
     return {"where": ".".join(str(part) for part in where), "what": fault["msg"]}
 
 
 def _of_http(error: HTTPException) -> Problem:
-    """Return what the framework refuses by itself: an unknown path, a wrong method."""
+    """Return the problem for errors of the framework: an unknown path, a wrong method."""
     if isinstance(error, Problem):
         return error
     status = HTTPStatus(error.status_code)
@@ -182,7 +182,7 @@ def _of_http(error: HTTPException) -> Problem:
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Answer every error of a route as a problem."""
+    """Turn every error of a route into a problem."""
 
     async def refuse(request: Request, error: Exception) -> JSONResponse:
         request_id: str = request.state.request_id

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from server.http.wiring import Wiring
 
 MAX_BODY_BYTES = 64 * 1024
-"""Largest body of a request, as it is sent."""
+"""Maximum size of a request body, in bytes."""
 BODY_SECONDS = 30.0
-"""How long a body may take to arrive."""
+"""Seconds within which a body must arrive."""
 EVENTS, JSON = "text/event-stream", "application/json"
 MAX_DEPTH = 32
 """Most arrays and objects inside each other."""
@@ -41,7 +41,7 @@ class ApiRoute(APIRoute):
     """A route behind the API key, with a strict and small body."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of a request."""
         answer = super().get_route_handler()
         known = {param.alias for param in self.dependant.query_params}
 
@@ -65,27 +65,29 @@ class ApiRoute(APIRoute):
         return request
 
     def most_bytes(self, request: Request) -> int:
-        """Return how large a body may be."""
+        """Return the maximum size of a body."""
         return MAX_BODY_BYTES
 
 
 def _unknown_parameter(known: Iterable[str]) -> Problem:
-    """Refuse what would be ignored: a filter with a typo would show everything."""
-    what = f"There is a parameter that is not known here; known: {', '.join(sorted(known)) or '-'}."
+    """Refuse unknown parameters: a filter with a typo would return everything."""
+    what = (
+        f"The query has an unknown parameter. Known parameters: {', '.join(sorted(known)) or '-'}."
+    )
     return invalid_request({"where": "query", "what": what})
 
 
 class ContextRoute(ApiRoute):
-    """A route whose body may hold a whole context besides."""
+    """A route with a larger body, which can contain a whole context."""
 
     def most_bytes(self, request: Request) -> int:
-        """Return how large a body may be."""
+        """Return the maximum size of a body."""
         most: int = request.app.state.wiring.config.max_context_size_bytes
         return MAX_BODY_BYTES + most
 
 
 class StrictRequest(Request):
-    """A request whose body is counted while it is read, and is JSON or nothing."""
+    """A request whose body is limited while it is read, and must be JSON or empty."""
 
     most = MAX_BODY_BYTES
 
@@ -126,7 +128,7 @@ class StrictRequest(Request):
         return self._body
 
     async def json(self) -> Any:
-        """Return the value of the body; see `parse_json` for what is refused."""
+        """Return the value of the body; `parse_json` lists the refused ones."""
         body = await self.body()
         if len(body) > MAX_BODY_BYTES:
             return await asyncio.to_thread(parse_json, body)
@@ -153,7 +155,7 @@ class StrictRequest(Request):
         return Problem(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             "body_too_large",
-            f"The body may have {self.most} bytes.",
+            f"The body is larger than {self.most} bytes.",
         )
 
     def _refuse_other_types(self) -> None:
@@ -190,14 +192,14 @@ def wants_events(scope: Scope) -> bool:
 
 
 def accept_of(scope: Scope) -> str:
-    """Return what a request accepts; several headers of that name are one list."""
+    """Return the Accept header of a request; several headers are one list."""
     return ",".join(Headers(scope=scope).getlist("accept"))
 
 
 def preferred(accept: str, offers: Sequence[str]) -> str:
-    """Return the offer that an Accept header names with the most weight.
+    """Return the offer with the highest weight in an Accept header.
 
-    Of equal weights the one named first wins; where none is named, the first offer.
+    Of equal weights the first in the header wins; without a match, the first offer.
     """
     if not accept or accept == "*/*":
         return offers[0]
@@ -220,8 +222,8 @@ def parse_json(body: bytes) -> Any:
 
     Raises:
         Problem: 400 `malformed_json`, for what is not JSON, NaN and Infinity, numbers beyond 64
-            bits, names given twice, and values nested too deep; 422 `invalid_text` for characters
-            that are none: NUL and halves of surrogate pairs. What was sent is not in it.
+            bits, names given twice, and values nested too deep; 422 `invalid_text` for NUL and
+            halves of surrogate pairs. The text contains no data of the request.
     """
     try:
         value = _DECODER.decode(body.decode("utf-8"))
@@ -230,7 +232,7 @@ def parse_json(body: bytes) -> Any:
     except RecursionError:
         _refuse(_TOO_DEEP)
     except json.JSONDecodeError as error:
-        _refuse(f"it is no JSON at line {error.lineno}, column {error.colno}")
+        _refuse(f"JSON syntax error at line {error.lineno}, column {error.colno}")
     _check(value, MAX_DEPTH)
     return value
 
@@ -245,7 +247,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _check(value: Any, deeper: int) -> None:
-    """Refuse what is nested too deep, and text that is none."""
+    """Refuse values that are nested too deep, and text that is not valid."""
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, (dict, list)):
@@ -266,14 +268,14 @@ def _check_text(text: str) -> None:
         raise Problem(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "invalid_text",
-            "The body holds NUL, or half of a character (a lone surrogate). Send it without.",
+            "The body contains NUL or half of a character (a lone surrogate). Remove it.",
         )
 
 
 def _whole(digits: str) -> int:
     # Judged by its length first: converting thousands of digits takes long.
     if len(digits) > _LONGEST_INT or not -_INT64 <= (number := int(digits)) < _INT64:
-        _refuse("a whole number is beyond 64 bits")
+        _refuse("an integer does not fit in 64 bits")
     return number
 
 
@@ -284,12 +286,12 @@ def _fraction(digits: str) -> float:
 
 
 def _constant(name: str) -> NoReturn:
-    _refuse("NaN and Infinity are no JSON")
+    _refuse("NaN and Infinity are not valid JSON")
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found := dict(pairs)) != len(pairs):
-        _refuse("a name is given twice in one object")
+        _refuse("a name occurs twice in one object")
     return found
 
 

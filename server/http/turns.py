@@ -1,4 +1,4 @@
-"""The turns that run in this process, each in a task of its own, whoever asked and left."""
+"""The running turns of this process, each in its own task, independent of the client."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from server.http.events import PUBLIC, Listener, failed, sent
 from server.http.problems import problem_of
 
 GRACE_SECONDS = 20.0
-"""How long turns may go on when the server stops."""
+"""Seconds for running turns to finish when the server stops."""
 BUSY_SECONDS = 5.0
-"""How long a stream waits for its session before it begins all the same."""
+"""Seconds that a stream waits for its session before it starts anyway."""
 _T = TypeVar("_T")
 _Act = Callable[[PathwayManager], Awaitable[None]]
 
 
 class Turns:
-    """Holds every running turn, so that a client that hangs up loses nothing.
+    """Owner of all running turns, so that a turn survives a disconnected client.
 
     Attributes:
-        begun: How many there were so far.
+        begun: Number of turns so far.
     """
 
     def __init__(self) -> None:
@@ -32,14 +32,14 @@ class Turns:
         self._until: float | None = None
 
     def __len__(self) -> int:
-        """Return how many turns run or wait for their turn."""
+        """Return the number of turns that run or wait."""
         return len(self._running)
 
     async def take(self, turn: Coroutine[Any, Any, _T]) -> _T:
         """Run one turn and return its answer; it goes on if the caller is cancelled.
 
         Raises:
-            JourneyError: Of the session, or of the answer.
+            JourneyError: The session is missing or expired, or the turn failed.
         """
         return await asyncio.shield(self.begin(turn))
 
@@ -49,9 +49,9 @@ class Turns:
         answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
         request_id: str,
     ) -> Listener:
-        """Begin one turn and return who hears it, whether or not anybody listens.
+        """Start one turn and return the listener to its events.
 
-        That is once it has the session, which may be busy; but soon.
+        Return when the turn has its session, but after a short time even if the session is busy.
 
         Args:
             in_turn: Waits for the turn of a session, and acts in it.
@@ -72,13 +72,13 @@ class Turns:
         return listener
 
     def close(self, seconds: float = GRACE_SECONDS) -> None:
-        """From now on the turns have so many seconds."""
+        """Set a deadline for all turns, in seconds from now."""
         self._until = asyncio.get_running_loop().time() + seconds
 
     async def finish(self) -> None:
-        """Wait for the turns until their time is up; give up those that still run.
+        """Wait for the turns until the deadline; cancel those that still run.
 
-        A turn that is given up is committed whole or not at all.
+        A cancelled turn is committed as a whole or not at all.
         """
         now = asyncio.get_running_loop().time()
         left = GRACE_SECONDS if self._until is None else max(self._until - now, 0.0)
@@ -92,7 +92,7 @@ class Turns:
             await asyncio.wait(self._running)
 
     def begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        """Begin a turn, or other work that is to be whole, and return the task that it runs in."""
+        """Start a turn, or other work that must not be interrupted, and return its task."""
         self.begun += 1
         task = asyncio.get_running_loop().create_task(turn)
         self._running.add(task)
@@ -100,7 +100,7 @@ class Turns:
         return task
 
     async def let_go(self, session: PathwayManager) -> None:
-        """Close a session; where its last reply is still to be judged, that is not waited for."""
+        """Close a session without waiting for a pending check of its last reply."""
         if session.is_judging:
             self.begin(session.close())
         else:
@@ -119,10 +119,11 @@ async def _told(
     listener: Listener,
     begun: asyncio.Future[None],
 ) -> None:
-    """Pass the events of a turn on.
+    """Send the events of a turn to its listener.
 
     Raises:
-        JourneyError: The session is not there, or over; once `begun` is cancelled, that is told.
+        JourneyError: The session is missing or expired; if `begun` is cancelled, the error is sent
+            as an event.
     """
 
     async def tell(session: PathwayManager) -> None:

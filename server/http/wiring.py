@@ -1,4 +1,4 @@
-"""The one place where everything is joined: settings, journeys with their agents, store, keys."""
+"""Composition root: settings, journeys with their agents, store, keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 
 class _Kept(NamedTuple):
-    """Services that all sessions of a journey share, and what they were made of."""
+    """Services that all sessions of a journey share, and their sources."""
 
     served: Served
     services: Services
@@ -47,13 +47,13 @@ class _Kept(NamedTuple):
 
 @dataclass(slots=True)
 class Wiring:
-    """What the routes work with.
+    """All that the routes use.
 
     Attributes:
-        model: What `Journey` takes under that name.
-        given: What does the work of the journeys that are stored as definitions; None: those are
+        model: The argument `model` of `Journey`.
+        given: Agents and tools of journeys that are stored as definitions; None: definitions are
             not served.
-        catalogue: Them, while the app runs.
+        catalogue: These definitions, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
     """
 
@@ -75,14 +75,16 @@ class Wiring:
 
     @property
     def directory(self) -> Directory:
-        """The sessions in the store; there while the app runs."""
+        """The sessions of the store, while the app runs."""
         if self._directory is None:
-            raise RuntimeError("The store is opened by the app's lifespan, which has not begun.")
+            raise RuntimeError(
+                "The store is not open: the lifespan of the app opens it and has not started."
+            )
         return self._directory
 
     @property
     def contexts(self) -> Contexts:
-        """The contexts of sessions in the cache, where there is one."""
+        """The contexts of sessions in the cache, or None."""
         if self._contexts is None:
             if self.cache is None:
                 raise RuntimeError("This server has no cache.")
@@ -91,7 +93,7 @@ class Wiring:
         return self._contexts
 
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
-        """Return the models of the journeys, as `Journey` takes them, and who has each."""
+        """Return the models of the journeys, each with its journeys."""
         grouped: dict[int, tuple[Any, list[JourneySpec]]] = {}
         for served in self.journeys.values():
             model = self._model_of(served)
@@ -99,7 +101,7 @@ class Wiring:
         return list(grouped.values())
 
     def manager(self, journey_id: str, session_id: str) -> PathwayManager:
-        """Return a handle on a session of a journey; cheap, since all share store and graph."""
+        """Return a handle on a session; cheap, because all share store and graph."""
         served = self.journeys[journey_id]
         manager = PathwayManager(
             served.journey,
@@ -118,7 +120,7 @@ class Wiring:
 
     @asynccontextmanager
     async def session(self, journey_id: str, session_id: str) -> AsyncIterator[PathwayManager]:
-        """Give a handle on a session of a journey, which is closed at the end."""
+        """Yield a handle on a session, and close it at the end."""
         manager = self.manager(journey_id, session_id)
         try:
             yield manager
@@ -129,8 +131,8 @@ class Wiring:
         """Wait for a session's turn, and do something in it with the session.
 
         Raises:
-            Problem: There is no such session, or it is of a journey that is not served here.
-            SessionExpiredError: It is over.
+            Problem: There is no such session, or its journey is not served here.
+            SessionExpiredError: The session has expired.
             StateError: The store failed.
         """
         if self.catalogue:
@@ -155,7 +157,7 @@ class Wiring:
         return self.model if served.model is None else served.model
 
     def _services_of(self, journey_id: str, served: Served) -> Services:
-        """Return what the turns of a journey work with, made once for each `Served`."""
+        """Return the services for turns of a journey, created once for each `Served`."""
         kept = self._kept.get(journey_id)
         if kept and kept.served is served:
             return kept.services
@@ -174,7 +176,7 @@ class Wiring:
         return self._models.get(id(model)) or self._open_model(model, spec)
 
     def _open_model(self, model: Any, spec: JourneySpec | None = None) -> Models | None:
-        """Open a model, by its identity, for as long as the app runs."""
+        """Open a model once, for the life of the app."""
         opened = open_models(model, self.config, spec)
         if opened:
             self._models[id(model)] = opened
@@ -182,7 +184,7 @@ class Wiring:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Keep store and models open; at the end let the turns finish first.
+        """Keep store and models open; at the end wait for the turns first.
 
         Raises:
             StateError: The store cannot be opened.
@@ -205,7 +207,7 @@ class Wiring:
             yield
 
     async def _compile(self, open_: AsyncExitStack) -> None:
-        """Compile the journeys for their stores, so that no message has to wait for it."""
+        """Compile the journeys for their stores, so that no message waits for it."""
         config, stores = self.config, {}
         for spec in [served.journey.spec for served in self.journeys.values()]:
             key = config.encryption_key if spec.sensitive else None
@@ -215,7 +217,7 @@ class Wiring:
             await prepare(spec, config)
 
     def _open_models(self) -> None:
-        """Open the models of all journeys, so that their connections last as long as the app."""
+        """Open the models of all journeys for the life of the app, to reuse connections."""
         given = [model for model, _ in self.by_model()]
         if self.given:
             given.append(self.given.model)
@@ -229,14 +231,14 @@ class Wiring:
             await self._models.popitem()[1].close()
 
     def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
-        """Send calls for a person on while the app runs, first those left from before."""
+        """Send escalations to the webhook while the app runs, the oldest first."""
         if port := port_of(self.config):
             self._courier = directory.courier(port)
             self._courier.wake()
             open_.push_async_callback(self._courier.end)
 
     async def follow(self, epoch: Epoch | None = None) -> None:
-        """Serve what was loaded up to an epoch; without one, up to now.
+        """Load definitions up to an epoch; without one, up to now.
 
         Raises:
             StateError: The store could not be read.
@@ -274,18 +276,18 @@ def wire(
     examples: bool = True,
     given: Iterable[str] | None = None,
 ) -> Wiring:
-    """Join what the settings and the names say.
+    """Create the wiring from settings and names.
 
     Args:
-        settings: From the environment, or made by hand.
-        names: Journeys as the command line names them.
-        store: URL used in place of the settings'.
-        examples: Whether no name means all examples.
-        given: Modules with what does the work of stored definitions; with it, those are served.
+        settings: From the environment, or made manually.
+        names: Names of journeys, as on the command line.
+        store: URL that replaces the store of the settings.
+        examples: True to serve all examples if there is no name.
+        given: Modules with agents and tools of stored definitions; if given, these are served.
 
     Raises:
         ConfigurationError: A setting is not valid, or a sensitive journey has no key.
-        CommandError: A journey is not there, or has agents or tools missing.
+        CommandError: A journey is missing, or its agents or tools are.
         JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
@@ -310,7 +312,7 @@ def _served(settings: Settings, config: JourneyConfig, names: Iterable[str]) -> 
             raise JourneyDefinitionError([spec.why_abstract])
         settings.require_key(spec)
         if spec.id in served:
-            raise ConfigurationError(f"Two of the journeys have the id '{spec.id}'.")
+            raise ConfigurationError(f"Two journeys have the id '{spec.id}'. Rename one of them.")
         agents = _agents_of(found, config)
         served[spec.id] = Served(found.journey, agents, found.checked_tools(), found.model)
     return served

@@ -20,26 +20,27 @@ from server.mcp.offers import Arguments, Outcome, Refused, Tell, read_as
 
 
 class Said(Arguments):
-    """What the user says, and in which session."""
+    """A message and its session."""
 
-    message: str = Field(description="What the user says, in their own words.")
+    message: str = Field(description="The message of the user, in their own words.")
     session_id: SessionId | None = Field(
         default=None,
-        description="Of the session to go on with, from the answer before; without it, a new one.",
+        description="Id of the session to continue, from the previous response. Omit it to "
+        "start a new session.",
     )
 
 
 class Reply(BaseModel):
-    """The outcome of a turn, which is committed."""
+    """The result of a committed turn."""
 
-    message: str = Field(description="What to say to the user.")
+    message: str = Field(description="The reply to show to the user.")
     session_id: str = Field(description="Send it with the next message of this conversation.")
-    pathway_id: str = Field(description="Where the conversation stands.")
-    is_journey_complete: bool = Field(description="Whether the goal is reached.")
+    pathway_id: str = Field(description="The pathway of the conversation.")
+    is_journey_complete: bool = Field(description="True if the goal is reached.")
 
 
 class JourneyOffer:
-    """One journey of this server; its sessions are those of `journeygraph serve`."""
+    """One journey of this server; `journeygraph serve` has the same sessions."""
 
     takes: Mapping[str, Any] = Said.model_json_schema()
     gives: Mapping[str, Any] = Reply.model_json_schema()
@@ -51,13 +52,13 @@ class JourneyOffer:
         self.name = name_for_models(journey_id)
         purpose = " ".join((spec.purpose or spec.name).split())
         self.description = (
-            f"{purpose} A conversation with a goal: send what the user says, tell the user the "
-            "reply, and send the session_id of the reply with the user's next message."
+            f"{purpose} A conversation with a goal: send the user's message, show the reply to "
+            f"the user, and send the session_id of the reply with the user's next message."
         )
         self._wiring = wiring
 
     def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
-        """Begin a turn; it goes on if the client leaves."""
+        """Start a turn; it continues if the client disconnects."""
         said = read_as(Said, arguments)
         try:
             message = read(said.message)
@@ -78,10 +79,10 @@ class JourneyOffer:
         return _outcome(session_id, greeting, response)
 
     async def _session(self, session_id: str) -> tuple[PathwayManager, str]:
-        """Return the session of that id, and what was said if it had to be begun for that."""
+        """Return the session with that id, and the first reply if the session is new."""
         listed = await self._wiring.directory.find(session_id)
         if listed is not None and listed.journey_id != self.journey_id:
-            raise Refused("This session_id belongs to another conversation. Leave it out.")
+            raise Refused("This session_id belongs to another conversation. Omit it.")
         session, greeting = self._wiring.manager(self.journey_id, session_id), ""
         if listed is None:
             try:

@@ -1,4 +1,4 @@
-"""Journeys and pipelines as tools, and what may be read of them."""
+"""Journeys and pipelines as tools and resources."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ from server.mcp.resources import TRANSCRIPT, Library
 
 
 def offering(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Offering:
-    """Return the journeys of a wiring and pipelines, as tools of their names.
+    """Return the journeys of a wiring and the pipelines as tools with their names.
 
     Raises:
-        ConfigurationError: Two of them would be tools of one name.
+        ConfigurationError: Two tools would have the same name.
     """
     offers: list[Offer] = [JourneyOffer(id_, wiring) for id_ in wiring.journeys]
     offers += [PipelineOffer(name, given, wiring.turns) for name, given in pipelines.items()]
     names = [offer.name for offer in offers]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigurationError(f"Two of the tools would be named '{twice[0]}'.")
+        raise ConfigurationError(
+            f"Two tools would have the name '{twice[0]}'. Rename a journey or a pipeline."
+        )
     return Offering({offer.name: offer for offer in offers}, Library(wiring))
 
 
 class Offering:
-    """Tools, and what may be read; answers what clients ask."""
+    """Tools and resources; handles the requests of clients."""
 
     def __init__(self, offers: Mapping[str, Offer], library: Library) -> None:
         self._offers = offers
@@ -58,7 +60,7 @@ class Offering:
         offer = self._offers.get(given.name)
         if offer is None:
             known = ", ".join(self._offers)
-            raise MCPError(types.INVALID_PARAMS, f"There is no such tool. There are: {known}.")
+            raise MCPError(types.INVALID_PARAMS, f"There is no such tool. Tools: {known}.")
         try:
             outcome = await _done(offer, given.arguments or {}, asked)
         except Exception as error:  # the SDK would send its text to the client
@@ -78,7 +80,7 @@ class Offering:
         transcript = types.ResourceTemplate(
             uri_template=TRANSCRIPT,
             name="transcript",
-            description="All that was said in a session.",
+            description="All messages of a session.",
             mime_type="application/json",
         )
         listed = [transcript] if self._library.drawings else []
@@ -105,7 +107,7 @@ async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any) -> Outco
         return await asyncio.shield(work)
     except asyncio.CancelledError:
         if work.cancelled():
-            raise Refused("The server stops; nothing of this was kept.") from None
+            raise Refused("The server stops; this call was not stored.") from None
         raise
     finally:
         if not offer.goes_on:

@@ -16,22 +16,22 @@ from nodes.telemetry import report
 from server.http.problems import problem_of
 
 Tell = Callable[[str, Mapping[str, Any]], None]
-"""Told the type of an event and what it says, while the work goes on."""
+"""Callback for events: their type and their text."""
 _Asked = TypeVar("_Asked", bound=BaseModel)
 
 
 class Refused(Exception):
-    """What was asked cannot be done; its text is what the client is told."""
+    """A request cannot be carried out; the client gets the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of the work.
+    """Result of a tool call.
 
     Attributes:
-        texts: For a client, or its model, that reads text.
-        structured: The same as data, after the schema of the offer.
-        failed: Whether it is the account of a failure.
+        texts: Texts for clients or models.
+        structured: The same as data that matches the schema of the tool.
+        failed: True if the call failed.
     """
 
     texts: Sequence[str]
@@ -44,10 +44,10 @@ class Offer(Protocol):
 
     Attributes:
         name: Its name.
-        description: What it is for, as models read it.
+        description: Its purpose, for models.
         takes: JSON schema of its arguments.
         gives: JSON schema of its structured result.
-        goes_on: Whether the work is done to its end though the client has gone.
+        goes_on: True if the work continues after the client disconnects.
     """
 
     name: str
@@ -57,20 +57,20 @@ class Offer(Protocol):
     goes_on: bool
 
     def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
-        """Begin the work.
+        """Start the work.
 
         Args:
-            arguments: As the client sent them.
-            tell: Told what happens, where the client wants to know.
+            arguments: The arguments of the client.
+            tell: Callback for events; None if the client wants none.
 
         Raises:
-            Refused: They are not as the schema says.
+            Refused: They do not match the schema.
         """
         ...
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool: those, and no other."""
+    """Arguments of a tool; others are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -79,7 +79,7 @@ def read_as(kind: type[_Asked], arguments: Mapping[str, Any]) -> _Asked:
     """Return arguments by their schema.
 
     Raises:
-        Refused: They do not fit; where, and what is wrong there, but never what was sent.
+        Refused: They do not match; the text has place and fault, but not the value.
     """
     try:
         return kind.model_validate(dict(arguments))
@@ -89,22 +89,22 @@ def read_as(kind: type[_Asked], arguments: Mapping[str, Any]) -> _Asked:
             f"{fault['loc'][0]}: {fault['msg']}" if fault["loc"][0] in known else "unknown argument"
             for fault in error.errors()[:5]
         ]
-        raise Refused(f"The arguments do not fit: {'; '.join(faults)}.") from None
+        raise Refused(f"The arguments are not valid: {'; '.join(faults)}.") from None
 
 
 def words_for(error: Exception, request_id: str) -> str:
-    """Return what a client is told of an error; what nobody expected is in the log only."""
+    """Return the text of an error for clients; only the log has details of unexpected errors."""
     if isinstance(error, Refused):
         return str(error)
     if isinstance(error, SessionExpiredError):
-        return "The session has expired. Leave session_id out to begin another one."
+        return "The session has expired. Omit session_id to start another one."
     if isinstance(error, PathwayExecutionError):
         report(logging.ERROR, "request_failed", request_id=request_id, exc_info=error)
-        return f"The agent '{error.agent}' failed. The log has it under {request_id}."
+        return f"The agent '{error.agent}' failed. The log has the details under {request_id}."
     if isinstance(error, Unconfirmed):
         report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
-        return "The store did not answer, so this may have been done, or not."
+        return "The store did not answer: the call may or may not have taken effect."
     problem = problem_of(error, request_id)
     if problem.code == "internal_error":
-        return f"Something went wrong here. The log of the server has it under {request_id}."
+        return f"Internal error. The log of the server has the details under {request_id}."
     return str(problem.detail)

@@ -20,21 +20,21 @@ _OWN = frozenset({"message", "self"})
 
 
 class Task(Arguments):
-    """What a pipeline is to do."""
+    """The task of a pipeline."""
 
-    message: str = Field(description="What is wanted, in words.")
+    message: str = Field(description="The task, in words.")
     inputs: dict[str, Any] = Field(
-        default_factory=dict, description="More inputs by name, as the pipeline's agents read them."
+        default_factory=dict, description="Further inputs of the pipeline's agents, by name."
     )
 
 
 class PipelineOffer:
-    """One pipeline of this server. A run ends when its client leaves."""
+    """One pipeline of this server. A run ends when its client disconnects."""
 
     takes: Mapping[str, Any] = Task.model_json_schema()
     gives: Mapping[str, Any] = {
         "type": "object",
-        "description": "The outputs, and under `pipeline` its status and which agents failed.",
+        "description": "The outputs; `pipeline` has the status and the agents that failed.",
         "additionalProperties": True,
     }
     goes_on = False
@@ -47,7 +47,7 @@ class PipelineOffer:
         self._turns = turns
 
     def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
-        """Begin a run."""
+        """Start a run."""
         task = read_as(Task, arguments)
         try:
             message = read(task.message)
@@ -71,14 +71,14 @@ class PipelineOffer:
 
 def _check(inputs: Mapping[str, Any]) -> None:
     if taken := _OWN & inputs.keys():
-        raise Refused(f"inputs: '{min(taken)}' cannot be one of them.")
+        raise Refused(f"inputs: the name '{min(taken)}' is reserved. Remove it.")
     for name, kind, called in (("context", dict, "an object"), ("history", list, "a list")):
         if not isinstance(inputs.get(name, kind()), kind):
             raise Refused(f"inputs.{name} must be {called}.")
 
 
 def _outcome(given: Any) -> Outcome:
-    """Return the outputs as a client gets them: who failed is named, and not how."""
+    """Return the outputs for clients: failed agents are named, their errors are not."""
     outputs = dict(given) if isinstance(given, Mapping) else {"response": given}
     account = outputs.pop("pipeline", None)
     failed = outputs.pop("error", None) is not None

@@ -1,4 +1,4 @@
-"""Tell a client that waits what happens meanwhile."""
+"""Progress notifications for a waiting client."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MOST_WAITING = 64
-"""Events that are kept for a client that does not take them; later ones are left out."""
+"""Size of the buffer of events for a slow client; later events are dropped."""
 # What an event says of the work, and not of what was said: words come with the result.
 _SHOWN = {
     "transition": ("from", "to"),
@@ -21,10 +21,10 @@ _SHOWN = {
 
 
 class Teller:
-    """Sends events as progress notifications; the work does not wait for it.
+    """Sender of progress notifications; the work never waits for it.
 
     Args:
-        session: The SDK's session of the request, which knows whom to tell.
+        session: The SDK's session of the request.
     """
 
     def __init__(self, session: Any) -> None:
@@ -38,7 +38,7 @@ class Teller:
             self._waiting.put_nowait(f"{kind} {said}".strip())
 
     async def during(self, work: asyncio.Task[Any]) -> None:
-        """Send what is heard until the work is over."""
+        """Send events until the work is done."""
         work.add_done_callback(lambda _: self._waiting.put_nowait(None))
         sent = 0
         while (said := await self._waiting.get()) is not None:

@@ -16,32 +16,33 @@ from server.http.wiring import Wiring
 from server.mcp.offers import Refused
 
 TRANSCRIPT = "session://{session_id}/transcript"
-"""Where what was said in a session is read."""
+"""URI template of transcripts."""
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
-_NOTHING = "There is nothing of this name to be read here."
+_NOTHING = "There is no resource with this name."
 
 
 @dataclass(frozen=True)
 class Library:
-    """What of a server's journeys may be read."""
+    """The resources of a server's journeys."""
 
     wiring: Wiring
 
     @cached_property
     def drawings(self) -> dict[str, str]:
-        """URI -> id of the journey that is drawn there."""
+        """URI -> id of the drawn journey."""
         return {f"journey://{id_}/graph": id_ for id_ in self.wiring.journeys}
 
     def listed(self) -> Iterator[tuple[str, str, str]]:
         """Yield the URI, name and description of each drawing."""
         for uri, id_ in self.drawings.items():
-            yield uri, f"{id_} graph", f"What leads where in {id_}, as a Mermaid flowchart."
+            yield uri, f"{id_} graph", f"Pathways and transitions of {id_}, as a Mermaid flowchart."
 
     async def read(self, uri: str) -> tuple[str, str]:
-        """Return what is at a URI, and of what media type it is.
+        """Return the content and the media type of a URI.
 
         Raises:
-            Refused: Nothing is; the same words whether a session is another's or not there.
+            Refused: There is no such resource; the text is the same for missing and foreign
+                sessions.
         """
         if id_ := self.drawings.get(uri):
             return mermaid(self.wiring.journeys[id_].journey.spec), "text/vnd.mermaid"

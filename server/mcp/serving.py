@@ -1,6 +1,7 @@
-"""The server of the official SDK, and how a client reaches it by standard streams.
+"""The server of the official SDK, and its transport over standard streams.
 
-What is offered is loaded when a client first asks for it, so that a client is answered at once.
+Journeys and pipelines are loaded on the first request that needs them, so that a client gets a
+response at once.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
     from server.mcp.offering import Offering
 
 _ABOUT = (
-    "Each tool is a conversation with a goal, or a group of agents for a task. A conversation goes "
-    "on for as long as you send the session_id that it answered with."
+    "Each tool is a conversation with a goal, or a group of agents for a task. To continue "
+    "a conversation, send the session_id of its last response."
 )
 
 
 def server_of(offered: Callable[[], Awaitable[Offering]]) -> Server[Any]:
-    """Return a server of what is offered.
+    """Return a server of tools and resources.
 
-    What a client is told of an error is made of our own words; the rest is in the log.
+    Clients get errors in our own words; the details are in the log.
     """
 
     async def tools(_: Any, __: Any) -> types.ListToolsResult:
@@ -66,11 +67,11 @@ Open = Callable[[], AbstractAsyncContextManager["Offering"]]
 def over_streams(load: Callable[[], Open], fail: Callable[[Exception], Any]) -> None:
     """Serve one client until it closes our standard input.
 
-    What agents print goes to standard error meanwhile: standard output is the client's alone.
-    Where nobody asks, in a terminal or with nothing to read, it is loaded for its faults alone.
+    Prints of agents go to standard error meanwhile: standard output is only for the client. Without
+    a client (a terminal, or empty input), the targets are loaded only to report their faults.
 
     Args:
-        load: Imports and joins what is offered; returns what opens it.
+        load: Imports the targets; returns a function that opens them.
         fail: Ends the process, with the error, if that cannot be done.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -82,7 +83,7 @@ def over_streams(load: Callable[[], Open], fail: Callable[[Exception], Any]) -> 
 
 
 async def _serve(lazy: _Lazy) -> bool:
-    """Serve until the client has gone; say whether there was one."""
+    """Serve until the client disconnects; return whether there was one."""
     server = server_of(lazy.offered)
     async with stdio_server() as (reads, writes):
         heard = _Heard(reads)
@@ -94,7 +95,7 @@ async def _serve(lazy: _Lazy) -> bool:
 
 
 class _Heard:
-    """A stream that knows whether anything came by it."""
+    """A stream that records whether it received anything."""
 
     def __init__(self, stream: Any) -> None:
         self.anything = False
@@ -120,7 +121,7 @@ class _Heard:
 
 
 class _Lazy:
-    """Opens what is offered once, when it is first asked for."""
+    """Opens the tools and resources once, on first use."""
 
     def __init__(self, load: Callable[[], Open], fail: Callable[[Exception], Any]) -> None:
         self._load, self._fail = load, fail
@@ -129,14 +130,14 @@ class _Lazy:
         self._over = asyncio.Event()
 
     async def offered(self) -> Offering:
-        """Return what is offered, once it is open."""
+        """Return the tools and resources, opened."""
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
             self._keeping = asyncio.create_task(self._keep(self._ready))
         return await asyncio.shield(self._ready)
 
     async def _keep(self, ready: asyncio.Future[Offering]) -> None:
-        """Open it, and keep it open until the client has gone: in one task, as it was opened."""
+        """Open them, and close them after the client disconnects, in the same task."""
         try:
             # In a thread: modules of authors may run a loop of their own while they are imported.
             opened = await asyncio.to_thread(self._load)
@@ -147,7 +148,7 @@ class _Lazy:
             self._fail(error)
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all."""
         self._over.set()
         if self._keeping:
             await self._keeping

@@ -1,4 +1,4 @@
-"""An application that serves MCP clients by streamable HTTP."""
+"""Application that serves MCP clients over streamable HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from server.http.auth import Keys
 from server.http.envelope import Envelope
 
 PATH = "/mcp"
-"""Where it is, over HTTP."""
+"""Path of the server."""
 _THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -23,13 +23,13 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
 async def over_http(
     server: Server[Any], keys: Keys, hosts: Sequence[str]
 ) -> AsyncIterator[ASGIApp]:
-    """Open an application that serves any number of clients by streamable HTTP.
+    """Open an application that serves any number of clients over streamable HTTP.
 
     Args:
         server: The server.
-        keys: Who may ask; where there are none, this machine alone.
-        hosts: Names by which it is reached besides this machine's own. Requests to any other are
-            refused, as are those of a page of another site in a browser (DNS rebinding).
+        keys: API keys; without any, only this machine is served.
+        hosts: Further names of this machine. Requests to any other name are refused, as are those
+            from a page of another site in a browser (DNS rebinding).
     """
     names = [*_THIS_MACHINE, *hosts]
     origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
@@ -45,7 +45,7 @@ async def over_http(
 
 
 class _Gate:
-    """Lets in who has a key, before anything is read."""
+    """Checks the key before the body is read."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self._app = app

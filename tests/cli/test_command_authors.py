@@ -77,8 +77,8 @@ def test_an_interrupt_in_a_reply_gives_up_the_turn_and_not_the_talk(folder: Path
 
     assert talk.returncode == 0
     assert told == b""
-    assert b"(interrupted; nothing of this turn was kept)" in shown
-    assert b"Nothing was said yet." in shown
+    assert b"(interrupted; this turn was not stored)" in shown
+    assert b"There are no messages yet." in shown
     assert "ask → pay" in shown.decode()
 
 
@@ -155,7 +155,7 @@ AGENTS["one"] = lambda ask: "Only one."
 
     for name, said in (("Orders", "like?"), ("Small", "Only one.")):
         assert said in run("chat", f"two.py:{name}", "--store", "memory://", typed="hi\n").stdout
-    assert "2 sound journeys, 0 faults, 0 warnings." in run("check", "two.py").stdout
+    assert "2 valid journeys, 0 faults, 0 warnings." in run("check", "two.py").stdout
 
 
 # ---- talk
@@ -164,7 +164,7 @@ AGENTS["one"] = lambda ask: "Only one."
 def test_no_session_is_made_before_something_is_said(folder: Path) -> None:
     shown = run("chat", "orders.py", typed="/help\n/quit\n").stdout
 
-    assert "Your first message begins a session in ask." in shown
+    assert "Your first message starts a session in ask." in shown
     assert "Go on with" not in shown
     assert not (folder / "journeys.db").exists()
 
@@ -189,7 +189,7 @@ def test_sessions_of_the_journey_are_listed(folder: Path) -> None:
 def test_a_word_too_many_after_a_slash_command_is_not_passed_over(folder: Path) -> None:
     told = run(*ORDER, typed="a pear\n/state all\n").stderr
 
-    assert told == "✗ /state stands alone; 'all' was not read.\n"
+    assert told == "✗ /state takes no argument; 'all' was ignored.\n"
 
 
 def test_what_misbehaves_in_a_turn_is_told_under_it(folder: Path) -> None:
@@ -214,10 +214,10 @@ class Asked(Signature):
 
     shown = run("chat", "loud.py", "--store", "memory://", typed="a pear\nhm\n").stdout
 
-    assert shown.count("a condition raised and counts as false: ") == 2
+    assert shown.count("a condition raised an error and counts as false: ") == 2
     assert "KeyError: 'age'" in shown
-    assert "! the required input 'count' was empty: nothing fills it" in shown
-    assert "! nothing was said in 'pay'" in shown
+    assert "! the required input 'count' was empty: no value is set" in shown
+    assert "! no reply in 'pay'" in shown
 
 
 def test_a_model_is_spoken_of_only_where_one_would_be_asked(folder: Path) -> None:
@@ -249,7 +249,7 @@ def test_check_compares_the_agents_with_their_names(folder: Path) -> None:
 
     assert "! Orders: AGENTS has no 'till', which pay needs. Did you mean 'tell'?" in report
     assert "! Orders: AGENTS has 'tell', which no pathway uses. Did you mean 'till'?" in report
-    assert "1 sound journey, 0 faults, 2 warnings." in report
+    assert "1 valid journey, 0 faults, 2 warnings." in report
 
 
 def test_check_says_what_it_could_not_read(folder: Path) -> None:

@@ -38,7 +38,7 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     kept = ("--store", store)
     assert "s-1" in run("escalations", *kept).stdout
     case = flat(run("escalations", "s-1", *kept).stdout)
-    assert "It stands in opening hours < the repair." in case
+    assert "Position: opening hours < the repair." in case
     assert "bike city valid 1" in case
     assert "user a person, please" in case
 
@@ -47,7 +47,7 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "claimed by ann" in took
     assert "Since then: operator Hello, [bold red]Ann[/] here." in took
     refused = run("escalations", "s-1", "--say", "Hi", "--by", "bob", *kept, code=1)
-    assert "Somebody else has this conversation" in refused.stderr
+    assert "Another operator has this conversation" in refused.stderr
     talk = run("chat", JOURNEY[1], "--session", "s-1", *kept, typed="thank you\n")
     assert "the assistant is silent" in talk.stdout
     [listed] = json.loads(run("escalations", "--status", "claimed", "--json", *kept).stdout)
@@ -56,7 +56,7 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
 
     assert case["entry"]["status"] == "released"
     assert case["since"][-1]["content"].endswith("How many gears?")
-    assert "Nobody is called for." in run("escalations", *kept).stdout
+    assert "There are no escalations." in run("escalations", *kept).stdout
 
 
 def test_what_cannot_be_done_is_said(store: str) -> None:

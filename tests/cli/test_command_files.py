@@ -37,7 +37,7 @@ def test_a_file_is_talked_to(desk: Path) -> None:
     shown = run("chat", "claim.yaml", "--store", "memory://files", typed=said).stdout
 
     assert "ClaimDesk: Settle a claim, from the report to the decision." in shown
-    assert "It begins with {'policy': 'P-9'}" in shown.replace('"', "'")
+    assert "Its first context is {'policy': 'P-9'}" in shown.replace('"', "'")
     assert "That will cost 9000." in shown
     assert "A colleague will call you." in shown
     assert "when context.estimate.amount > 5000" in run("draw", "claim.yaml", "-f", "text").stdout
@@ -48,7 +48,7 @@ def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> No
     (desk / "claim.py").write_text("from tests.support.claim_desk import AGENTS\n")
     told = flat(run("chat", "claim.yaml", code=1).stderr)
     assert "has no tool for: estimate" in told
-    assert "The command takes them from a dict TOOLS in 'claim.py'" in told
+    assert "The command reads tools from a dict TOOLS in 'claim.py'" in told
 
     (desk / "claim.py").unlink()
     told = flat(run("chat", "claim.yaml", code=1).stderr)
@@ -95,7 +95,7 @@ def test_check_reads_files_and_folders(desk: Path) -> None:
     assert "✗ more/broken.yml:3:13 state 'a': next is 'b', which is no state here" in shown
     assert "✗ more/broken.yml:4:7: 'purpos' is no key of a state. Did you mean 'purpose'?" in shown
     assert "✓ Line (more/line.yaml)" in shown
-    assert "2 sound journeys, 2 faults" in shown
+    assert "2 valid journeys, 2 faults" in shown
     assert "package" not in shown
     assert "compose" not in shown
 

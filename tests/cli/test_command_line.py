@@ -109,15 +109,15 @@ def test_a_session_is_taken_up_where_it_was_left(folder: Path) -> None:
 
     second = run("chat", "parcel_refund", "--session", session, typed="yes\n").stdout
 
-    assert f"Session {session} goes on in refund." in second
+    assert f"Session {session} continues in refund." in second
     assert "Done: P-1042 is refunded." in second
 
 
 def test_a_session_can_be_given_a_name_and_a_store(folder: Path) -> None:
     words = ("chat", "parcel_refund", "--session", "mine", "--store", "sqlite:///other.db")
 
-    assert "Session mine begins in find." in run(*words).stdout
-    assert "Session mine goes on in find." in run(*words).stdout
+    assert "Session mine starts in find." in run(*words).stdout
+    assert "Session mine continues in find." in run(*words).stdout
     assert (folder / "other.db").exists()
     assert not (folder / "journeys.db").exists()
 
@@ -164,7 +164,7 @@ def test_slash_commands_show_the_session(folder: Path) -> None:
 
     for name in ("help", "state", "history", "versions", "rollback N", "context [NAME]", "quit"):
         assert f"/{name}" in shown
-    assert "Nothing has moved the session yet." in shown
+    assert "No transition has fired yet." in shown
     assert re.search(r"shop +corner", shown)
     assert re.search(r"pathway +pay", shown)
     assert re.search(r"1 +user +help", shown)
@@ -179,7 +179,7 @@ def test_a_rollback_makes_a_new_version(folder: Path) -> None:
 
     result = run("chat", "orders:Orders", "--store", "memory://", typed=typed)
 
-    assert "As it was after version 0: in ask (this is version 2)." in result.stdout
+    assert "Back to the state of version 0: in ask (this is version 2)." in result.stdout
     assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
     assert result.stdout.count("ask → pay") == 2
     assert "no version 77" in result.stderr
@@ -193,7 +193,7 @@ def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:
 
     assert "There is no command /histroy. Did you mean '/history'?" in told
     assert "There is no command /nothing. /help lists them." in told
-    assert "The context has never had 'shep'. Did you mean 'shop'?" in told
+    assert "The context has no value 'shep', now or before. Did you mean 'shop'?" in told
 
 
 # ---- what cannot be done
@@ -206,7 +206,7 @@ def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:
         ("orderz:Orders", "There is no module 'orderz'. Did you mean 'orders'?"),
         ("orders:Ordrs", "'orders' has no journey 'Ordrs'. Did you mean 'Orders'?"),
         ("orders:clerk", "'orders' has no journey 'clerk'."),
-        ("../orders:Orders", "is no name of a module"),
+        ("../orders:Orders", "is not a valid module name"),
         (":", "There is no journey ':'."),
         ("", "There is no journey ''."),
     ],
@@ -294,8 +294,8 @@ def test_check_reports_all_faults_and_warnings_of_a_folder(folder: Path) -> None
     assert "✗ broken.py:9: Broken.VerifyPath: __colour__ is unknown" in report
     assert "✗ typo.py:2: SyntaxError" in report
     assert "✗ flows/lost.py:1: ModuleNotFoundError: No module named 'nowhere_to_be" in report
-    assert "✗ flows/leaves.py: it ends the program when it is imported" in report
-    assert report.splitlines()[-1] == "3 sound journeys, 5 faults, 1 warning."
+    assert "✗ flows/leaves.py: its import ends the program" in report
+    assert report.splitlines()[-1] == "3 valid journeys, 5 faults, 1 warning."
 
 
 @pytest.mark.parametrize("path", ["orders.py", "orders", "orders:Orders", "orders.py:Orders"])
@@ -303,12 +303,12 @@ def test_check_takes_a_file_a_module_or_a_class(folder: Path, path: str) -> None
     shown = run("check", path).stdout
 
     assert "✓ Orders (orders.py): 3 pathways, 1 transition" in shown
-    assert "1 sound journey, 0 faults, 0 warnings." in shown
+    assert "1 valid journey, 0 faults, 0 warnings." in shown
 
 
 @pytest.mark.parametrize("path", ["broken.py", "broken", "broken:Broken"])
 def test_check_fails_on_faults_however_they_are_named(folder: Path, path: str) -> None:
-    assert "0 sound journeys, 2 faults, 0 warnings." in run("check", path, code=1).stdout
+    assert "0 valid journeys, 2 faults, 0 warnings." in run("check", path, code=1).stdout
 
 
 def test_check_takes_an_example_and_the_package_of_all(folder: Path) -> None:
@@ -329,7 +329,7 @@ def test_check_reads_packages_as_packages(folder: Path) -> None:
     for path in ("shop", "shop/flow.py", "shop/__init__.py"):
         shown = run("check", path).stdout
         assert "✓ Orders (shop/flow.py)" in shown
-        assert "1 sound journey, 0 faults" in shown
+        assert "1 valid journey, 0 faults" in shown
 
 
 def test_check_keeps_neighbours_of_the_same_name_apart(folder: Path) -> None:
@@ -339,7 +339,7 @@ def test_check_keeps_neighbours_of_the_same_name_apart(folder: Path) -> None:
         source = BARE.replace("Bare", name.title()).replace('["two"]', "words." + name)
         (folder / "pair" / name / "flow.py").write_text("import words\n" + source)
 
-    assert "4 sound journeys, 0 faults" in run("check", "pair").stdout
+    assert "4 valid journeys, 0 faults" in run("check", "pair").stdout
 
 
 def test_check_passes_over_tests_environments_and_what_is_no_journey(folder: Path) -> None:
@@ -350,7 +350,7 @@ def test_check_passes_over_tests_environments_and_what_is_no_journey(folder: Pat
     (folder / "all" / "script.py").write_text("# about journeys\nraise RuntimeError\n")
     (folder / "all" / "orders.py").write_text(ORDERS)
 
-    assert "1 sound journey, 0 faults" in run("check", "all").stdout
+    assert "1 valid journey, 0 faults" in run("check", "all").stdout
     assert "2 faults" in run("check", "all/test_flow.py", code=1).stdout
 
 
@@ -360,7 +360,9 @@ def test_check_of_nothing_is_no_success(folder: Path) -> None:
 
     assert "There is no journey in empty." in run("check", "empty", code=1).stderr
     assert "no file, folder or module 'nope'" in run("check", "nope", code=2).stderr
-    assert "notes.txt is no Python, YAML or JSON file" in run("check", "notes.txt", code=2).stderr
+    assert (
+        "notes.txt is not a Python, YAML or JSON file" in run("check", "notes.txt", code=2).stderr
+    )
 
 
 # ---- draw
@@ -385,7 +387,7 @@ def test_draw_shows_the_graph_that_langgraph_runs(folder: Path) -> None:
     for part in ("understand", "settle", "order_clerk", "refund_clerk", "policy_clerk"):
         assert part in drawn
     refused = run("draw", "parcel_refund", "--graph", "-f", "svg", code=2)
-    assert "drawn as Mermaid only" in refused.stderr
+    assert "writes only Mermaid" in refused.stderr
 
 
 def test_draw_says_where_it_cannot_write(folder: Path) -> None:
@@ -465,7 +467,7 @@ def test_an_interrupt_leaves_politely_and_the_session_stays(folder: Path) -> Non
     assert talk.returncode == 0
     assert told == b""
     assert "journeygraph chat parcel_refund --session mine" in rest.decode()
-    assert "goes on in refund" in run("chat", "parcel_refund", "-s", "mine").stdout
+    assert "continues in refund" in run("chat", "parcel_refund", "-s", "mine").stdout
 
 
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
@@ -647,7 +649,7 @@ def test_no_word_of_what_is_written_is_broken(folder: Path, words: list[str]) ->
 
 HEADINGS = {"turn", "who", "what", "was", "said", "from", "to", "why", "version", "kind", "name"}
 HEADINGS |= {"pattern", "it", "does", "pathway", "message", "value"}
-TO_COPY = re.compile("Go on with: |(talk to|draw|change|check) it +")
+TO_COPY = re.compile("Continue with: |(talk to|draw|change|check) it +")
 
 
 # --- For programs --------------------------------------------------------------------------------

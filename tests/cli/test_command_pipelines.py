@@ -97,7 +97,7 @@ def test_without_a_name_the_examples_are_listed_with_their_patterns(folder: Path
 def test_an_example_runs_with_its_first_sample(folder: Path, name: str) -> None:
     shown = run("run", name).stdout
 
-    assert shown.startswith("No model is asked: agents are ordinary functions.\n")
+    assert shown.startswith("No model is called: agents are ordinary functions.\n")
     assert "▸ " in shown
     assert "✓ " in shown
     assert ", complete: " in shown
@@ -168,7 +168,7 @@ def test_outputs_without_a_reply_are_shown(shop: Path) -> None:
 def test_a_way_of_ones_own_is_run_and_drawn(shop: Path) -> None:
     assert "HELLO" in run("run", "desks.py:Own", "hello").stdout
     assert "│ Own " in run("draw", "desks.py:Own", "-f", "text").stdout
-    assert "cannot be made without arguments" in run("run", "desks:Sized", "x", code=1).stderr
+    assert "is a class that needs arguments" in run("run", "desks:Sized", "x", code=1).stderr
 
 
 def test_journeys_and_pipelines_are_told_apart_by_their_names(shop: Path) -> None:
@@ -196,7 +196,10 @@ def test_a_pipeline_of_ones_own_is_found_by_file_and_module(shop: Path, name: st
         ("nope.py:DESK", "There is no file nope.py."),
         ("desks.py:", "There is no pipeline 'desks.py:'."),
         ("desks.py:DESK", "'desks.py' has no pipeline 'DESK'. Did you mean 'DESKS'?"),
-        ("desks.py", "desks.py holds several pipelines. Name one: desks.py:DESKS, desks.py:SENT"),
+        (
+            "desks.py",
+            "desks.py contains several pipelines. Choose one: desks.py:DESKS, desks.py:SENT",
+        ),
         ("orders.py", "There is no pipeline in orders.py."),
         ("desks.py:SENT", "has no SAMPLES"),
     ],
@@ -275,7 +278,10 @@ def test_the_langgraph_graph_is_drawn_by_langgraph(folder: Path) -> None:
     assert "__start__ --> __begin" in shown
     assert "select -.-> deliveries" in shown
     assert "error_handler" not in shown
-    assert "Mermaid only" in run("draw", "support_triage", "--graph", "-f", "svg", code=2).stderr
+    assert (
+        "writes only Mermaid"
+        in run("draw", "support_triage", "--graph", "-f", "svg", code=2).stderr
+    )
 
 
 def test_nested_pipelines_are_drawn_with_the_way_to_each_agent(shop: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_commands_of_the_page_run(parcel: Path) -> None:
     commands = [line[2:].split()[1:] for line in blocks("console")[0].splitlines()]
     assert [words[0] for words in commands] == ["check", "demo", "chat", "serve", "draw"]
 
-    assert "1 sound journey, 0 faults, 0 warnings" in run(*commands[0]).stdout
+    assert "1 valid journey, 0 faults, 0 warnings" in run(*commands[0]).stdout
     shown = run(*commands[1], "--fast").stdout
     assert "We pay 40." in shown
     assert "journey complete" in shown

@@ -208,7 +208,7 @@ def test_the_chat_shows_the_form_and_the_audit_the_attempts(
     assert "bags 3 collected 4 forty: It must be from 1 to 5.; 40: It must be from 1 to 5." in text
     assert "telephone number (not shown) collected 2" in text
     assert "▸ colour open, optional 0" in text
-    assert "policy does not count now 0" in text
+    assert "policy not used now 0" in text
     assert "8 3 3 valid corrected" in text
     assert "/fields [NAME]" in text
     assert "Did you mean 'colour'" in shown.stderr

@@ -332,7 +332,7 @@ def test_two_functions_of_one_name_are_refused() -> None:
         class TwoPath(Pathway):
             __effects__ = [Effect(twin)]
 
-    with pytest.raises(ConfigurationError, match="another effect has a function 'reserve' too"):
+    with pytest.raises(ConfigurationError, match="another effect also has a function 'reserve'"):
         Twins.compile(config=JourneyConfig(persistence="memory://twins"))
 
 

@@ -200,8 +200,8 @@ def test_a_file_without_python_beside_it_names_what_is_missing(folder: Path):
     (folder / "claim.yaml").write_text(SOUND)
 
     first, second = warnings("claim.yaml")
-    assert "names the agent 'reporter', and there is no dict AGENTS in claim.py" in first
-    assert "declares the tool 'find', and there is no dict TOOLS in claim.py" in second
+    assert "no code for the agent 'reporter': there is no dict AGENTS in claim.py" in first
+    assert "no code for the tool 'find': there is no dict TOOLS in claim.py" in second
 
 
 def test_where_a_model_is_configured_it_is_the_agent(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -224,15 +224,15 @@ def test_what_a_module_builds_is_not_guessed_at(folder: Path):
     [
         ("def find(number: str, area: str = ''):", []),
         ("def find(number: str, area: str = '', more: int = 3):", []),
-        ("def find(numbr: str, area: str = ''):", ["takes no 'number'", "needs 'numbr'"]),
-        ("def find(number: str):", ["takes no 'area'"]),
+        ("def find(numbr: str, area: str = ''):", ["has no parameter 'number'", "needs 'numbr'"]),
+        ("def find(number: str):", ["has no parameter 'area'"]),
         (
             "def find(number: str, area: str):",
-            ["needs 'area', which the file's schema does not req"],
+            ["needs 'area', but the file's schema does not req"],
         ),
         (
             "def find(number: str, day: str, area: str = ''):",
-            ["needs 'day', which the file's schema does not give it"],
+            ["needs 'day', but the file's schema does not pass it"],
         ),
         ("async def find(number: str, area: str = ''):", []),
         ("def find(number: str, area: str = '', who: Annotated[str, FromContext()] = ''):", []),
@@ -286,7 +286,9 @@ def test_an_intent_that_only_a_model_can_tell_is_warned_of_where_there_is_none(
     (folder / "desk.yaml").write_text(INTENTS)
 
     (warning,) = warnings("desk.yaml")
-    assert "only a model can tell 'wants something done', and none is configured" in warning
+    assert (
+        "only a model can recognise 'wants something done', and no model is configured" in warning
+    )
     assert warning.startswith("desk.yaml:7:")
 
     monkeypatch.setenv("OPENAI_API_KEY", "x")
@@ -338,8 +340,10 @@ def test_sessions_that_a_version_would_move_are_listed(folder: Path):
 
     moved = " ".join(run("check", "rent.py", "--against", store, code=1).stdout.split())
     assert "✗ rent: 1 session in the store" in moved
-    assert "'payment' is gone: 1 session (s-1) would go on in 'monthly'." in moved
-    assert "'flat' has another type now: 1 session (s-1)" in moved
+    assert (
+        "'payment' does not exist any more: 1 session (s-1) would continue in 'monthly'." in moved
+    )
+    assert "'flat' has a new type: its value would be read again in 1 session (s-1)" in moved
 
     named = new.read_text().replace(
         'rent."""\n\n    class',

@@ -146,7 +146,7 @@ def test_the_command_says_what_is_missing(url: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_empty_store_has_nothing_to_review(url: str) -> None:
-    assert "no reply that anybody" in run("audit", "--review", "--store", url).stdout
+    assert "No reply needs a review" in run("audit", "--review", "--store", url).stdout
 
 
 async def test_the_audit_over_http(serve: Callable[..., Any]) -> None:

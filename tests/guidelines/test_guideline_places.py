@@ -207,7 +207,7 @@ async def test_a_tool_of_a_guideline_that_nobody_has_is_an_error_at_the_start(ta
 
     with ScriptedModel() as model:
         options = {"tools": {"pay_bck": pay_bck}, "model": model}
-        with pytest.raises(ConfigurationError, match=r"'pay_back', which nobody has.*'pay_bck'"):
+        with pytest.raises(ConfigurationError, match=r"'pay_back', which no agent has.*'pay_bck'"):
             await talk(Shop, {"clerk": ModelAgent()}, memory_url, options=options)
     # Functions let no model call anything.
     await talk(Shop, {"clerk": lambda ask: "Hello."}, memory_url, options={"model": False})
@@ -230,5 +230,5 @@ async def test_a_pipeline_that_runs_by_itself_cannot_have_the_tool_of_a_guidelin
 
     payer = Agent(ModelAgent(signature=Serve, tools=[pay_back]), name="payer")
     agents = {"crew": Pipeline.sequential([payer])}
-    with pytest.raises(ConfigurationError, match="does not reach into the pipeline"):
+    with pytest.raises(ConfigurationError, match="does not apply within the pipeline"):
         await talk(Crew, agents, memory_url, options={"model": False})

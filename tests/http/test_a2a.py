@@ -202,8 +202,8 @@ def test_a_card_of_a2a_0_3_comes_in() -> None:
         ({"name": "n", "skills": [{"name": "s", "tags": [1]}]}, "tags field"),
         ({"name": "n", "defaultInputModes": "text/plain"}, "defaultInputModes field"),
         ({"name": "\ud800"}, "AgentCard.name"),
-        ("card", "'card' is no agent card"),
-        (None, "None is no agent card"),
+        ("card", "'card' is not an A2A agent card"),
+        (None, "None is not an A2A agent card"),
         (types.AgentSkill(name="n"), "is no agent card"),
     ],
     ids=[

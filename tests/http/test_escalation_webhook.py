@@ -178,9 +178,9 @@ async def test_the_command_posts_what_is_left(
         took = await asyncio.to_thread(run, *words)
         again = await asyncio.to_thread(run, *words)
         assert len(receiver.posts) == 2
-    assert "took 0, and did not take 1" in refused.output
-    assert "took 1, and did not take 0" in took.output
-    assert "took 0, and did not take 0" in again.output
+    assert "accepted 0 and refused 1" in refused.output
+    assert "accepted 1 and refused 0" in took.output
+    assert "accepted 0 and refused 0" in again.output
 
 
 def test_a_webhook_needs_a_plain_url_and_a_secret() -> None:

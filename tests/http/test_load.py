@@ -56,10 +56,10 @@ def test_a_fault_in_the_second_file_keeps_the_first_out_too(files: Path) -> None
 
 
 FAULTY = {
-    "two of one id": ({"b.yaml": CLAIM}, "the id 'claim' is taken by claims/b.yaml"),
+    "two of one id": ({"b.yaml": CLAIM}, "the id 'claim' is already used by claims/b.yaml"),
     "two guidelines of one id": (
         {"rules.yaml": MANNERS},
-        "rules.yaml:3:5 guideline 'angry': the id 'angry' is taken by manners.yaml:3:5",
+        "rules.yaml:3:5 guideline 'angry': the id 'angry' is already used by manners.yaml:3:5",
     ),
     "a guideline of a journey": (
         {"hours.yaml": HOURS + MANNERS.lstrip()},
@@ -94,7 +94,7 @@ def test_what_would_leave_sessions_unreadable_is_refused(files: Path, before: st
     after = CLAIM if "sensitive" in before else CLAIM + "sensitive: true\n"
     (files / "claim.yaml").write_text(after)
     refused = flat(run("load", "claims/claim.yaml", *STORE, code=1).stderr)
-    assert "claims/claim.yaml: 'claim' has another `sensitive` in the store" in refused
+    assert "claims/claim.yaml: 'claim' has another value of `sensitive` in the store" in refused
     assert listed() == [["claim", "journey", "1"]]
 
     run("definitions", "--retire", "claim", *STORE)
@@ -106,7 +106,7 @@ def test_what_would_leave_sessions_unreadable_is_refused(files: Path, before: st
     ("path", "says"),
     [
         pytest.param("nothing.yaml", "There is no file nothing.yaml", id="no file"),
-        pytest.param("claims/work.py", "claims/work.py is no YAML or JSON file", id="python"),
+        pytest.param("claims/work.py", "claims/work.py is not a YAML or JSON file", id="python"),
         pytest.param("empty", "There is no definition in empty", id="empty folder"),
     ],
 )
@@ -118,7 +118,9 @@ def test_a_path_without_a_definition_says_so(files: Path, path: str, says: str) 
 
 def test_what_is_retired_is_listed_no_more(files: Path) -> None:
     run("load", "claims", *STORE)
-    assert "'claim' is served no more." in run("definitions", "--retire", "claim", *STORE).stdout
+    assert (
+        "'claim' is not served any more." in run("definitions", "--retire", "claim", *STORE).stdout
+    )
     assert [row[0] for row in listed()] == ["hours", "manners"]
     refused = run("definitions", "--retire", "hour", *STORE, code=1).stderr
     assert "Did you mean 'hours'" in refused
@@ -128,13 +130,13 @@ def test_what_does_the_work_is_for_stored_journeys_alone(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = run("serve", "--with", "claims/work.py", code=2).stderr
-    assert "--with is for the journeys of --definitions." in alone
+    assert "--with needs --definitions." in alone
     missing = run("serve", "--definitions", "--with", "claims/play.py", *STORE, code=2).stderr
     assert "There is no file claims/play.py" in flat(missing)
     (files / "more.py").write_text("TOOLS = {'find_policy': print}\n")
     both = ("--with", "claims/work.py", "--with", "claims/more.py")
     twice = run("serve", "--definitions", *both, *STORE, code=1).stderr
-    assert "claims/more.py gives 'find_policy', which another module gives too." in flat(twice)
+    assert "claims/more.py has 'find_policy', and so has another module." in flat(twice)
 
 
 async def test_stored_journeys_are_wired_with_what_modules_give(
@@ -155,8 +157,8 @@ async def test_stored_journeys_are_wired_with_what_modules_give(
 
 def test_a_wrong_id_is_not_invalidated(files: Path) -> None:
     run("load", "claims", *STORE)
-    assert "what was cached of everything" in run("invalidate", *STORE).stdout
-    assert "what was cached of claim" in run("invalidate", "claim", *STORE).stdout
+    assert "Cleared the cache of everything" in run("invalidate", *STORE).stdout
+    assert "Cleared the cache of claim" in run("invalidate", "claim", *STORE).stdout
     assert "Did you mean 'claim'" in run("invalidate", "clam", *STORE, code=1).stderr
 
 
@@ -166,7 +168,7 @@ def test_a_cache_that_is_down_does_not_keep_anything_from_being_void(
     run("load", "claims", *STORE)
     monkeypatch.setenv("JOURNEYGRAPH_REDIS_URL", "redis://:canary@127.0.0.1:1/0")
     said = run("invalidate", *STORE).stdout
-    assert "Void from now on" in said
+    assert "Cleared the cache of everything" in said
     assert "redis://:***@127.0.0.1:1/0 could not be cleared" in flat(said)
     assert "unchanged" in run("load", "claims", *STORE).stdout
     monkeypatch.setenv("JOURNEYGRAPH_REDIS_URL", "rediss//:canary@127.0.0.1")

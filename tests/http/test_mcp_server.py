@@ -239,7 +239,7 @@ async def test_journeys_are_drawn_and_transcripts_are_read(url: str) -> None:
 )
 async def test_nothing_else_is_read(url: str, uri: str) -> None:
     async with Client(url) as client:
-        with pytest.raises(MCPError, match="There is nothing of this name to be read here"):
+        with pytest.raises(MCPError, match="There is no resource with this name"):
             await client.read_resource(uri)
 
 
@@ -291,7 +291,7 @@ async def test_no_client_gets_into_another_journeys_session(url: str) -> None:
 
 async def test_an_unknown_tool_is_answered_by_what_there_is(url: str) -> None:
     async with Client(url) as client:
-        with pytest.raises(MCPError, match=r"no such tool\. There are: healthcare_referral"):
+        with pytest.raises(MCPError, match=r"no such tool\. Tools: healthcare_referral"):
             await client.call_tool("desk; rm -rf", {"message": "x"})
 
 
@@ -398,7 +398,7 @@ async def test_with_keys_only_those_who_have_one_are_answered(folder: Path) -> N
 def test_without_a_key_it_listens_to_this_machine_alone(folder: Path) -> None:
     told = run("mcp", "parcel_refund", "--http", "--host", "0.0.0.0", "--port", "0", code=2).stderr
 
-    assert "no API key is set" in told
+    assert "without an API key" in told
 
 
 # ---- beginning and end

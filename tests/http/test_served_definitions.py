@@ -196,7 +196,7 @@ async def test_no_journey_is_served_without_the_guidelines_that_it_should_have(
 ) -> None:
     await load("manners.yaml", MANNERS + "colour: red\n")
     await load("claim.yaml", CLAIM)
-    with pytest.raises(JourneyDefinitionError, match="load them anew, or retire them"):
+    with pytest.raises(JourneyDefinitionError, match="load them again, or retire them"):
         await Catalogue.open(JourneyConfig(persistence=kept_url), given())
 
 

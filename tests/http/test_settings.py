@@ -312,7 +312,7 @@ def test_a_name_that_is_no_setting_is_refused_with_its_place(
 
     said = run("chat", "orders.py", code=1).stderr
 
-    assert f"{place}: there is no such setting. Did you mean" in flat(said)
+    assert f"{place}: unknown setting. Did you mean" in flat(said)
     assert "agent_model" in said.lower()
 
 
@@ -328,8 +328,7 @@ def test_a_text_that_there_is_not_is_refused(folder: Path, text: str, place: str
     (folder / "journeygraph.toml").write_text(text)
 
     assert refused() == (
-        f"texts.apologie in journeygraph.toml, {place}: there is no such setting. "
-        "Did you mean 'apology'?"
+        f"journeygraph.toml, {place}: unknown setting texts.apologie. Did you mean 'apology'?"
     )
 
 
@@ -341,7 +340,7 @@ def test_every_command_refuses_a_variable_that_is_no_setting(
 
     said = flat(run(*command, code=1).stderr)
 
-    assert "JOURNEYGRAPH_MAX_RETRYS: there is no such setting." in said
+    assert "JOURNEYGRAPH_MAX_RETRYS: unknown setting." in said
     assert "Did you mean 'JOURNEYGRAPH_MAX_RETRIES'?" in said
 
 
@@ -387,7 +386,7 @@ def test_what_only_looks_like_it_is_refused(
 ) -> None:
     monkeypatch.setenv(name, value)
 
-    assert refused().startswith(f"{name}: there is no such setting.")
+    assert refused().startswith(f"{name}: unknown setting.")
 
 
 @pytest.mark.parametrize("name", [*SECRETS, "api_keys", "redis_url", "openai_api_key"])
@@ -400,7 +399,7 @@ def test_a_secret_in_a_file_for_everyone_is_refused_and_not_shown(
 
     said = flat(run("chat", "orders.py", code=1).stderr)
 
-    assert f"{name} in {file}, line 2: that is a secret" in said
+    assert f"{name} in {file}, line 2: a secret is not allowed in this file" in said
     assert f"Set {known_settings()[name].variable} in the environment or in .env." in said
     assert "tulip" not in said
 
@@ -413,7 +412,9 @@ def test_a_password_in_a_file_for_everyone_is_refused_and_not_shown(
 
     said = refused()
 
-    assert said.startswith(f"{name} in journeygraph.toml, line 1: it holds a password")
+    assert said.startswith(
+        f"{name} in journeygraph.toml, line 1: a URL with a password is not allowed"
+    )
     assert "tulip" not in said
 
 
@@ -428,7 +429,7 @@ def test_a_table_is_no_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("JOURNEYGRAPH_TEXTS", '{"apology": "Oh."}')
 
     assert refused() == (
-        "JOURNEYGRAPH_TEXTS: texts is a table. Write it in journeygraph.toml, as [texts]."
+        "JOURNEYGRAPH_TEXTS: texts is a table. Move it to journeygraph.toml, as [texts]."
     )
 
 
@@ -480,8 +481,8 @@ def test_a_value_that_is_none_is_named_with_its_place(
         ("docs = 'perhaps'", "valid boolean"),
         ("log_level = 3", "'debug', 'info', 'warning' or 'error'"),
         ("JOURNEYGRAPH_MAX_RETRIES = 3", "Did you mean 'max_retries'?"),
-        ("OPENAI_API_KEY = 'x'", "that is a secret"),
-        ("escalation_webhook = 'x'", "that is a secret"),
+        ("OPENAI_API_KEY = 'x'", "a secret is not allowed in this file"),
+        ("escalation_webhook = 'x'", "a secret is not allowed in this file"),
     ],
 )
 def test_a_value_that_is_none_is_named_with_its_line(folder: Path, line: str, says: str) -> None:
@@ -509,8 +510,8 @@ def test_two_values_that_do_not_go_together_are_both_named(
 @pytest.mark.parametrize(
     ("file", "text", "says"),
     [
-        ("journeygraph.toml", "max_retries = ", "journeygraph.toml is no valid TOML: "),
-        ("pyproject.toml", "[tool", "pyproject.toml is no valid TOML: "),
+        ("journeygraph.toml", "max_retries = ", "journeygraph.toml is not valid TOML: "),
+        ("pyproject.toml", "[tool", "pyproject.toml is not valid TOML: "),
         ("pyproject.toml", "tool.journeygraph = 5", "[tool.journeygraph] must be a table"),
         ("pyproject.toml", "tool = 5", "[tool.journeygraph] must be a table"),
     ],
@@ -524,13 +525,13 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path, file: str, text: str,
 def test_bytes_that_are_no_text_are_no_toml(folder: Path) -> None:
     (folder / "journeygraph.toml").write_bytes(b"agent_model = '\xff'\n")
 
-    assert "journeygraph.toml is no valid TOML" in refused()
+    assert "journeygraph.toml is not valid TOML" in refused()
 
 
 def test_bytes_that_are_no_text_are_no_env_file(folder: Path) -> None:
     (folder / ".env").write_bytes(b"\xff\xfeJ\x00")
 
-    assert refused().startswith(".env is no text in UTF-8: ")
+    assert refused().startswith(".env is not UTF-8 text: ")
 
 
 def test_files_may_begin_with_a_byte_order_mark_and_end_lines_as_windows_does(folder: Path) -> None:

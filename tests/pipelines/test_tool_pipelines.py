@@ -181,6 +181,6 @@ def test_a_registered_pipeline_that_an_allowlist_does_not_reach_is_refused():
             __agents__ = ["team"]
             __tools__ = ["stock"]
 
-    with pytest.raises(ConfigurationError, match="does not reach into the pipeline"):
+    with pytest.raises(ConfigurationError, match="does not apply within the pipeline"):
         Desk.compile(agents={"team": pipeline(send, stock)}, model=ScriptedModel())
     Desk.compile(agents={"team": pipeline(stock)}, model=ScriptedModel())

@@ -33,7 +33,7 @@ ODD: dict[str, tuple[BaseException, str]] = {
     "the end of an iterator": (StopIteration("x"), "StopIteration"),
     "the end of an async iterator": (StopAsyncIteration(), "StopAsyncIteration"),
     "no Exception at all": (Panic("native"), "Panic: native"),
-    "cancelled from within": (asyncio.CancelledError(), "ancel"),
+    "cancelled itself": (asyncio.CancelledError(), "ancel"),
     "no words": (Unspeakable(), "Unspeakable"),
     "an error of ours": (PathwayExecutionError("x", "y", "inner"), "inner"),
     "an error of a definition": (PathwayNotFoundError("x", ["y"]), "PathwayNotFoundError"),
@@ -73,7 +73,7 @@ async def test_whatever_an_agent_raises_fails_the_turn_and_nothing_else(
     assert await chat.says("hello") == "heard hello"
 
 
-@pytest.mark.parametrize("what", ["no Exception at all", "cancelled from within", "no text"])
+@pytest.mark.parametrize("what", ["no Exception at all", "cancelled itself", "no text"])
 async def test_under_fail_fast_it_is_raised_as_one_of_our_errors(what: str, solo: Any) -> None:
     chat = await solo(raising(ODD[what][0], later=True), error_recovery="fail_fast")
 

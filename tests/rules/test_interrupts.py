@@ -483,7 +483,7 @@ async def test_what_cannot_be_told_as_json_is_a_clear_failure(solo: Any) -> None
     chat = await solo(lambda payload: interrupt({"when": object()}))
     await chat.says("hello")
 
-    assert "what it asks by interrupt() is not JSON" in reason(chat)
+    assert "the value of interrupt() is not JSON" in reason(chat)
     assert "'clerk'" in reason(chat)
     assert chat.last.metadata["waiting"] == []
 

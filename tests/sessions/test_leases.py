@@ -77,7 +77,7 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
         await asyncio.to_thread(late.join)
 
         told = await asyncio.to_thread(log.read_text)
-        assert told.startswith("LostRace True The session moved on")
+        assert told.startswith("LostRace True The session was changed")
         assert await standing(parcel) == before
         assert await parcel.snapshot() == {"street": "Main"}
         assert (await parcel.process_message("card=1")).metadata["version"] == 2

@@ -78,7 +78,7 @@ async def test_a_second_start_is_an_error_and_no_wipe(talk: Talk, store_url: str
     first = await talk(Parcel, AGENTS, store_url, context={"customer": "C-1"})
     await first.says("street=Main")
 
-    with pytest.raises(SessionExistsError, match=r"'s-1' is there already.*restore"):
+    with pytest.raises(SessionExistsError, match=r"'s-1' exists.*restore"):
         await first.journey.start({"customer": "C-2"})
     async with opened(store_url) as other:
         with pytest.raises(SessionExistsError):

@@ -171,7 +171,7 @@ async def test_another_key_is_refused_and_changes_nothing(url: str) -> None:
             journey.context_history("name"),
             journey.rollback(0),
         ):
-            with pytest.raises(StateError, match="cannot be opened with this encryption_key"):
+            with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
                 await call
     async with clinic(url) as journey:
         assert len(await journey.versions()) == 6
@@ -197,7 +197,7 @@ async def test_a_plain_row_is_refused(
         connection.execute(f"UPDATE {table} SET {column} = ?", (value,))
     async with clinic(url) as journey:
         arguments = ("name",) if call == "context_history" else ()
-        with pytest.raises(StateError, match="not encrypted; it was refused"):
+        with pytest.raises(StateError, match="not encrypted, so it was refused"):
             await getattr(journey, call)(*arguments)
 
 
@@ -257,7 +257,7 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
     [
         ("DELETE FROM checkpoint_blobs WHERE channel = 'context'", "Part of the state"),
         ("UPDATE checkpoints SET metadata = '{}'", "Part of the state"),
-        ("UPDATE checkpoint_blobs SET type = 'msgpack'", "not encrypted; it was refused"),
+        ("UPDATE checkpoint_blobs SET type = 'msgpack'", "not encrypted, so it was refused"),
         (
             "UPDATE checkpoint_blobs AS b SET blob = o.blob FROM checkpoint_blobs AS o WHERE "
             "b.channel = 'context' AND o.channel = 'context' AND b.version > o.version",

@@ -104,7 +104,7 @@ async def test_a_plain_row_is_refused(
     await conversation(postgres_url)
     changed(postgres_url, f"UPDATE {table} SET {column} = %s", value)
     arguments = ("name",) if call == "context_history" else ()
-    await refused(postgres_url, "not encrypted; it was refused", call, *arguments)
+    await refused(postgres_url, "not encrypted, so it was refused", call, *arguments)
 
 
 async def test_the_state_of_one_session_is_refused_in_another(postgres_url: str) -> None:
@@ -158,7 +158,7 @@ async def test_another_key_is_refused_and_changes_nothing(postgres_url: str) -> 
     await conversation(postgres_url)
     async with clinic(postgres_url, key=bytes(32)) as journey:
         for call in (journey.process_message("hello"), journey.rollback(0), journey.audit()):
-            with pytest.raises(StateError, match="cannot be opened with this encryption_key"):
+            with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
                 await call
     async with clinic(postgres_url) as journey:
         assert len(await journey.versions()) == 6

@@ -36,7 +36,7 @@ async def network(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
 
 
 async def unanswered(*_: Any) -> Any:
-    raise StateError("The session stands where it stood; try again.", retryable=True)
+    raise StateError("The session is unchanged. Try again.", retryable=True)
 
 
 async def test_who_is_cancelled_takes_no_connection_with_them(postgres_url: str) -> None:
@@ -126,8 +126,8 @@ async def test_a_commit_of_which_nothing_is_known_is_not_said_to_be_undone(netwo
         with pytest.raises(StateError) as failed:
             await turn
         network.silent = False
-        assert "stands where it stood" not in str(failed.value)
-        assert "see where the session stands" in str(failed.value)
+        assert "is unchanged" not in str(failed.value)
+        assert "Read the state of the session" in str(failed.value)
         assert (await parcel.versions())[-1].message == "street=Main"
 
 
@@ -136,7 +136,7 @@ async def test_a_start_that_has_begun_is_not_said_to_have_failed(
 ) -> None:
     async with opened(postgres_url) as parcel:
         monkeypatch.setattr(Session, "values", unanswered)
-        with pytest.raises(StateError, match="see where the session stands"):
+        with pytest.raises(StateError, match="Read the state of the session"):
             await parcel.start()
         assert found(postgres_url, "SELECT version FROM sessions") == [(0,)]
 

@@ -1,4 +1,4 @@
-"""`journeygraph chat`: talk to a journey."""
+"""`journeygraph chat`: a conversation with a journey in the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from server.settings import Settings
 
 
 def chat(journey: str, session: str | None, store: str | None, *, as_json: bool = False) -> None:
-    """Talk to a journey until the input ends."""
+    """Run a conversation until the input ends."""
     with telling_on_stderr() if as_json else nullcontext():
         state = _chat(journey, session, store)
     if as_json:
@@ -38,7 +38,7 @@ def chat(journey: str, session: str | None, store: str | None, *, as_json: bool 
 
 
 def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, Any] | None:
-    """Hold the conversation and return its last state; None if no session was begun."""
+    """Hold the conversation and return its last state; None if no session was started."""
     found = find(journey)
     settings = Settings()
     settings.require_key(found.journey.spec)
@@ -59,7 +59,7 @@ def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, 
         finally:
             runner.run(talk.close())
     if talk.heard and not config.persistence.startswith("memory://"):
-        line = f"Go on with: {_again(talk, journey, store)}"
+        line = f"Continue with: {_again(talk, journey, store)}"
         out.print(line, style="dim", markup=False, no_wrap=True, overflow="ignore")
     return state
 
@@ -89,7 +89,7 @@ def _converse(runner: asyncio.Runner, talk: Talk) -> None:
 
 
 def _answer(runner: asyncio.Runner, talk: Talk, line: str) -> None:
-    """Run a slash command or a turn; an interrupt gives up the turn, not the talk."""
+    """Run a slash command or a turn; an interrupt cancels the turn, not the conversation."""
     if line.startswith("/"):
         runner.run(run_slash(talk, line))
         return
@@ -99,14 +99,14 @@ def _answer(runner: asyncio.Runner, talk: Talk, line: str) -> None:
         say(error)
     except KeyboardInterrupt:
         kept = runner.run(talk.kept_anyway())
-        out.print("(interrupted; the turn was kept)" if kept else _GIVEN_UP, style="dim")
+        out.print("(interrupted; the turn was stored)" if kept else _GIVEN_UP, style="dim")
 
 
-_GIVEN_UP = "(interrupted; nothing of this turn was kept)"
+_GIVEN_UP = "(interrupted; this turn was not stored)"
 
 
 def _lines() -> Iterator[str]:
-    """Return the lines that were typed or piped in, without the empty ones."""
+    """Return the typed or piped lines, without empty ones."""
     typed = sys.stdin.isatty()
     if typed:
         with suppress(ImportError):  # arrow keys and earlier lines, where there is a readline

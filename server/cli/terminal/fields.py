@@ -15,11 +15,11 @@ from server.cli.terminal.rendering import Listing, out, row, short
 
 _HIDDEN = "(not shown)"
 _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}
-"""What is told of a field without a value, by its last attempt."""
+"""Text for a field without a value, by its last attempt."""
 
 
 async def show_fields(journey: Journey, name: str = "") -> None:
-    """Show every field as it stands, or every attempt at one.
+    """Show the current state of every field, or every attempt at one field.
 
     Raises:
         FieldNotFoundError: The journey collects no field of that name.
@@ -32,7 +32,7 @@ async def show_fields(journey: Journey, name: str = "") -> None:
         out.print("This journey collects no fields.")
         return
     everything, setting = await journey.manager.attempts(), await _setting(journey)
-    shown = Listing("", "field", "value", "status", "attempts", "what was refused, and why")
+    shown = Listing("", "field", "value", "status", "attempts", "refused values, and the reason")
     for field_name, state in view.fields.items():
         attempts = [attempt for attempt in everything if attempt.field == field_name]
         mark = "▸" if field_name == view.current_field else ""
@@ -45,9 +45,9 @@ async def show_fields(journey: Journey, name: str = "") -> None:
 async def _show_attempts(journey: Journey, name: str) -> None:
     attempts = await journey.attempts(name)
     if not attempts:
-        out.print(f"Nothing was said of {name} yet.", markup=False)
+        out.print(f"{name} has no value yet.", markup=False)
         return
-    shown = Listing("turn", "what was said", "value", "status", "by", "why")
+    shown = Listing("turn", "text of the user", "value", "status", "by", "why")
     setting = await _setting(journey)
     for attempt in attempts:
         said = _value(attempt.raw or None, hidden=attempt.hidden)
@@ -58,7 +58,7 @@ async def _show_attempts(journey: Journey, name: str) -> None:
 
 
 async def _setting(journey: Journey) -> Setting:
-    """Return where the user of a session is at home, as far as values are shown by it."""
+    """Return the locale of a session, as far as it changes the display of values."""
     session = await journey.manager.restore()
     spec, place = journey.spec, session.current_pathway_id
     own = (spec.part_of(place) if place in spec.pathways else spec).locale
@@ -66,7 +66,7 @@ async def _setting(journey: Journey) -> Setting:
 
 
 def _readable(journey: Journey, setting: Setting, name: str, value: Any) -> str | None:
-    """Return a value as users read it, which is shorter than the data that it is kept as."""
+    """Return a value as users read it, which is shorter than the stored data."""
     if value is None:
         return None
     return as_read(field_named(journey.spec, name), value, setting)
@@ -80,7 +80,7 @@ def _value(value: Any, *, hidden: bool) -> str:
 
 def _status(state: FieldState) -> str:
     if not state.live:
-        return "does not count now"
+        return "not used now"
     if state.is_collected:
         return "collected"
     if state.skipped:

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 class Terminal(Console):
-    """A console whose lines are wrapped between words where somebody reads them.
+    """A console that wraps lines between words on a terminal.
 
-    Where output is piped, a line stays a line; COLUMNS sets a width there too.
+    Piped output is not wrapped, unless COLUMNS sets a width.
     """
 
     @property
     def wraps(self) -> bool:
-        """Say whether lines are wrapped at the width of the console."""
+        """Return whether lines are wrapped at the width of the console."""
         return self.is_terminal or "COLUMNS" in os.environ
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print as rich does; a line that may be of any length is wrapped, and no word broken."""
+        """Print as rich does; wrap long lines without breaking a word."""
         options.setdefault("crop", False)  # a word that is longer than a line is whole
         if options.get("soft_wrap") and self.wraps:
             markup = options.get("markup") is not False
@@ -48,12 +48,12 @@ class Terminal(Console):
         return given if isinstance(given, Text) else self.render_str(str(given), markup=markup)
 
     def raw(self, text: str, *, end: str = "\n", style: str | None = None) -> None:
-        """Write what is to be copied or read by a program, with its own lines alone."""
+        """Write text to copy, or for a program, without wrapping it."""
         super().print(text, end=end, style=style, markup=False, soft_wrap=True)
 
 
 def wrapped(text: Text, width: int) -> Text:
-    """Return a text with its lines broken between words, never in one; an indent goes on."""
+    """Return a text wrapped between words; continued lines keep the indent."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         indent = " " * (len(line.plain) - len(line.plain.lstrip()))
@@ -64,7 +64,7 @@ def wrapped(text: Text, width: int) -> Text:
 
 
 def _breaks(line: str, width: int, indent: int) -> list[int]:
-    """Return where words of a line begin that go to the next one."""
+    """Return the positions at which a line can be broken."""
     breaks: list[int] = []
     column = 0
     for match in re.finditer(r"\s*\S+", line):
@@ -78,7 +78,7 @@ def _breaks(line: str, width: int, indent: int) -> list[int]:
 
 
 class Flow:
-    """Writes a text that comes in pieces; a word that does not fit goes to the next line."""
+    """Writer for streamed text; a word that does not fit goes to the next line."""
 
     def __init__(self, to: Terminal) -> None:
         self._to, self._column, self._word, self._gap = to, 0, "", ""
@@ -100,7 +100,7 @@ class Flow:
                 self._gap += part
 
     def end(self) -> None:
-        """Write what is left, and end the line."""
+        """Write the rest, and end the line."""
         self._put()
         self._to.raw("")
 
@@ -122,7 +122,7 @@ err = Terminal(stderr=True, highlight=False, emoji=False)
 
 @contextmanager
 def telling_on_stderr() -> Iterator[None]:
-    """Write on standard error what is told here: standard output is for a program."""
+    """Write this output to standard error: standard output is for a program."""
     out.stderr = True
     try:
         yield
@@ -131,12 +131,12 @@ def telling_on_stderr() -> Iterator[None]:
 
 
 def interruptible() -> None:
-    """From here on, Ctrl-C is an exception that can be answered; before, it ends the process."""
+    """Let Ctrl-C raise an exception from now on; before, it ends the process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def say(error: BaseException) -> None:
-    """Write what an error means to the one who typed the command."""
+    """Write an error for the user of the command."""
     for line in described(error):
         err.print(f"[bold red]✗[/] {plain(line, markup=True)}", soft_wrap=True)
 
@@ -147,12 +147,12 @@ def write_json(value: Any) -> None:
 
 
 NO_MODEL = (
-    "No model is configured: agents are ordinary functions, and intents go by their patterns."
+    "No model is configured: agents are ordinary functions, and intents use only their patterns."
 )
-_NO_KEY = f"{SERVER} is set, but {KEY} is not: set it to any text if that server wants no key."
+_NO_KEY = f"{SERVER} is set, but {KEY} is not. If the server needs no key, set it to any text."
 _SHORT = 60
 _READABLE = 30
-"""Characters below which a column that wraps is not worth a table."""
+"""Least width of a wrapped column in a table."""
 
 
 def announce(
@@ -162,14 +162,14 @@ def announce(
     whose: str = "",
     to: Terminal = out,
 ) -> None:
-    """Say which models journeys run on; that there is none, only where one could be asked.
+    """Write the models of journeys; write that none is configured only if a journey could use one.
 
     Args:
         config: Their settings.
         specs: The journeys.
-        model: What they are given as their model.
-        whose: Whose models they are, where not all journeys have the same.
-        to: Where to write.
+        model: Their model, as given to `Journey`.
+        whose: Prefix with the journeys' names, if not all have the same models.
+        to: The terminal.
     """
     if any(is_configured(model, config, spec) for spec in specs or (None,)):
         line = f"{whose}{models_of(config, model)}."
@@ -180,14 +180,17 @@ def announce(
     if asking:
         to.print(f"{whose}{NO_MODEL}", style="dim", soft_wrap=True)
     if unheard := [trigger.label for trigger in asking if not trigger.patterns]:
-        line = f"Never heard without one, for want of a pattern: {'; '.join(unheard)}."
+        line = (
+            f"These intents have no patterns and can never match without a model: "
+            f"{'; '.join(unheard)}."
+        )
         to.print(plain(line), style="yellow", markup=False, soft_wrap=True)
     if os.environ.get(SERVER):
         to.print(_NO_KEY, style="yellow", soft_wrap=True)
 
 
 def announce_all(wiring: Wiring, to: Terminal = out) -> None:
-    """Say which models the journeys of a server run on."""
+    """Write the models of a server's journeys."""
     groups = wiring.by_model() or [(wiring.model, [])]
     for model, specs in groups:
         whose = f"{', '.join(spec.id for spec in specs)}: " if groups[1:] else ""
@@ -195,25 +198,25 @@ def announce_all(wiring: Wiring, to: Terminal = out) -> None:
 
 
 def models_of(config: JourneyConfig, model: Any) -> str:
-    """Say which model does which work."""
+    """Return a sentence with the model of each kind of work."""
     given = model if isinstance(model, ModelSet) else ModelSet(model)
     agents = given.agents or config.agent_model
     understands = given.understanding or given.agents or config.intent_detection_model
     checks = given.check or given.agents or config.validation_model or agents
     return (
         f"On models{models_place(agents, understands, checks)}: {_called(understands)} "
-        f"understands, {_called(agents)} is every agent that is no function, {_called(checks)} "
+        f"reads messages, {_called(agents)} runs the agents without a function, {_called(checks)} "
         "checks replies"
     )
 
 
 def models_place(*models: Any) -> str:
-    """Say where those models are that only have a name."""
+    """Return the server of the models that are given by name."""
     named = [isinstance(model, str) and provider_of(model) is None for model in models]
     if not any(named):
         return ""
     place = masked(os.environ.get(SERVER) or "OpenAI")
-    return f" of {place}" if all(named) else f", those without a provider of {place}"
+    return f" of {place}" if all(named) else f", models without a provider at {place}"
 
 
 def _called(model: Any) -> str:
@@ -224,8 +227,8 @@ def plain(text: str, *, markup: bool = False) -> str:
     """Make foreign text safe for a terminal: no control characters, no escape sequences.
 
     Args:
-        text: What an agent, a user or a file said.
-        markup: Whether it goes where rich would read its brackets.
+        text: Text of an agent, a user or a file.
+        markup: True to escape it for rich's markup.
     """
     shown = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
     return escape(shown) if markup else shown
@@ -258,7 +261,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Cha
 
 
 def movement(before: str, reply: JourneyResponse) -> str:
-    """Say in a few words where the session went in a turn, and what waits below a detour."""
+    """Return the moves of a turn in a few words, and the pathways paused below a detour."""
     way = [before, *reply.metadata["ran"], reply.pathway_id]
     steps = [step for number, step in enumerate(way) if number == 0 or step != way[number - 1]]
     words = [" → ".join(steps)]
@@ -274,7 +277,7 @@ def movement(before: str, reply: JourneyResponse) -> str:
 
 
 def firing(reply: JourneyResponse) -> str:
-    """Say which transition fired and why; empty if none did."""
+    """Return the transition that fired and its reason; "" if none did."""
     data = reply.metadata
     if not reply.transition_occurred:
         return ""
@@ -283,16 +286,18 @@ def firing(reply: JourneyResponse) -> str:
 
 
 def troubles(reply: JourneyResponse, audit: Iterable[AuditEntry]) -> Iterator[str]:
-    """Say what an author would want to know of a turn: what raised, was silent or was empty.
+    """Yield the problems of a turn for its author: errors, missing replies, empty inputs.
 
     Args:
-        reply: What the turn gave back.
+        reply: The result of the turn.
         audit: The audit rows of that turn.
     """
     for entry in audit:
         if entry.kind == "condition_raised":
             what = f"'{entry.trigger}': " if entry.trigger else ""
-            yield f"a condition raised and counts as false: {what}{short(entry.reason, 200)}"
+            yield (
+                f"a condition raised an error and counts as false: {what}{short(entry.reason, 200)}"
+            )
     for flag in reply.metadata["flags"]:
         name, _, what = flag.partition(":")
         if words := _FLAGS.get(name):
@@ -300,18 +305,18 @@ def troubles(reply: JourneyResponse, audit: Iterable[AuditEntry]) -> Iterator[st
 
 
 _FLAGS = {
-    "no_reply": "nothing was said in '{}'",
-    "empty_input": "the required input '{}' was empty: nothing fills it",
-    "depth_refused": "a detour was refused: too many pathways are paused already",
-    "understanding_failed": "the model could not be asked what was meant ({})",
-    "below_threshold": "the model was not sure enough of where to go",
-    "validation_bypassed": "no model could judge the reply: somebody should look at it",
-    "outside_closed_set": "the model asked for something that is not open here",
+    "no_reply": "no reply in '{}'",
+    "empty_input": "the required input '{}' was empty: no value is set",
+    "depth_refused": "a detour was refused: too many pathways are paused",
+    "understanding_failed": "the call of the model for the meaning failed ({})",
+    "below_threshold": "the confidence of the model was too low for a transition",
+    "validation_bypassed": "no model was able to check the reply: it needs a review",
+    "outside_closed_set": "the model proposed a step that is not allowed here",
 }
 
 
 class Listing:
-    """Rows under headings: as a table without frames where that fits, else one below the other."""
+    """Rows under headings: a table without frames if it fits, else one value per line."""
 
     def __init__(self, *headings: str) -> None:
         self._headings = headings
@@ -319,7 +324,7 @@ class Listing:
 
     @property
     def row_count(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def add_row(self, *cells: Text) -> None:
@@ -335,7 +340,7 @@ class Listing:
 
     @property
     def _least_width(self) -> int:
-        """Return the width in which a table breaks no word, and its last column can be read."""
+        """Return the least width that breaks no word and leaves the last column readable."""
         *others, last = zip(*[tuple(map(Text, self._headings)), *self._rows], strict=True)
         widths = [max(map(_width, column)) for column in others]
         words = (word for cell in last for word in cell.plain.split())
@@ -366,12 +371,12 @@ def _width(cell: Text) -> int:
 
 
 def row(*cells: Any) -> list[Text]:
-    """Cells of foreign text for a table; nothing in them is read as markup."""
+    """Return cells of foreign text for a table, without markup."""
     return [Text("" if cell is None else plain(str(cell))) for cell in cells]
 
 
 def coloured(drawing: str) -> Text:
-    """Return a picture of characters with its detours and patterns set off."""
+    """Return a text picture with its detours and patterns highlighted."""
     text = Text(drawing, no_wrap=True)
     text.highlight_regex(r"[╭╰┆].*[╮╯┆]|┄┄▷ \S+", "yellow")
     text.highlight_regex(r"──▶ \S+|└─▶ \S+", "cyan")
@@ -380,6 +385,6 @@ def coloured(drawing: str) -> Text:
 
 
 def show_next(after: str | None) -> None:
-    """Say how the next page of a listing is asked for, if there is one."""
+    """Write the option for the next page of a listing, if there is one."""
     if after:
-        out.print(f"There is more: --after {after}", markup=False, soft_wrap=True)
+        out.print(f"Next page: --after {after}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The commands inside a talk: /help, /state, /history and their like."""
+"""The commands inside a conversation: /help, /state, /history and others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MISTAKES = (
 
 
 class _Slash(NamedTuple):
-    """What a command does, what /help says of it, and what it needs."""
+    """A command: its function, its help text, and its needs."""
 
     run: Callable[[Talk, str], Awaitable[None]]
     usage: str
@@ -37,7 +37,7 @@ class _Slash(NamedTuple):
 
 
 async def run_slash(talk: Talk, line: str) -> None:
-    """Run one slash command; a mistake in it is said, and the talk goes on."""
+    """Run one slash command; report a mistake in it, and continue."""
     name, _, argument = line.partition(" ")
     command = _COMMANDS.get(name.lower())
     try:
@@ -45,9 +45,11 @@ async def run_slash(talk: Talk, line: str) -> None:
             hint = did_you_mean(name.lower(), [*_COMMANDS, "/quit"])
             raise CommandError(f"There is no command {name}.{hint} /help lists them.")
         if argument.strip() and " " not in command.usage:
-            raise CommandError(f"{command.usage} stands alone; '{short(argument)}' was not read.")
+            raise CommandError(
+                f"{command.usage} takes no argument; '{short(argument)}' was ignored."
+            )
         if command.needs_session and not talk.begun:
-            raise CommandError("There is nothing to show yet: your first message begins a session.")
+            raise CommandError("There is nothing to show yet: your first message starts a session.")
         await command.run(talk, argument.strip())
     except _MISTAKES as error:
         say(error)
@@ -65,7 +67,7 @@ async def _help(_: Talk, __: str) -> None:
 async def _state(talk: Talk, _: str) -> None:
     session = await talk.journey.get_session_state()
     if session is None:
-        raise CommandError("The session is not there any more.")
+        raise CommandError("The session does not exist any more.")
     shown = Listing("", "")
     for name, value in (
         ("session", session.session_id),
@@ -83,7 +85,7 @@ async def _state(talk: Talk, _: str) -> None:
 
 
 async def _resume(talk: Talk, given: str) -> None:
-    """Give the answer to what an agent asked: JSON, or a text."""
+    """Answer the question of an agent: JSON, or a text."""
     try:
         value = json.loads(given)
     except ValueError:
@@ -97,16 +99,16 @@ async def _sessions(talk: Talk, given: str) -> None:
     for session_id in page:
         mark = "  (this one)" if session_id == talk.session_id else ""
         shown.add_row(*row(f"{session_id}{mark}"))
-    out.print(shown if shown.row_count else "There is no session in the store yet.")
+    out.print(shown if shown.row_count else "The store has no session yet.")
     if page.next:
-        out.print(f"More of them: /sessions {page.next}", markup=False, soft_wrap=True)
+        out.print(f"Next page: /sessions {page.next}", markup=False, soft_wrap=True)
 
 
 async def _history(talk: Talk, _: str) -> None:
     shown = Listing("turn", "who", "what was said")
     for entry in await talk.journey.transcript():
         shown.add_row(*row(entry.turn, entry.role, entry.content))
-    out.print(shown if shown.row_count else "Nothing was said yet.")
+    out.print(shown if shown.row_count else "There are no messages yet.")
 
 
 async def _versions(talk: Talk, _: str) -> None:
@@ -120,11 +122,11 @@ async def _versions(talk: Talk, _: str) -> None:
 
 async def _rollback(talk: Talk, argument: str) -> None:
     if not argument.isdecimal():
-        raise CommandError("Say which version: /rollback N. /versions lists them.")
+        raise CommandError("Give a version: /rollback N. /versions lists them.")
     session = await talk.journey.rollback(int(argument))
     talk.stand(session)
     out.print(
-        f"As it was after version {argument}: in {session.current_pathway_id} "
+        f"Back to the state of version {argument}: in {session.current_pathway_id} "
         f"(this is version {session.version}).",
         markup=False,
     )
@@ -141,7 +143,7 @@ async def _context(talk: Talk, name: str) -> None:
     values = await talk.journey.context_history(name)
     if not values:
         hint = did_you_mean(name, list(context))
-        raise CommandError(f"The context has never had '{name}'.{hint}")
+        raise CommandError(f"The context has no value '{name}', now or before.{hint}")
     shown = Listing("version", "set by", "value")
     for value in values:
         shown.add_row(*row(value.version, value.pathway_id, short(value.value, 500)))
@@ -154,7 +156,7 @@ async def _audit(talk: Talk, _: str) -> None:
         why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
         cells = row(entry.turn, entry.kind, entry.from_pathway, entry.to_pathway, why)
         shown.add_row(*cells)
-    out.print(shown if shown.row_count else "Nothing has moved the session yet.")
+    out.print(shown if shown.row_count else "No transition has fired yet.")
 
 
 async def _fields(talk: Talk, name: str) -> None:
@@ -163,15 +165,17 @@ async def _fields(talk: Talk, name: str) -> None:
 
 _COMMANDS = {
     "/help": _Slash(_help, "/help", "list these commands", needs_session=False),
-    "/state": _Slash(_state, "/state", "where the session stands"),
+    "/state": _Slash(_state, "/state", "position of the session"),
     "/sessions": _Slash(
         _sessions, "/sessions", "sessions of this journey in the store", needs_session=False
     ),
-    "/history": _Slash(_history, "/history", "all that was said"),
+    "/history": _Slash(_history, "/history", "all messages"),
     "/versions": _Slash(_versions, "/versions", "every version of the session"),
     "/rollback": _Slash(_rollback, "/rollback N", "go back to version N, as a new version"),
-    "/resume": _Slash(_resume, "/resume VALUE", "answer what an agent asked, as JSON or as text"),
-    "/context": _Slash(_context, "/context [NAME]", "what is kept; with a name, all its values"),
-    "/fields": _Slash(_fields, "/fields [NAME]", "what is collected; with a name, every attempt"),
-    "/audit": _Slash(_audit, "/audit", "what moved the session, or was refused, and why"),
+    "/resume": _Slash(
+        _resume, "/resume VALUE", "answer the question of an agent, as JSON or as text"
+    ),
+    "/context": _Slash(_context, "/context [NAME]", "the context; with a name, all its values"),
+    "/fields": _Slash(_fields, "/fields [NAME]", "the fields; with a name, every attempt"),
+    "/audit": _Slash(_audit, "/audit", "transitions that fired or were refused, with reasons"),
 }

@@ -21,7 +21,7 @@ from server.discover.journeys import Found
 
 
 class Talk:
-    """A session that is taken up or begun, and how its turns are shown.
+    """A session that is continued or started, and the display of its turns.
 
     Args:
         found: The journey and its agents.
@@ -30,15 +30,15 @@ class Talk:
 
     Attributes:
         journey: The journey that runs.
-        begun: Whether the session is there.
-        heard: Whether a message was sent in this talk.
-        pathway: Where the session stood after the last turn.
-        complete: Whether the journey was complete after it.
+        begun: True if the session exists.
+        heard: True if a message was sent in this conversation.
+        pathway: The pathway after the last turn.
+        complete: True if the journey was complete after it.
         version: The session's version after it.
-        greeting: What the assistant said when it began the session in this talk.
+        greeting: First reply of the assistant, if this conversation started the session.
 
     Raises:
-        CommandError: Agents are missing; with the place where they are looked for.
+        CommandError: Agents are missing; the text has the place where they are searched.
         JourneyDefinitionError: The journey is abstract.
     """
 
@@ -58,7 +58,7 @@ class Talk:
         self._said = ""
 
     def stand(self, session: JourneySession) -> None:
-        """Take note of where the session stands."""
+        """Record the position of the session."""
         self.begun = True
         self.pathway = session.current_pathway_id
         self.complete = session.is_journey_complete
@@ -71,31 +71,31 @@ class Talk:
 
     @property
     def expected(self) -> str:
-        """What a session begins with, in words."""
-        given = f" It begins with {short(self._given)}." if self._given else ""
-        return f"Your first message begins a session in {self.pathway}.{given}"
+        """The first context of a session, as text."""
+        given = f" Its first context is {short(self._given)}." if self._given else ""
+        return f"Your first message starts a session in {self.pathway}.{given}"
 
     async def open(self) -> str:
-        """Take up the session, or begin it; return what to tell of it."""
+        """Continue or start the session; return the lines to show."""
         if session := await self.journey.get_session_state():
             self.stand(session)
             asks = [f" {_asker(ask)} asks: {short(ask['value'])}" for ask in session.waiting]
-            return f"Session {self.session_id} goes on in {self.pathway}.{''.join(asks)}"
+            return f"Session {self.session_id} continues in {self.pathway}.{''.join(asks)}"
         begun = await self.journey.start(self._given)
         self.stand(begun)
         self.greeting = begun.greeting
-        given = f" It begins with {short(self._given)}." if self._given else ""
-        return f"Session {self.session_id} begins in {self.pathway}.{given}"
+        given = f" Its first context is {short(self._given)}." if self._given else ""
+        return f"Session {self.session_id} starts in {self.pathway}.{given}"
 
     async def hear(self, line: str) -> None:
-        """Run one turn: write the reply as it comes, then where the session went."""
+        """Run one turn: write the reply while it streams, then the moves."""
         if not self.begun:
             await self.open()
         self.heard = True
         await self._show(self.journey.stream_message(line))
 
     async def resume(self, value: Any) -> None:
-        """Go on with an answer to what an agent asked, as `hear` does with a message."""
+        """Continue with the answer to an agent's question, as `hear` does with a message."""
         await self._show(self.journey.stream_resume(value))
 
     async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
@@ -132,7 +132,7 @@ class Talk:
             out.print(f"  ! {trouble}", style="yellow", markup=False, soft_wrap=True)
 
     async def _show_meanwhile(self, turn: int) -> None:
-        """Write what was said between the last turn and this one: by a person, from elsewhere."""
+        """Write the messages since the last turn, such as those of an operator."""
         if turn <= self.version + 1:
             return
         for said in await self.journey.transcript():
@@ -141,7 +141,7 @@ class Talk:
                 out.print(line, style="green", markup=False, soft_wrap=True)
 
     async def kept_anyway(self) -> bool:
-        """Whether an interrupted turn was committed before the interrupt came."""
+        """Return whether an interrupted turn was committed before the interrupt."""
         session = await self.journey.get_session_state()
         before = self.version
         if session:
@@ -157,7 +157,7 @@ class Talk:
             out.print(f"  {way}", style="dim", markup=False, soft_wrap=True)
 
     async def state(self) -> dict[str, Any] | None:
-        """Return where the session stands, as JSON; None if none was begun."""
+        """Return the state of the session as JSON; None if none was started."""
         session = await self.journey.get_session_state() if self.begun else None
         if session is None:
             return None
@@ -175,7 +175,7 @@ class Talk:
         }
 
     async def close(self) -> None:
-        """Let go of the store; the session stays in it."""
+        """Close the store; the session stays in it."""
         await self.journey.close()
 
 

@@ -1,4 +1,4 @@
-"""Conversations that a person was called into: list, take, speak in, and give them back."""
+"""Routes of escalations: list, claim, say, release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _not_found() -> Problem:
     return Problem(
         HTTPStatus.NOT_FOUND,
         "escalation_not_found",
-        "There is no escalation of this id. GET /v1/escalations lists them.",
+        "There is no escalation with this id. GET /v1/escalations lists them.",
     )
 
 
@@ -35,7 +35,7 @@ Id = Annotated[str, Path(description="Id of an escalation.", max_length=100)]
 
 
 class _Called(NamedTuple):
-    """A call for a person, and the session that it is about."""
+    """An escalation and its session."""
 
     entry: EscalationEntry
     session: PathwayManager
@@ -79,7 +79,7 @@ async def listed(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Escalations:
-    """List calls for a person, newest first; without a status, those that are open or claimed."""
+    """List escalations, newest first; without a status, the open and claimed ones."""
     journeys = list(wiring.journeys)
     if journey_id is not None:
         journeys = [known_journey(wiring, journey_id).id]
@@ -94,27 +94,27 @@ async def listed(
 
 @router.get("/{escalation_id}")
 async def shown(case: Case) -> Escalation:
-    """Return a call with all that the person is told, and what was said since."""
+    """Return an escalation with its payload and the messages since."""
     return Escalation.of(case)
 
 
 @router.post("/{escalation_id}/claim")
 async def claim(called: Called, act: Act) -> EscalationEntry:
-    """Take the conversation, so that nobody else does."""
+    """Claim the conversation for one operator."""
     await called.session.claim(act.by, called.entry.id)
     return await _now(called)
 
 
 @router.post("/{escalation_id}/messages")
 async def say(called: Called, words: Words) -> EscalationEntry:
-    """Say something to the user; takes the conversation if nobody has it yet."""
+    """Send a text to the user; this claims a conversation that is not claimed yet."""
     await called.session.operator_says(words.message, words.by, called.entry.id)
     return await _now(called)
 
 
 @router.post("/{escalation_id}/release")
 async def release(called: Called, act: Act) -> EscalationEntry:
-    """Give the conversation back to the assistant, which goes on where it was paused."""
+    """Give the conversation back to the assistant, which continues where it was paused."""
     await called.session.release(act.by, called.entry.id)
     return await _now(called)
 

@@ -17,7 +17,7 @@ router = APIRouter(
 
 @router.get("")
 async def listed(session: OpenSession) -> Fields:
-    """Return every field as it stands: its value, whether it is collected, and its last attempts.
+    """Return every field: its value, its state, and its last attempts.
 
     Values of sensitive fields are never returned.
     """
@@ -31,7 +31,7 @@ async def attempts(
     cursor: Cursor = None,
     limit: Turns = 200,
 ) -> Attempts:
-    """Return the attempts at a field, oldest first: what was said, and why it was refused."""
+    """Return the attempts at a field, oldest first, with the reasons of refused ones."""
     page = await session.attempts(name, limit, cursor)
     more = page.next
     return Attempts(session_id=session.session_id, field=name, attempts=page, next_cursor=more)

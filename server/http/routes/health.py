@@ -1,4 +1,4 @@
-"""Whether the server lives, and whether it can work; both without a key."""
+"""Routes for liveness and readiness, both without a key."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from server.http.schemas.sessions import Health, Readiness
 
 router = APIRouter(tags=["health"])
 READY_SECONDS = 2.0
-"""How long the store may take to show that it is there."""
+"""Seconds within which the store must respond."""
 
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Say that the process lives."""
+    """Report that the process runs."""
     return Health()
 
 
 @router.get("/readyz")
 async def readyz(wiring: Wired) -> Readiness:
-    """Say that the store answers, and has our tables."""
+    """Report that the store responds and has our tables."""
     # Shielded: to cancel what a database does not answer takes longer than to leave it alone.
     asked = asyncio.shield(asyncio.ensure_future(wiring.directory.ready()))
     try:
@@ -34,7 +34,7 @@ async def readyz(wiring: Wired) -> Readiness:
         raise Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "store_unavailable",
-            "The store does not answer.",
+            "The store does not respond.",
             headers={"Retry-After": str(RETRY_AFTER)},
         ) from None
     return Readiness(

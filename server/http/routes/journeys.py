@@ -55,7 +55,7 @@ async def drawn(
     request: Request,
     format: Literal["mermaid", "svg", "json"] | None = None,
 ) -> Response | Graph:
-    """Draw what leads where: Mermaid text, SVG, or nodes and edges as JSON."""
+    """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if wanted == "json":
         return _as_json(spec)

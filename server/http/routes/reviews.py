@@ -1,4 +1,4 @@
-"""Checks of replies that somebody should look at."""
+"""Route of replies that a person should review."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def listed(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Reviews:
-    """List replies that were replaced, judged invalid, or could not be judged, newest first."""
+    """List replies that were replaced, invalid, or failed to be checked, newest first."""
     journeys = list(wiring.journeys)
     if journey_id is not None:
         journeys = [known_journey(wiring, journey_id).id]

@@ -1,4 +1,4 @@
-"""Begin, find, look into, take back and remove sessions."""
+"""Routes of sessions: start, list, read, roll back, delete."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 
 @beginning.post("", status_code=HTTPStatus.CREATED)
 async def begin(new: NewSession, wiring: UpToDate, response: Response) -> Session:
-    """Begin a session."""
+    """Start a session."""
     session_id = new.session_id or str(uuid.uuid4())
     async with wiring.session(_journey_of(new, wiring), session_id) as session:
         begun = await session.start_session(new.context, locale=new.own_locale())
@@ -56,7 +56,7 @@ async def listed(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Sessions:
-    """List sessions, newest activity first; expired ones only if they are asked for."""
+    """List sessions, newest activity first; expired ones only on request."""
     journeys = list(wiring.journeys)
     if journey_id is not None:
         journeys = [known_journey(wiring, journey_id).id]
@@ -69,20 +69,20 @@ async def listed(
 
 @router.get("/{session_id}")
 async def shown(session: OpenSession) -> Session:
-    """Say where a session stands."""
+    """Return the state of a session."""
     return Session.of(await session.restore())
 
 
 @router.get("/{session_id}/history")
 async def history(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> History:
-    """Return what was said, oldest first, also what a rollback took back."""
+    """Return the messages, oldest first, including those before a rollback."""
     page = await session.transcript(limit, cursor)
     return History(session_id=session.session_id, entries=page, next_cursor=page.next)
 
 
 @router.get("/{session_id}/context")
 async def context(session: StandingSession, wiring: Wired, name: str | None = None) -> Context:
-    """Return the context; with `name` that value alone, and every value it has had."""
+    """Return the context; with `name` only that value and its earlier values."""
     whole = Context.of(session.context)
     if name is None:
         return whole
@@ -101,7 +101,7 @@ async def versions(session: OpenSession, cursor: Cursor = None, limit: Turns = 2
 
 @router.get("/{session_id}/audit")
 async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Audit:
-    """Return turns with what moved them, the guidelines that held, and how they were checked."""
+    """Return turns with their transitions, guidelines and checks."""
     page = await session.versions(limit, cursor)
     span = (limit, cursor)
     events, checks = await session.audit(*span), await session.checks(*span)
@@ -111,13 +111,13 @@ async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200)
 
 @router.post("/{session_id}/rollback")
 async def rollback(session: OpenSession, to: Rollback) -> Session:
-    """Make a new version whose state equals that of an older one; what came between stays."""
+    """Create a new version with the state of an older one; the versions between remain."""
     return Session.of(await session.rollback(to.version))
 
 
 @router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
 async def delete(session: OpenSession, wiring: Wired) -> None:
-    """Remove a session, its history and its audit for good; a turn that runs is refused."""
+    """Delete a session with its history and its audit; refused while a turn runs."""
     await session.delete()
     if wiring.cache is not None:
         wiring.contexts.forget(session.session_id)
@@ -137,5 +137,5 @@ def _journey_of(new: NewSession, wiring: Wiring) -> str:
 
 def _which(journeys: list[str]) -> str:
     if not journeys:
-        return "There is no journey here yet."
-    return f"There are several journeys here. Name one: {', '.join(journeys)}."
+        return "This server has no journey yet. Store one with: journeygraph load PATH"
+    return f"This server has several journeys. Send one as `journey`: {', '.join(journeys)}."

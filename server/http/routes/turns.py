@@ -1,4 +1,4 @@
-"""Take a turn: a message goes in, a reply comes out."""
+"""Routes of turns: a message in, a reply out."""
 
 from __future__ import annotations
 
@@ -64,8 +64,9 @@ _RESUME = "/v1/sessions/{session_id}/resume"
 async def answer(session_id: SessionName, given: Message, wiring: Wired) -> Reply:
     """Say something; the reply comes when the turn is committed.
 
-    Turns of a session are taken one at a time, in the order in which they came. A turn goes on if
-    you hang up, and GET shows it. With `Accept: text/event-stream` it is told while it happens.
+    The turns of a session run one at a time, in the order of the requests. A turn continues if the
+    client disconnects, and GET shows its result. With `Accept: text/event-stream` the response is a
+    stream of events.
     """
     message = read(given.message)  # refused before anything is begun
     turn = wiring.in_turn(session_id, lambda session: session.process_message(message))
@@ -82,10 +83,10 @@ async def _heard(
 
 @events_router.post(_PATH, response_class=EventSourceResponse)
 async def stream(listener: Annotated[Listener, Depends(_heard)]) -> AsyncIterator[ServerSentEvent]:
-    """Say something, and hear the turn: `transition`, `pathway`, `token`, then `done` or `error`.
+    """Send a message and get events: `transition`, `pathway`, `token`, then `done` or `error`.
 
-    Tokens are provisional until `done`, which comes after the commit and holds the whole reply. A
-    turn in which an agent asks by `interrupt()` has a `waiting` before that.
+    Tokens are provisional until `done`, which comes after the commit and has the whole reply. If an
+    agent asks by `interrupt()`, a `waiting` event comes before it.
     """
     async for event in listener.events():
         yield event
@@ -93,10 +94,10 @@ async def stream(listener: Annotated[Listener, Depends(_heard)]) -> AsyncIterato
 
 @router.post(_RESUME, responses=AS_EVENTS)
 async def resume(session_id: SessionName, given: Resumed, wiring: Wired) -> Reply:
-    """Answer what an agent asked by `interrupt()`; the turn goes on exactly there.
+    """Answer the question of an agent from `interrupt()`; the turn continues at that place.
 
-    `metadata.waiting` of the last reply, and `waiting` of GET, say what is asked. A message answers
-    it too. Where nothing waits: 409 `not_waiting`.
+    The question is in `metadata.waiting` of the last reply and in `waiting` of GET. A message
+    answers it too. If no agent waits: 409 `not_waiting`.
     """
     turn = wiring.in_turn(session_id, lambda session: session.resume(given.value))
     response = await wiring.turns.take(turn)
@@ -114,6 +115,6 @@ async def _heard_on(
 async def stream_resumed(
     listener: Annotated[Listener, Depends(_heard_on)],
 ) -> AsyncIterator[ServerSentEvent]:
-    """Answer what an agent asked, and hear the turn as it goes on."""
+    """Answer the question of an agent, and get the events of the turn."""
     async for event in listener.events():
         yield event

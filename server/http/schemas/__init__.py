@@ -1,1 +1,1 @@
-"""Requests and answers, as the API describes them."""
+"""Models of requests and responses, from which the API description is made."""

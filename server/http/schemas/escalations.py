@@ -14,13 +14,14 @@ Operator = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="Who acts: 1 to 100 printable characters, the same for all acts of a person.",
+        description="Name of the operator: 1 to 100 printable characters, the same in all "
+        "requests of one person.",
     ),
 ]
 
 
 class Act(BaseModel):
-    """What an operator does: who it is."""
+    """An act of an operator."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, json_schema_extra={"examples": [{"by": "ann"}]}
@@ -37,7 +38,7 @@ class Act(BaseModel):
 
 
 class Words(Act):
-    """What an operator says to the user."""
+    """A text of an operator to the user."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"by": "ann", "message": "Hello, this is Ann."}]}
@@ -50,29 +51,29 @@ class Words(Act):
 
 
 class Escalations(BaseModel):
-    """A page of calls for a person, newest first."""
+    """A page of escalations, newest first."""
 
     escalations: list[EscalationEntry]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 class Escalation(BaseModel):
-    """A call for a person with all that they are told."""
+    """An escalation with its payload."""
 
     escalation: EscalationEntry
     payload: dict[str, Any] = Field(
         description="reason, summary, position, stack, fields (sensitive ones hidden), metadata."
     )
     transcript: list[TranscriptEntry] = Field(
-        description="What was said until then, oldest first; of a long talk the last 200 entries."
+        description="The messages until then, oldest first; at most the last 200."
     )
     since: list[TranscriptEntry] = Field(
-        description="What was said from then on, until the assistant had it again."
+        description="The messages from then on, until the release."
     )
 
     @classmethod
     def of(cls, case: EscalationCase) -> Self:
-        """Return a call as it is sent."""
+        """Return the model of an escalation."""
         return cls(
             escalation=case.entry,
             payload=case.payload,

@@ -10,19 +10,21 @@ from journeys import FieldAttemptEntry, FieldState, FormView
 
 
 class Fields(BaseModel):
-    """What a session has collected, and what it asks for; values of sensitive fields are left out.
+    """The fields of a session and the open question.
 
-    `hidden` marks those.
+    Values of sensitive fields are omitted, and `hidden` marks them.
     """
 
     session_id: str
-    pathway_id: str = Field(description="The pathway that the talk is about.")
-    current_field: str | None = Field(description="The field that is asked for; null if none is.")
+    pathway_id: str = Field(description="The pathway that collects now.")
+    current_field: str | None = Field(
+        description="The field that the user is asked for; null if none."
+    )
     asked: dict[str, Any] | None = Field(
-        description="What the user was asked last: `kind`, `about` and `options`."
+        description="The last question to the user: `kind`, `about` and `options`."
     )
     is_complete: bool = Field(
-        description="Whether all that the pathway collects is collected and confirmed."
+        description="True if all fields of the pathway are collected and confirmed."
     )
     fields: dict[str, FieldState] = Field(
         description="Every field of the journey by name, those of that pathway first, each with "
@@ -31,7 +33,7 @@ class Fields(BaseModel):
 
     @classmethod
     def of(cls, view: FormView) -> Self:
-        """Return what is collected as it is sent."""
+        """Return the model of collected fields."""
         return cls(
             session_id=view.session_id,
             pathway_id=view.pathway_id,
@@ -43,9 +45,9 @@ class Fields(BaseModel):
 
 
 class Attempts(BaseModel):
-    """A page of the attempts at a field, oldest first, also what a rollback took back."""
+    """A page of the attempts at a field, oldest first, including those before a rollback."""
 
     session_id: str
     field: str
     attempts: list[FieldAttemptEntry]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")

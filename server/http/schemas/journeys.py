@@ -10,7 +10,7 @@ from journeys import JourneySpec
 
 
 class JourneySummary(BaseModel):
-    """A journey in short."""
+    """A journey in a list."""
 
     journey_id: str
     name: str
@@ -20,7 +20,7 @@ class JourneySummary(BaseModel):
 
     @classmethod
     def of(cls, spec: JourneySpec) -> Self:
-        """Return a journey as it is listed."""
+        """Return the model of a listed journey."""
         return cls(
             journey_id=spec.id,
             name=spec.name,
@@ -57,7 +57,7 @@ class TransitionDetail(BaseModel):
 
 
 class JourneyDetail(JourneySummary):
-    """A journey with what it is made of."""
+    """A journey with its pathways and transitions."""
 
     sensitive: bool
     pathways: list[PathwayDetail]
@@ -65,7 +65,7 @@ class JourneyDetail(JourneySummary):
 
     @classmethod
     def of(cls, spec: JourneySpec) -> Self:
-        """Return a journey as it is shown."""
+        """Return the model of a journey."""
         pathways = [
             PathwayDetail(
                 pathway_id=pathway.id,
@@ -99,11 +99,11 @@ class GraphNode(BaseModel):
 
     pathway_id: str
     agents: list[str]
-    is_detour: bool = Field(description="It leads back to where it was entered from.")
+    is_detour: bool = Field(description="A detour: it returns to the pathway that it paused.")
 
 
 class GraphEdge(BaseModel):
-    """A way from one pathway to another."""
+    """An edge from one pathway to another."""
 
     from_pathway: str = Field(description="'*': from anywhere.")
     to_pathway: str
@@ -112,7 +112,7 @@ class GraphEdge(BaseModel):
 
 
 class Graph(BaseModel):
-    """The pathway map: what leads where."""
+    """The pathway map: nodes and edges."""
 
     entry_pathway: str
     nodes: list[GraphNode]

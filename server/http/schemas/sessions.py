@@ -28,7 +28,7 @@ SessionId = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$",
-        description="1 to 200 letters, digits and ._~:@+- that begin with a letter or a digit.",
+        description="1 to 200 letters, digits and ._~:@+-, starting with a letter or a digit.",
     ),
 ]
 Status = Literal["active", "complete", "expired"]
@@ -39,15 +39,17 @@ class _Asked(BaseModel):
 
 
 class OwnLocale(_Asked):
-    """The locale that a session brings; what is left out is the server's."""
+    """The locale of a session; omitted parts are the server's."""
 
-    language: str | None = Field(default=None, description="Of the texts: en, de.")
+    language: str | None = Field(default=None, description="Language of the texts: en, de.")
     region: str | None = Field(default=None, description="Country, as two capitals: DE.")
     timezone: str | None = Field(default=None, description="IANA name: Europe/Berlin.")
     first_day: str | None = Field(default=None, description="First day of the week: monday.")
-    date_order: str | None = Field(default=None, description="Of dates in digits: dmy, mdy.")
-    decimal_sign: str | None = Field(default=None, description="A point or a comma.")
-    clock: str | None = Field(default=None, description="Of times that are shown: 12h, 24h.")
+    date_order: str | None = Field(default=None, description="Order of dates in digits: dmy, mdy.")
+    decimal_sign: str | None = Field(
+        default=None, description="Decimal separator: a point or a comma."
+    )
+    clock: str | None = Field(default=None, description="Format of displayed times: 12h, 24h.")
 
     @field_validator("*")
     @classmethod
@@ -59,7 +61,7 @@ class OwnLocale(_Asked):
 
 
 class NewSession(_Asked):
-    """What a session begins with."""
+    """The start of a session."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -75,7 +77,7 @@ class NewSession(_Asked):
     )
 
     journey_id: str | None = Field(
-        default=None, description="May be left out where the server has one journey."
+        default=None, description="Optional if the server has one journey."
     )
     session_id: SessionId | None = Field(default=None, description="Default: a new UUID.")
     context: dict[str, Any] | None = Field(
@@ -83,39 +85,39 @@ class NewSession(_Asked):
     )
     locale: OwnLocale | None = Field(
         default=None,
-        description="Where the user is at home. A part counts where the journey has none itself.",
+        description="Locale of the user. A part is used if the journey does not set it itself.",
     )
 
     def own_locale(self) -> Locale | None:
-        """Return the locale that the session brings."""
+        """Return the locale of the request."""
         return locale_of(self.locale.model_dump(exclude_none=True)) if self.locale else None
 
 
 class Message(_Asked):
-    """What the user says."""
+    """A message of the user."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"message": "It is P-1042"}]})
 
     message: str = Field(
-        description="Empty ones and those over 16 kB get a fixed reply, and change nothing.",
+        description="An empty message or one over 16 kB gets a fixed reply and changes nothing.",
         # As graphs/session/input.py reads it, which says what is wrong better than a pattern could.
         json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
     )
 
 
 class Resumed(_Asked):
-    """The answer to what an agent asked."""
+    """The answer to a question of an agent."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": True}]})
 
     value: Any = Field(
-        description="What `interrupt()` returns to the agent. An object of the ids in "
-        "`metadata.waiting` answers several at once."
+        description="The value that `interrupt()` returns to the agent. To answer several at "
+        "once, send an object with the ids in `metadata.waiting` as keys."
     )
 
 
 class Rollback(_Asked):
-    """Where to go back to."""
+    """The target of a rollback."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
 
@@ -131,55 +133,59 @@ class Rollback(_Asked):
 class AskedOption(BaseModel):
     """One of the options of the open question."""
 
-    label: str = Field(description="What it is called, for a button.")
-    payload: str = Field(description="The message that chooses it, and no other option.")
+    label: str = Field(description="Label for a button.")
+    payload: str = Field(description="The message that chooses this option and no other one.")
 
 
 class AskedNow(BaseModel):
     """The question that the next message may answer."""
 
-    field: str | None = Field(description="The field that it is about; null if about none.")
+    field: str | None = Field(description="The field of the question; null if it has none.")
     kind: str = Field(
-        description="Type of the field that is asked for; or summary, wrong, correction, return, "
+        description="Type of the field; or summary, wrong, correction, return, "
         "paused, clarify, restart, change, human, unclaimed, retry, more."
     )
-    label: str = Field(description="What users call what it is about; empty if about nothing.")
-    options: list[AskedOption] = Field(description="Empty where it is answered in words.")
-    hint: str = Field(description="What a field takes: a range, an example; empty if unknown.")
+    label: str = Field(description="The users' name for its subject; empty if it has none.")
+    options: list[AskedOption] = Field(description="Empty if the answer is free text.")
+    hint: str = Field(
+        description="Valid values of the field: a range, an example; empty if unknown."
+    )
 
 
 class Metadata(BaseModel):
-    """What is known of a turn besides its reply."""
+    """Data of a turn other than its reply."""
 
     model_config = ConfigDict(
         extra="allow",
         json_schema_extra={
             "description": "version, pathway_stack, returning, tier, confidence, ran, flags, "
-            "usage, what agents wait for (waiting), ..."
+            "usage, open questions of agents (waiting), ..."
         },
     )
 
     sources: list[str] = Field(
-        description="Where an answer is from that was looked up; empty where none was."
+        description="Sources of an answer from a knowledge base; empty if there is none."
     )
-    asked: AskedNow | None = Field(description="What is asked now; null where nothing is.")
+    asked: AskedNow | None = Field(description="The open question; null if there is none.")
 
 
 class Reply(BaseModel):
     """The outcome of a turn, which is committed."""
 
     session_id: str
-    message: str = Field(description="What to say to the user.")
-    pathway_id: str = Field(description="Where the session stands now.")
+    message: str = Field(description="The reply to show to the user.")
+    pathway_id: str = Field(description="The pathway of the session now.")
     pathway_changed: bool
-    transition_to: str | None = Field(description="Where a transition led; null if none fired.")
+    transition_to: str | None = Field(
+        description="Target of the transition that fired; null if none fired."
+    )
     accumulated_context: dict[str, Any]
     is_journey_complete: bool
     metadata: Metadata
 
     @classmethod
     def of(cls, session_id: str, response: JourneyResponse) -> Self:
-        """Return a response as it is sent: what failed inside is named, and not described."""
+        """Return the model of a response; internal failures are named, not described."""
         error = response.metadata["error"]
         shown = {"type": error["type"]} if error else None
         return cls(
@@ -195,29 +201,30 @@ class Reply(BaseModel):
 
 
 class Session(BaseModel):
-    """Where a session stands."""
+    """The state of a session."""
 
     session_id: str
     journey_id: str
     pathway_id: str
-    pathway_stack: list[str] = Field(description="Pathways that are paused, the last one on top.")
-    returning: bool = Field(description="Whether the next message leads back from a detour.")
-    phase: ConversationPhase = Field(description="How far along the conversation is.")
+    pathway_stack: list[str] = Field(description="Paused pathways, the newest last.")
+    returning: bool = Field(description="True if the next message returns from a detour.")
+    phase: ConversationPhase = Field(description="Progress of the conversation.")
     is_journey_complete: bool
     greeting: str = Field(
-        description="What the assistant said when the session began; empty if nothing, or long ago."
+        description="First reply of the assistant; empty if there was none, or if it is too old."
     )
     waiting: list[dict[str, Any]] = Field(
-        description="What agents ask by interrupt(): id, value, pathway and agent of each."
+        description="Open questions of agents from interrupt(): id, value, pathway and agent "
+        "of each."
     )
-    locale: OwnLocale = Field(description="What the session brought of its locale.")
+    locale: OwnLocale = Field(description="Locale that was sent with the session.")
     version: int
     created_at: str
     updated_at: str
 
     @classmethod
     def of(cls, session: JourneySession) -> Self:
-        """Return a session as it is sent."""
+        """Return the model of a session."""
         return cls(
             session_id=session.session_id,
             journey_id=session.journey_id,
@@ -236,34 +243,34 @@ class Session(BaseModel):
 
 
 class History(BaseModel):
-    """A page of what was said, oldest first."""
+    """A page of messages, oldest first."""
 
     session_id: str
     entries: list[TranscriptEntry]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 class Context(BaseModel):
-    """What a session knows, and where it stands."""
+    """The context of a session with its position."""
 
     session_id: str
-    call_id: str | None = Field(description="The text of that name in the context.")
-    customer_id: str | None = Field(description="The text of that name in the context.")
+    call_id: str | None = Field(description="The context value of this name, as text.")
+    customer_id: str | None = Field(description="The context value of this name, as text.")
     journey_id: str | None = Field(
         description="The active journey; in a concierge one of several, or null."
     )
-    current_state: str = Field(description="The pathway where the session stands.")
+    current_state: str = Field(description="The pathway of the session.")
     context: dict[str, Any] = Field(description="Its variables.")
     started_at: str
-    activated_at: str = Field(description="When the active journey began.")
+    activated_at: str = Field(description="Start of the active journey.")
     version: int
     history: list[FieldVersion] | None = Field(
-        default=None, description="With ?name=: every value it has had, oldest first."
+        default=None, description="With ?name=: all its values, oldest first."
     )
 
     @classmethod
     def of(cls, context: SessionContext) -> Self:
-        """Return a context as it is sent."""
+        """Return the model of a context."""
         return cls(
             session_id=context.session_id,
             call_id=context.call_id,
@@ -282,14 +289,14 @@ class Versions(BaseModel):
 
     session_id: str
     versions: list[VersionInfo]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 class Sessions(BaseModel):
     """A page of sessions, newest activity first."""
 
     sessions: list[Listed]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 _DESCRIBED = frozenset(
@@ -299,7 +306,7 @@ _DESCRIBED = frozenset(
         *("effect_failed", "effect_late", "effect_unsure", "knowledge_failed"),
     )
 )
-"""Kinds of audit events whose reason is what an error said."""
+"""Kinds of audit events whose reason is the text of an error."""
 
 
 def _event(event: AuditEntry) -> AuditEntry:
@@ -307,42 +314,42 @@ def _event(event: AuditEntry) -> AuditEntry:
 
 
 class Audit(BaseModel):
-    """All that is recorded of a session, turn by turn: with it the conversation can be rebuilt."""
+    """The complete record of a session, turn by turn; the conversation can be rebuilt from it."""
 
     session_id: str
     turns: list[AuditedTurn]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
     @classmethod
     def of(cls, session_id: str, turns: Iterable[AuditedTurn], more: str | None) -> Self:
-        """Return turns as they are sent: what failed inside is named, and not described."""
+        """Return the model of turns; internal failures are named, not described."""
         shown = [replace(turn, events=[_event(event) for event in turn.events]) for turn in turns]
         return cls(session_id=session_id, turns=shown, next_cursor=more)
 
 
 class Reviews(BaseModel):
-    """A page of checks of replies that somebody should look at, newest first."""
+    """A page of replies that a person should review, newest first."""
 
     reviews: list[CheckEntry]
-    next_cursor: str | None = Field(description="For the next page; null on the last one.")
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 class Health(BaseModel):
-    """That all is well."""
+    """Report that the process runs."""
 
     status: Literal["ok"] = "ok"
 
 
 class Readiness(Health):
-    """That there is work to be done, and what cannot be."""
+    """Report that the server is ready, with faulty definitions."""
 
     definitions_refused: list[str] = Field(
-        description="Definitions that cannot be taken up; what was served before is served on."
+        description="Definitions with faults; their previous versions stay in use."
     )
 
 
 class ProblemBody(BaseModel):
-    """Why there is no other answer (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -351,7 +358,7 @@ class ProblemBody(BaseModel):
                     "type": "about:blank",
                     "title": "Not Found",
                     "status": 404,
-                    "detail": "There is no session of this id. POST /v1/sessions begins one.",
+                    "detail": "There is no session with this id. POST /v1/sessions starts one.",
                     "code": "session_not_found",
                     "request_id": "6fb1b0a8c1d94ac7a7a0c0a1b5b0f3d2",
                 }
@@ -363,6 +370,6 @@ class ProblemBody(BaseModel):
     title: str
     status: int
     detail: str
-    code: str = Field(description="For programs; does not change between releases.")
+    code: str = Field(description="Code for programs; stable between releases.")
     request_id: str
     errors: list[dict[str, str]] | None = None
